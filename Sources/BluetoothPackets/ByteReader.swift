@@ -187,9 +187,8 @@ public struct ByteWriter: Sendable {
         }
     }
 
-    /// Appends a UUID as two bytes where it has a 16-bit form, else as sixteen; ATT knows no 32-bit form.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.2.1.
+    /// Appends a UUID as two bytes where it has a 16-bit form, else as sixteen; ATT knows no 32-bit form (Core 6.0, Vol
+    /// 3, Part F, 3.2.1).
     public mutating func write(_ value: BluetoothUUID) {
         if let short = value.shortForm16 {
             write(short)
@@ -252,7 +251,6 @@ public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible
         case trailing(count: Int)
         /// A length that the sender names, and that no packet of this kind can have.
         case invalidLength(Int)
-        /// A value outside its range.
         case invalidValue(UInt64)
         /// The code (opcode, event code) belongs to another packet.
         case unexpectedCode(UInt16)
@@ -286,5 +284,40 @@ public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible
             case .unexpectedCode(let code): "unexpected code \(code)"
             }
         return "\(packet): \(field) at byte \(offset): \(fault)"
+    }
+}
+
+/// Hexadecimal text, in capitals.
+public enum Hexadecimal {
+    /// The last `digits` hexadecimal digits of `value`, with leading zeros.
+    public static func text(_ value: UInt64, digits: Int) -> String {
+        let plain = String(value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, digits - plain.utf8.count)) + plain
+    }
+
+    /// Two digits a byte, such as `0D0A`.
+    public static func text(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.reduce(into: "") { $0 += text(UInt64($1), digits: 2) }
+    }
+
+    /// The bytes of pairs of digits, in letters of either case; nil for anything else.
+    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var first: UInt8?
+        for scalar in text.unicodeScalars {
+            guard let digit = digit(scalar) else { return nil }
+            if let high = first { bytes.append(high &<< 4 | digit) }
+            first = first == nil ? digit : nil
+        }
+        return first == nil ? bytes : nil
+    }
+
+    private static func digit(_ scalar: Unicode.Scalar) -> UInt8? {
+        switch scalar {
+        case "0"..."9": UInt8(truncatingIfNeeded: scalar.value &- 0x30)
+        case "a"..."f": UInt8(truncatingIfNeeded: scalar.value &- 0x57)
+        case "A"..."F": UInt8(truncatingIfNeeded: scalar.value &- 0x37)
+        default: nil
+        }
     }
 }

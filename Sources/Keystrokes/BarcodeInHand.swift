@@ -35,7 +35,6 @@ struct BarcodeInHand {
     /// Whether it was encoded for readers with CapsLock on.
     private var capsLock = false
 
-    /// No barcode yet, with room for one.
     init(mostBytes: Int) {
         bytes.reserveCapacity(mostBytes)
     }
@@ -46,7 +45,6 @@ struct BarcodeInHand {
         if !rules.meanings.isEmpty { meaning = rules.meanings[Array(body)] }
     }
 
-    /// Forgets it.
     mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
         length = 0
@@ -57,7 +55,6 @@ struct BarcodeInHand {
     /// The bytes without the terminator.
     var body: ArraySlice<UInt8> { bytes.prefix(length) }
 
-    /// The terminator, where one ended it.
     var terminator: UInt8? { length < bytes.count ? bytes.last : nil }
 
     /// Exchanges the bytes without the terminator for others.

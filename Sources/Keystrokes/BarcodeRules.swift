@@ -160,9 +160,7 @@ public struct BarcodeAffix: Sendable {
         try self.init(actions, layout)
     }
 
-    /// The affix of these steps, typed one after the other, for readers who use `layout`.
-    ///
-    /// At most 256 of them differ.
+    /// The affix of these steps, typed one after the other, for readers who use `layout`; at most 256 of them differ.
     public init(_ steps: [ByteTable.Step], layout: KeyboardLayout) throws(Fault) {
         try self.init(steps.map { ByteTable.Action.type([$0]) }, layout)
     }

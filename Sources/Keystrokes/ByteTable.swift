@@ -109,7 +109,6 @@ public struct ByteTable: Equatable, Sendable {
             }
         }
 
-        /// The action of a byte.
         func action(of byte: UInt8) -> Action {
             switch (self, byte) {
             case (.discard, _): .discard
@@ -159,9 +158,7 @@ public enum ByteName {
     /// The name of a byte; nil where it has none.
     public static func name(of byte: UInt8) -> String? { all.first { $0.byte == byte }?.name }
 
-    /// All names.
-    ///
-    /// If a byte has two, the first is the one that is written.
+    /// All names; if a byte has two, the first is the one that is written.
     public static let all: [(name: String, byte: UInt8)] = [
         ("nul", 0), ("soh", 1), ("stx", 2), ("etx", 3), ("eot", 4), ("tab", 9), ("ht", 9), ("lf", 10), ("cr", 13),
         ("etb", 23), ("esc", 27), ("fs", 28), ("gs", 29), ("rs", 30), ("us", 31), ("space", 32),

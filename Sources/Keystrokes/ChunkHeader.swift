@@ -59,7 +59,6 @@ struct RingPlace {
     private(set) var position: UInt
     /// Bytes left of the current chunk.
     private(set) var remaining = 0
-    /// The current chunk.
     private(set) var chunk = ChunkHeader(count: 0, epoch: 0, received: 0)
 
     /// A place before a header.

@@ -66,7 +66,6 @@ public final class CompiledTable: Sendable {
     let rows: [Row]
     /// The rows in the form that the hot loop reads.
     let hot: HotRows
-    /// The keystrokes of all rows.
     let strokes: [KeyStroke]
     /// The keys that the table can press, modifiers among them where a character needs them.
     public let keys: KeySet
@@ -203,7 +202,6 @@ public final class CompiledTable: Sendable {
         }
     }
 
-    /// The row of a byte, without or with CapsLock.
     func row(_ byte: UInt8, _ capsLock: Bool) -> Row { rows[Self.place(byte, capsLock)] }
 
     private static func place(_ byte: UInt8, _ capsLock: Bool) -> Int { Int(byte) + (capsLock ? 256 : 0) }
@@ -238,7 +236,6 @@ extension CompiledTable.KeyStroke {
 struct HotRows: ~Copyable, @unchecked Sendable {
     // Unchecked is sound: nothing writes to the memory after `init`.
 
-    /// One row.
     struct Row {
         /// The event of the press; that of the release has the same without its value.
         var down: UInt64 = 0
@@ -288,7 +285,6 @@ struct HotRows: ~Copyable, @unchecked Sendable {
             size = UInt64(InputEvent.size * EventBatch.plainKey)
         }
 
-        /// The row of that byte in a bank.
         @unsafe @inline(__always)
         init(_ words: UnsafePointer<UInt64>, _ byte: UInt8) {
             let place = Int(byte)
@@ -304,7 +300,6 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         fileprivate var words: [UInt64] { [down, keep, shift, held, size] }
     }
 
-    /// The events of Shift.
     static let shiftUp = InputEvent.key(.leftShift, down: false).word
     static let shiftDown = InputEvent.key(.leftShift, down: true).word
 

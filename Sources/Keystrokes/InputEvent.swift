@@ -5,22 +5,17 @@ import Synchronization
 /// The layout of one `struct input_event`, as the kernel reads it from a uinput device.
 ///
 /// Two words for the time (always zero: the kernel stamps the event itself), a type and a code of 16 bits and a value of
-/// 32: 24 bytes where a word has 64 bits, 16 bytes where it has 32.
-///
-/// The corresponding C type is `struct input_event` of `<linux/input.h>`.
+/// 32: 24 bytes where a word has 64 bits, 16 bytes where it has 32. The corresponding C type is `struct input_event` of
+/// `<linux/input.h>`.
 public struct InputEvent: Equatable, Sendable {
     /// Bytes of one event.
     public static let size = timeSize + 8
     /// Bytes of the time, which come first.
     static let timeSize = 2 * MemoryLayout<Int>.size
 
-    /// The type of an event that ends a frame.
-    ///
-    /// The corresponding C constant is `EV_SYN`.
+    /// The type of an event that ends a frame (C: `EV_SYN`).
     public static let synchronization: UInt16 = 0
-    /// The type of a key's event.
-    ///
-    /// The corresponding C constant is `EV_KEY`.
+    /// The type of a key's event (C: `EV_KEY`).
     public static let key: UInt16 = 1
 
     /// The kind of event.
@@ -37,9 +32,7 @@ public struct InputEvent: Equatable, Sendable {
         self.value = value
     }
 
-    /// The event that ends a frame: type, code and value zero.
-    ///
-    /// The corresponding C constant is `SYN_REPORT`.
+    /// The event that ends a frame: type, code and value zero (C: `SYN_REPORT`).
     public static let report = InputEvent(type: synchronization, code: 0, value: 0)
 
     /// A key going down or up.
@@ -64,7 +57,6 @@ public struct InputEvent: Equatable, Sendable {
         static let valuePlace: UInt64 = 32
     #endif
 
-    /// The event whose word this is.
     init(word: UInt64) {
         #if _endian(big)
             self.init(

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A key's number in the kernel's numbering, and its name in table files.
-///
-/// The corresponding C constants are `KEY_…` of `<linux/input-event-codes.h>`.
+/// A key's number in the kernel's numbering, and its name in table files (C: `KEY_…` of `<linux/input-event-codes.h>`).
 public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     /// The kernel's number.
     public let rawValue: UInt16
@@ -15,49 +13,27 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     /// By number.
     public static func < (left: KeyCode, right: KeyCode) -> Bool { left.rawValue < right.rawValue }
 
-    /// Ends an input.
-    ///
-    /// The corresponding C constant is `KEY_ENTER`.
+    /// Ends an input (C: `KEY_ENTER`).
     public static let enter = KeyCode(rawValue: 28)
-    /// Goes to the next field.
-    ///
-    /// The corresponding C constant is `KEY_TAB`.
+    /// Goes to the next field (C: `KEY_TAB`).
     public static let tab = KeyCode(rawValue: 15)
-    /// Deletes before the cursor.
-    ///
-    /// The corresponding C constant is `KEY_BACKSPACE`.
+    /// Deletes before the cursor (C: `KEY_BACKSPACE`).
     public static let backspace = KeyCode(rawValue: 14)
-    /// A function key that some applications take for the group separator.
-    ///
-    /// The corresponding C constant is `KEY_F8`.
+    /// A function key that some applications take for the group separator (C: `KEY_F8`).
     public static let f8 = KeyCode(rawValue: 66)
-    /// The left Shift, the only one this program presses.
-    ///
-    /// The corresponding C constant is `KEY_LEFTSHIFT`.
+    /// The left Shift, the only one this program presses (C: `KEY_LEFTSHIFT`).
     public static let leftShift = KeyCode(rawValue: 42)
-    /// The left Ctrl.
-    ///
-    /// The corresponding C constant is `KEY_LEFTCTRL`.
+    /// The left Ctrl (C: `KEY_LEFTCTRL`).
     public static let leftControl = KeyCode(rawValue: 29)
-    /// The left Meta.
-    ///
-    /// The corresponding C constant is `KEY_LEFTMETA`.
+    /// The left Meta (C: `KEY_LEFTMETA`).
     public static let leftMeta = KeyCode(rawValue: 125)
-    /// The key left of the right Shift on Japanese keyboards.
-    ///
-    /// The corresponding C constant is `KEY_RO`.
+    /// The key left of the right Shift on Japanese keyboards (C: `KEY_RO`).
     public static let ro = KeyCode(rawValue: 89)
-    /// The key left of Backspace on Japanese keyboards.
-    ///
-    /// The corresponding C constant is `KEY_YEN`.
+    /// The key left of Backspace on Japanese keyboards (C: `KEY_YEN`).
     public static let yen = KeyCode(rawValue: 124)
-    /// The left Alt.
-    ///
-    /// The corresponding C constant is `KEY_LEFTALT`.
+    /// The left Alt (C: `KEY_LEFTALT`).
     public static let leftAlt = KeyCode(rawValue: 56)
-    /// The right Alt, AltGr.
-    ///
-    /// The corresponding C constant is `KEY_RIGHTALT`.
+    /// The right Alt, AltGr (C: `KEY_RIGHTALT`).
     public static let rightAlt = KeyCode(rawValue: 100)
 
     /// Whether the key changes what others mean, and so is never pressed by itself.
@@ -150,4 +126,130 @@ public enum NearestName {
         }
         return row[right.count]
     }
+}
+
+/// The keys that a virtual keyboard declares: those that its tables reach, so that the kernel drops every other.
+public struct KeySet: Equatable, Sendable {
+    /// The keys, in the kernel's order.
+    public private(set) var codes: [KeyCode] = []
+
+    /// No key.
+    public init() {}
+
+    /// The given keys.
+    public init(_ keys: some Sequence<KeyCode>) {
+        for key in keys { insert(key) }
+    }
+
+    /// Adds a key.
+    public mutating func insert(_ key: KeyCode) {
+        let place = codes.firstIndex { $0 >= key } ?? codes.endIndex
+        guard place == codes.endIndex || codes[place] != key else { return }
+        codes.insert(key, at: place)
+    }
+
+    /// The keys of both.
+    public func union(_ other: KeySet) -> KeySet {
+        KeySet(codes + other.codes)
+    }
+
+    /// The keys to declare to the kernel: these, and with `asKeyboard` the codes 1 to 31 too, all of which udev wants
+    /// to see before it calls a device a keyboard (ID_INPUT_KEYBOARD).
+    ///
+    /// Refused where a combination is forbidden.
+    public func declared(asKeyboard: Bool) throws(ForbiddenKeys) -> KeySet {
+        let all = asKeyboard ? union(KeySet((1...31).map(KeyCode.init(rawValue:)))) : self
+        if let forbidden = all.forbidden { throw forbidden }
+        return all
+    }
+
+    /// The first fault of the set; nil for a set that may be declared.
+    public var forbidden: ForbiddenKeys? {
+        if let key = codes.first(where: { Self.never.contains($0) }) { return .alone(key) }
+        guard let alt = codes.first(where: { $0 == .leftAlt || $0 == .rightAlt }),
+            let key = codes.first(where: { Self.notWithAlt.contains($0) })
+        else { return nil }
+        return .together(alt, key)
+    }
+
+    private static let never = Set(["sysrq", "power", "sleep", "suspend"].compactMap(KeyCode.init(name:)))
+    private static let notWithAlt = Set(
+        ((1...24).map { "f\($0)" } + ["up", "down", "left", "right", "delete", "kpdot"]).compactMap(KeyCode.init(name:))
+    )
+}
+
+/// Keys that no configuration may declare, because a barcode could then restart the machine or leave the application.
+public enum ForbiddenKeys: Error, Equatable, Sendable, CustomStringConvertible {
+    /// A key that acts on the whole machine.
+    case alone(KeyCode)
+    /// Alt together with a key that makes a switch of terminals or a restart of it.
+    case together(KeyCode, KeyCode)
+
+    /// One line for people, with the reason.
+    public var description: String {
+        switch self {
+        case .alone(let key): "key \(key) is refused: it stops or controls the whole machine"
+        case .together(let alt, let key):
+            "keys \(alt) and \(key) are refused together: with Ctrl they could restart the machine or change the terminal"
+        }
+    }
+}
+
+/// Keys that are held while another is pressed.
+public struct KeyModifiers: OptionSet, Hashable, Sendable {
+    /// One bit for each modifier.
+    public let rawValue: UInt8
+
+    /// Modifiers by their bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The left Shift.
+    public static let shift = KeyModifiers(rawValue: 1)
+    /// The right Alt, where the layout gives it a level of its own.
+    public static let altGr = KeyModifiers(rawValue: 2)
+    /// The left Ctrl.
+    public static let control = KeyModifiers(rawValue: 4)
+    /// The left Alt.
+    public static let alt = KeyModifiers(rawValue: 8)
+    /// The left Meta, also called Super or Windows.
+    public static let meta = KeyModifiers(rawValue: 16)
+
+    /// The most that one keystroke may have.
+    ///
+    /// A frame then has at most six values: two releases, two presses, the key and the report.
+    public static let most = 2
+
+    /// Every modifier and its name in table files.
+    static let all: [(modifier: KeyModifiers, name: String)] = [
+        (.shift, "shift"), (.altGr, "altgr"), (.control, "ctrl"), (.alt, "alt"), (.meta, "meta"),
+    ]
+
+    init?(name: String) {
+        guard let entry = Self.all.first(where: { $0.name == name }) else { return nil }
+        self = entry.modifier
+    }
+
+    /// How many there are.
+    public var count: Int { rawValue.nonzeroBitCount }
+
+    /// Their keys, in the order in which they are pressed and released.
+    public var keys: [KeyCode] { Self.all.filter { contains($0.modifier) }.map { $0.modifier.key } }
+
+    /// The modifier of the lowest bit; empty where there is none.
+    var first: KeyModifiers { KeyModifiers(rawValue: rawValue & (~rawValue &+ 1)) }
+
+    var key: KeyCode {
+        switch self {
+        case .shift: .leftShift
+        case .altGr: .rightAlt
+        case .control: .leftControl
+        case .alt: .leftAlt
+        default: .leftMeta
+        }
+    }
+
+    /// Their names, each with the sign that follows it in table files: `ctrl+shift+`.
+    var prefix: String { Self.all.filter { contains($0.modifier) }.map { $0.name + "+" }.joined() }
 }

@@ -46,7 +46,6 @@ public struct KeyboardLayout: Sendable {
     public struct Level: Hashable, Sendable {
         /// The result of a keystroke for the reader.
         public enum Output: Hashable, Sendable {
-            /// A character.
             case character(Unicode.Scalar)
             /// A dead key, by the sign under which the layout's compositions know it.
             case dead(Unicode.Scalar)

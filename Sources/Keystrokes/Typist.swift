@@ -64,7 +64,6 @@ public struct Typist: ~Copyable {
     private var end = End.exhausted
     /// True from a paced keystroke to the end of its barcode.
     private var isPacing = false
-    /// When the last keystroke left.
     private var lastKeystroke = Int64.min
     /// True while the feed was told that the typist must be woken.
     private var isDrowsy = false

@@ -5,9 +5,7 @@ package import SystemPackage
 
 /// A file descriptor with one owner, closed when the owner lets go of it.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number, for calls that this module makes.
-    ///
-    /// It must not be closed.
+    /// The number, for calls that this module makes; it must not be closed.
     let number: Int32
     /// What it leads to.
     let kind: CallKind
@@ -23,9 +21,7 @@ package struct Descriptor: ~Copyable, Sendable {
         _ = close(number)
     }
 
-    /// Opens a path, closed on exec.
-    ///
-    /// The corresponding C function is `open`.
+    /// Opens a path, closed on exec (C: `open`).
     static func open(
         _ path: String,
         _ flags: Int32,
@@ -39,9 +35,8 @@ package struct Descriptor: ~Copyable, Sendable {
         )
     }
 
-    /// The numbers of a new pipe's ends, each for an owner of its own; neither blocks, both are closed on exec.
-    ///
-    /// The corresponding C function is `pipe2`.
+    /// The numbers of a new pipe's ends, each for an owner of its own; neither blocks, both are closed on exec (C:
+    /// `pipe2`).
     static func pipe() throws(Errno) -> (output: Int32, input: Int32) {
         var ends: [Int32] = [-1, -1]
         // Sound: the kernel writes two numbers, and there is room for two.
@@ -49,17 +44,14 @@ package struct Descriptor: ~Copyable, Sendable {
         return (ends[0], ends[1])
     }
 
-    /// Another descriptor of the same open file, closed on exec, with an owner of its own.
-    ///
-    /// The corresponding C function is `fcntl(F_DUPFD_CLOEXEC)`.
+    /// Another descriptor of the same open file, closed on exec, with an owner of its own (C:
+    /// `fcntl(F_DUPFD_CLOEXEC)`).
     func duplicate() throws(Errno) -> Descriptor {
         let number = number
         return Descriptor(owning: try SystemCall.run { blewedge_duplicate(number) }, kind)
     }
 
-    /// Reads into the buffer; 0 is the end of the file.
-    ///
-    /// The corresponding C function is `read`.
+    /// Reads into the buffer; 0 is the end of the file (C: `read`).
     package func read(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (number, CallSite(kind, .read))
         return try unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -70,9 +62,7 @@ package struct Descriptor: ~Copyable, Sendable {
         }.get()
     }
 
-    /// Writes bytes, as many as the descriptor takes now.
-    ///
-    /// The corresponding C function is `write`.
+    /// Writes bytes, as many as the descriptor takes now (C: `write`).
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (number, CallSite(kind, .write))
         return try unsafe bytes.withUnsafeBytes { bytes in
@@ -83,16 +73,12 @@ package struct Descriptor: ~Copyable, Sendable {
         }.get()
     }
 
-    /// Opens a file for writing, made empty or made at all; `/dev/null` takes everything.
-    ///
-    /// The corresponding C function is `open`.
+    /// Opens a file for writing, made empty or made at all; `/dev/null` takes everything (C: `open`).
     package static func forWriting(_ path: String) throws(Errno) -> Descriptor {
         try open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
     }
 
-    /// Opens a file for reading.
-    ///
-    /// The corresponding C function is `open`.
+    /// Opens a file for reading (C: `open`).
     package static func forReading(_ path: String) throws(Errno) -> Descriptor {
         try open(path, O_RDONLY)
     }

@@ -22,7 +22,6 @@ public enum KeyboardMeasurement {
 
     /// The reason why nothing was measured.
     public enum Failure: Error, Sendable {
-        /// The keyboard was not made.
         case keyboard(Errno)
         /// The kernel made no event node, or it was not ours to hold; nothing was typed.
         case node(String?, Errno)

@@ -75,7 +75,6 @@ struct AdvertisingSet {
     /// The address that it advertises, fixed while it is on.
     var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
 
-    /// A set that is off.
     init(handle: UInt8?) {
         self.handle = handle
     }
@@ -112,7 +111,6 @@ struct ScanWindow: Hashable {
         guard window <= interval else { throw .invalid }
     }
 
-    /// True when a packet at `time` is heard.
     func isOpen(at time: Duration) -> Bool {
         let unit = Duration.microseconds(625).attoseconds
         let passed = max(0, (time - start).attoseconds) % (Int128(interval) * unit)
@@ -143,7 +141,6 @@ struct ScanState {
     var heard: [Heard] = []
     /// The time at which the scan ends, or pauses until `nextPeriod`; nil for never.
     var end: Duration?
-    /// The beginning of the next period.
     var nextPeriod: Duration?
     var duration = Duration.zero
     var period = Duration.zero

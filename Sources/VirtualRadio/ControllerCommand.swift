@@ -2,9 +2,7 @@
 
 import BluetoothPackets
 
-/// The commands that a virtual controller carries out, by opcode.
-///
-/// Core 6.0, Vol 4, Part E, 7.1 to 7.8.
+/// The commands that a virtual controller carries out, by opcode (Core 6.0, Vol 4, Part E, 7.1 to 7.8).
 enum ControllerCommand: UInt16, CaseIterable {
     // Link Control, 7.1
     case disconnect = 0x0406
@@ -73,9 +71,8 @@ enum ControllerCommand: UInt16, CaseIterable {
         var repeatsHandle: Bool
     }
 
-    /// The generation of an advertising, scanning or initiating command: a host uses those of one generation only.
-    ///
-    /// Core 6.0, Vol 4, Part E, 3.1.1.
+    /// The generation of an advertising, scanning or initiating command: a host uses those of one generation only (Core
+    /// 6.0, Vol 4, Part E, 3.1.1).
     var generation: VirtualController.Generation? {
         switch self {
         case .leSetAdvertisingParameters, .leReadAdvertisingTxPower, .leSetAdvertisingData, .leSetScanResponseData,
@@ -167,7 +164,6 @@ enum ControllerCommand: UInt16, CaseIterable {
 
 /// The refusal of a command.
 struct Refusal: Error, Equatable {
-    /// The status that the host is given.
     var status: HCIStatus
 
     /// The command does not fit the controller's present state.
@@ -176,11 +172,8 @@ struct Refusal: Error, Equatable {
     static let invalid = Refusal(status: .invalidHCICommandParameters)
     /// A parameter is in its range and not supported here.
     static let unsupported = Refusal(status: .unsupportedFeatureOrParameterValue)
-    /// No connection has the handle.
     static let unknownConnection = Refusal(status: .unknownConnectionIdentifier)
-    /// No advertising set has the handle.
     static let unknownAdvertisingSet = Refusal(status: .unknownAdvertisingIdentifier)
-    /// A list is full.
     static let memoryCapacityExceeded = Refusal(status: .memoryCapacityExceeded)
 }
 
@@ -204,15 +197,12 @@ struct CommandParameters {
     private let bytes: [UInt8]
     private var offset = 0
 
-    /// Begins at the first of `bytes`.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The number of bytes not read yet.
     var remaining: Int { bytes.count - offset }
 
-    /// The next byte.
     mutating func readUInt8() throws(Refusal) -> UInt8 {
         guard offset < bytes.count else { throw .invalid }
         defer { offset += 1 }
@@ -265,7 +255,6 @@ struct CommandParameters {
         return type
     }
 
-    /// The next bytes: `count` of them.
     mutating func readBytes(_ count: Int) throws(Refusal) -> [UInt8] {
         guard count >= 0, count <= remaining else { throw .invalid }
         defer { offset += count }

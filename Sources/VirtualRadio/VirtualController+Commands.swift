@@ -64,9 +64,8 @@ extension VirtualController {
         return event(HCIEvent.Code.commandStatus, writer.bytes)
     }
 
-    /// Refuses the commands of the generation that the host has not chosen since Reset.
-    ///
-    /// Core 6.0, Vol 4, Part E, 3.1.1.
+    /// Refuses the commands of the generation that the host has not chosen since Reset (Core 6.0, Vol 4, Part E,
+    /// 3.1.1).
     private func checkGeneration(_ command: ControllerCommand) throws(Refusal) {
         guard let generation = command.generation else { return }
         guard state.generation == nil || state.generation == generation else { throw .disallowed }
@@ -142,9 +141,7 @@ extension VirtualController {
         static let channelMap: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0x1F]
     }
 
-    /// Answers a command that only asks for information.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.4 and 7.8.
+    /// Answers a command that only asks for information (Core 6.0, Vol 4, Part E, 7.4 and 7.8).
     func read(_ command: ControllerCommand) -> [UInt8] {
         var writer = ByteWriter()
         switch command {
@@ -187,9 +184,7 @@ extension VirtualController {
 
     // MARK: Addresses
 
-    /// LE Set Random Address: not while it is in use.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.4.
+    /// LE Set Random Address: not while it is in use (Core 6.0, Vol 4, Part E, 7.8.4).
     func setRandomAddress(_ parameters: inout CommandParameters) throws(Refusal) {
         let isAdvertising = state.sets.contains { $0.handle == nil && $0.isEnabled }
         guard !isAdvertising, !state.scan.isEnabled, state.initiation == nil else { throw .disallowed }
@@ -208,18 +203,14 @@ extension VirtualController {
     /// The Address_Type of an entry for advertisers that hide their address.
     private static let anonymous: UInt8 = 0xFF
 
-    /// LE Clear Filter Accept List.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.15.
+    /// LE Clear Filter Accept List (Core 6.0, Vol 4, Part E, 7.8.15).
     func clearAcceptList() throws(Refusal) {
         try checkAcceptListIsFree()
         state.acceptList.removeAll()
         state.acceptsAnonymous = false
     }
 
-    /// LE Add Device To Filter Accept List.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.16.
+    /// LE Add Device To Filter Accept List (Core 6.0, Vol 4, Part E, 7.8.16).
     func addToAcceptList(_ parameters: inout CommandParameters) throws(Refusal) {
         try checkAcceptListIsFree()
         let (type, address) = try readEntry(&parameters)
@@ -233,9 +224,7 @@ extension VirtualController {
         state.acceptList.append(device)
     }
 
-    /// LE Remove Device From Filter Accept List.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.17.
+    /// LE Remove Device From Filter Accept List (Core 6.0, Vol 4, Part E, 7.8.17).
     func removeFromAcceptList(_ parameters: inout CommandParameters) throws(Refusal) {
         try checkAcceptListIsFree()
         let (type, address) = try readEntry(&parameters)

@@ -9,9 +9,8 @@ extension VirtualController {
     /// Takes an ACL packet from the host into the queue of its link.
     ///
     /// A packet that is longer than the buffers, or one more than there are, is lost with Data Buffer Overflow. One for
-    /// a handle that no connection has is lost without notice: its link may have ended while it was on its way.
-    ///
-    /// Core 6.0, Vol 4, Part E, 4.1.1 and 5.4.2.
+    /// a handle that no connection has is lost without notice: its link may have ended while it was on its way. Core
+    /// 6.0, Vol 4, Part E, 4.1.1 and 5.4.2.
     func receiveData(_ packet: [UInt8]) {
         let handle: UInt16
         let boundary: ACLPacket.Boundary
@@ -57,9 +56,8 @@ extension VirtualController {
         }
     }
 
-    /// Gives a fragment that came over the air to the host.
-    ///
-    /// Core 6.0, Vol 4, Part E, 5.4.2: a beginning from a controller is marked 0b10.
+    /// Gives a fragment that came over the air to the host (Core 6.0, Vol 4, Part E, 5.4.2: a beginning from a
+    /// controller is marked 0b10).
     func deliver(_ fragment: Link.Fragment, handle: UInt16) {
         for payload in faults.strike(fragment.payload, .toHost) {
             let limit = max(Int(configuration.aclDataLength), Limit.minimumLinkData)
@@ -69,9 +67,7 @@ extension VirtualController {
         }
     }
 
-    /// Number Of Completed Packets.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.19.
+    /// Number Of Completed Packets (Core 6.0, Vol 4, Part E, 7.7.19).
     func emitCompleted(handle: UInt16, count: Int) {
         guard count > 0 else { return }
         var writer = ByteWriter()
@@ -84,7 +80,6 @@ extension VirtualController {
     /// The reasons that a host may give (Core 6.0, Vol 4, Part E, 7.1.6).
     private static let disconnectionReasons: Set<UInt8> = [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B]
 
-    /// The link with a handle and this controller's role on it.
     func link(_ handle: UInt16) throws(Refusal) -> (link: Link, role: ConnectionRole) {
         for link in radio?.links ?? [] {
             if let role = link.role(of: self), link[role].handle == handle { return (link, role) }
@@ -105,9 +100,7 @@ extension VirtualController {
         if let radio { link.wake(now: radio.now) }
     }
 
-    /// Disconnect.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.1.6.
+    /// Disconnect (Core 6.0, Vol 4, Part E, 7.1.6).
     func disconnect(_ parameters: inout CommandParameters) throws(Refusal) {
         let (link, role) = try link(&parameters)
         let reason = try parameters.readUInt8()
@@ -115,17 +108,14 @@ extension VirtualController {
         try add(.terminate(HCIStatus(rawValue: reason)), link, role)
     }
 
-    /// Read Remote Version Information, LE Read Remote Features.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.1.23 and 7.8.21.
+    /// Read Remote Version Information, LE Read Remote Features (Core 6.0, Vol 4, Part E, 7.1.23 and 7.8.21).
     func begin(_ operation: Link.Operation, _ parameters: inout CommandParameters) throws(Refusal) {
         let (link, role) = try link(&parameters)
         try add(operation, link, role)
     }
 
-    /// LE Connection Update: the central sets the parameters, the peripheral asks for them.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.18.
+    /// LE Connection Update: the central sets the parameters, the peripheral asks for them (Core 6.0, Vol 4, Part E,
+    /// 7.8.18).
     func updateConnection(_ parameters: inout CommandParameters) throws(Refusal) {
         let (link, role) = try link(&parameters)
         let request = try ConnectionParameters(&parameters)
@@ -134,9 +124,7 @@ extension VirtualController {
         try add(role == .central ? .update(request) : .requestUpdate(request), link, role)
     }
 
-    /// LE Remote Connection Parameter Request Reply.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.31.
+    /// LE Remote Connection Parameter Request Reply (Core 6.0, Vol 4, Part E, 7.8.31).
     func acceptParameterRequest(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let (link, role) = try link(&parameters)
         let request = try ConnectionParameters(&parameters)
@@ -145,9 +133,7 @@ extension VirtualController {
         return Self.bytes(link[role].handle)
     }
 
-    /// LE Remote Connection Parameter Request Negative Reply.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.32.
+    /// LE Remote Connection Parameter Request Negative Reply (Core 6.0, Vol 4, Part E, 7.8.32).
     func refuseParameterRequest(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let (link, role) = try link(&parameters)
         let reason = HCIStatus(rawValue: try parameters.readUInt8())
@@ -162,9 +148,7 @@ extension VirtualController {
         link.requestDeadline = nil
     }
 
-    /// Read RSSI.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.5.4.
+    /// Read RSSI (Core 6.0, Vol 4, Part E, 7.5.4).
     func readRSSI(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let (link, role) = try link(&parameters)
         guard let radio else { return [] }
@@ -172,9 +156,7 @@ extension VirtualController {
         return Self.bytes(link[role].handle) + [UInt8(bitPattern: strength)]
     }
 
-    /// LE Read Channel Map: all channels.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.20.
+    /// LE Read Channel Map: all channels (Core 6.0, Vol 4, Part E, 7.8.20).
     func readChannelMap(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let (link, role) = try link(&parameters)
         return Self.bytes(link[role].handle) + Identity.channelMap
@@ -186,9 +168,7 @@ extension VirtualController {
 
     // MARK: Events
 
-    /// Disconnection Complete.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.5.
+    /// Disconnection Complete (Core 6.0, Vol 4, Part E, 7.7.5).
     func emitDisconnection(handle: UInt16, reason: HCIStatus) {
         emit(
             event: HCIEvent.Code.disconnectionComplete,
@@ -196,9 +176,7 @@ extension VirtualController {
         )
     }
 
-    /// LE Connection Update Complete.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.3.
+    /// LE Connection Update Complete (Core 6.0, Vol 4, Part E, 7.7.65.3).
     func emitUpdate(handle: UInt16, _ status: HCIStatus, _ parameters: ConnectionParameters) {
         var writer = ByteWriter()
         writer.write(status.rawValue)
@@ -209,9 +187,8 @@ extension VirtualController {
         emit(.connectionUpdateComplete, writer.bytes)
     }
 
-    /// LE Remote Connection Parameter Request; false when the host does not want to be asked.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.6.
+    /// LE Remote Connection Parameter Request; false when the host does not want to be asked (Core 6.0, Vol 4, Part E,
+    /// 7.7.65.6).
     func emitParameterRequest(handle: UInt16, _ parameters: ConnectionParameters) -> Bool {
         guard isWanted(.remoteConnectionParameterRequest) else { return false }
         var writer = ByteWriter()
@@ -224,9 +201,7 @@ extension VirtualController {
         return true
     }
 
-    /// LE Read Remote Features Complete.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.4.
+    /// LE Read Remote Features Complete (Core 6.0, Vol 4, Part E, 7.7.65.4).
     func emitRemoteFeatures(handle: UInt16, of peer: VirtualController) {
         var writer = ByteWriter()
         writer.write(HCIStatus.success.rawValue)
@@ -238,9 +213,7 @@ extension VirtualController {
     /// The code of Read Remote Version Information Complete.
     static let remoteVersionCode: UInt8 = 0x0C
 
-    /// Read Remote Version Information Complete.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.12.
+    /// Read Remote Version Information Complete (Core 6.0, Vol 4, Part E, 7.7.12).
     func emitRemoteVersion(handle: UInt16, of peer: VirtualController) {
         var writer = ByteWriter()
         writer.write(HCIStatus.success.rawValue)
@@ -254,9 +227,7 @@ extension VirtualController {
 
 /// Encryption as hosts see it: who has the key gets the data. Nothing is ciphered.
 extension VirtualController {
-    /// LE Enable Encryption: the central's.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.24.
+    /// LE Enable Encryption: the central's (Core 6.0, Vol 4, Part E, 7.8.24).
     func enableEncryption(_ parameters: inout CommandParameters) throws(Refusal) {
         let (link, role) = try link(&parameters)
         let random = try parameters.readUInt64()
@@ -266,18 +237,14 @@ extension VirtualController {
         try add(.encrypt(key: key, random: random, diversifier: diversifier), link, role)
     }
 
-    /// LE Long Term Key Request Reply.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.25.
+    /// LE Long Term Key Request Reply (Core 6.0, Vol 4, Part E, 7.8.25).
     func replyWithKey(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let (link, role) = try link(&parameters)
         try answerKeyRequest(link, role, try readKey(&parameters))
         return Self.bytes(link[role].handle)
     }
 
-    /// LE Long Term Key Request Negative Reply.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.26.
+    /// LE Long Term Key Request Negative Reply (Core 6.0, Vol 4, Part E, 7.8.26).
     func refuseKey(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let (link, role) = try link(&parameters)
         try answerKeyRequest(link, role, nil)
@@ -297,9 +264,7 @@ extension VirtualController {
 
     // MARK: Events
 
-    /// LE Long Term Key Request; false when the host does not want to be asked.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.5.
+    /// LE Long Term Key Request; false when the host does not want to be asked (Core 6.0, Vol 4, Part E, 7.7.65.5).
     func emitKeyRequest(handle: UInt16, random: UInt64, diversifier: UInt16) -> Bool {
         guard isWanted(.longTermKeyRequest) else { return false }
         var writer = ByteWriter()
@@ -310,9 +275,7 @@ extension VirtualController {
         return true
     }
 
-    /// Encryption Change, or Encryption Key Refresh Complete.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.8 and 7.7.39.
+    /// Encryption Change, or Encryption Key Refresh Complete (Core 6.0, Vol 4, Part E, 7.7.8 and 7.7.39).
     func emitEncryption(handle: UInt16, _ status: HCIStatus, isRefresh: Bool) {
         let isOn: [UInt8] = status == .success ? [1] : [0]
         emit(

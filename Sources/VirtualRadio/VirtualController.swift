@@ -5,7 +5,6 @@ import BluetoothPackets
 /// A Bluetooth LE controller in memory, made by `VirtualRadio.addController`.
 ///
 /// Its host exchanges whole HCI packets with it, each with its indicator (0x01 command, 0x02 ACL data, 0x04 event).
-///
 /// Core 6.0, Vol 4, Part E.
 public final class VirtualController {
     /// Its number in the radio, from 0.
@@ -107,7 +106,6 @@ public final class VirtualController {
         )
     }
 
-    /// Sends ACL data.
     func emit(data packet: [UInt8]) {
         push(packet)
     }
@@ -119,9 +117,7 @@ public final class VirtualController {
         code == HCIEvent.Code.numberOfCompletedPackets || state.eventMask & (1 &<< UInt64(code &- 1)) != 0
     }
 
-    /// True where the host's two masks let an LE Meta event through.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.1.
+    /// True where the host's two masks let an LE Meta event through (Core 6.0, Vol 4, Part E, 7.8.1).
     func isWanted(_ subevent: LESubevent) -> Bool {
         isWanted(event: HCIEvent.Code.leMeta) && state.leEventMask & (1 &<< UInt64(subevent.rawValue &- 1)) != 0
     }
@@ -191,9 +187,7 @@ public final class VirtualController {
         delayed.insert(DelayedPacket(time: due, bytes: packet, isAnswer: isAnswer), at: place)
     }
 
-    /// Forgets everything but the faults and the packets that wait for the host.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.3.2.
+    /// Forgets everything but the faults and the packets that wait for the host (Core 6.0, Vol 4, Part E, 7.3.2).
     func reset() {
         state = State()
         delayed.removeAll()

@@ -156,7 +156,6 @@ public final class VirtualRadio {
 
     // MARK: Chance
 
-    /// A number in the range.
     func random<Value: FixedWidthInteger>(in range: ClosedRange<Value>) -> Value {
         Value.random(in: range, using: &generator)
     }
@@ -308,7 +307,6 @@ struct RadioGenerator: RandomNumberGenerator {
         state = seed
     }
 
-    /// The next number.
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state

@@ -27,19 +27,16 @@ package final class MemoryRadio {
         radio = VirtualRadio(now: start)
     }
 
-    /// Adds a controller, and returns the transport to it.
     package func addController(_ address: BluetoothAddress) -> MemoryTransport {
         addController(VirtualController.Configuration(address: address))
     }
 
-    /// Adds a controller, and returns the transport to it.
     package func addController(_ configuration: VirtualController.Configuration) -> MemoryTransport {
         let transport = MemoryTransport(radio.addController(configuration), self)
         transports.append(transport)
         return transport
     }
 
-    /// The time on the radio.
     var now: Duration { start + (MonotonicClock.now - start) * speed }
 
     /// Schedules the radio's due events for the loop's next turn.
@@ -58,9 +55,7 @@ package final class MemoryRadio {
     }
 }
 
-/// The transport to a controller in memory.
-///
-/// To be used on the loop's thread.
+/// The transport to a controller in memory; to be used on the loop's thread.
 package final class MemoryTransport: PacketTransport {
     /// The controller, for its faults.
     package let controller: VirtualController

@@ -4,9 +4,8 @@ public import BluetoothPackets
 
 /// Finds the ATT PDUs in recorded HCI traffic: joins ACL fragments to L2CAP PDUs and keeps those of the ATT channel.
 ///
-/// A pure observer of both directions of any number of connections; what is malformed is counted and left out.
-///
-/// Core 6.0, Vol 4, Part E, 5.4.2; Vol 3, Part A, 3.1.
+/// A pure observer of both directions of any number of connections; what is malformed is counted and left out. Core
+/// 6.0, Vol 4, Part E, 5.4.2; Vol 3, Part A, 3.1.
 public struct ATTTrace: Sendable {
     /// One ATT PDU that was found.
     public struct Packet: Equatable, Sendable {
@@ -28,9 +27,7 @@ public struct ATTTrace: Sendable {
         var direction: MonitorOpcode.Direction
     }
 
-    /// The fixed channel of the Attribute Protocol.
-    ///
-    /// Core 6.0, Vol 3, Part A, 2.1.
+    /// The fixed channel of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
     private static let attributeChannel: UInt16 = 0x0004
     /// The length and the channel before an L2CAP PDU's payload.
     private static let basicHeader = 4

@@ -7,9 +7,8 @@ import BluetoothPackets
 /// Memory is bounded: 8 partial advertisements of at most 1,650 bytes, in buffers that are used again. When a ninth
 /// begins, the oldest is given up and what still comes of it is discarded, for its rest alone would look like a whole
 /// advertisement. A partial one that is not finished within 5 s is given up, and so is one whose first fragment comes
-/// again: there are controllers that never send the rest. `takeGivenUp` returns the beginnings of those given up.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.13.
+/// again: there are controllers that never send the rest. `takeGivenUp` returns the beginnings of those given up. Core
+/// 6.0, Vol 4, Part E, 7.7.65.13.
 struct AdvertisementAssembler: Sendable {
     /// The identity of an advertisement: fragments that share it belong together.
     struct Key: Hashable, Sendable {
@@ -18,7 +17,6 @@ struct AdvertisementAssembler: Sendable {
         var isScanResponse: Bool
     }
 
-    /// The outcome of a report.
     enum Result: Equatable {
         /// The report holds all of the data.
         case whole(isTruncated: Bool)
@@ -30,9 +28,7 @@ struct AdvertisementAssembler: Sendable {
         case discarded
     }
 
-    /// The longest advertisement, in bytes: 1,650.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.57.
+    /// The longest advertisement, in bytes: 1,650 (Core 6.0, Vol 4, Part E, 7.8.57).
     static let maximumLength = 1650
     /// The most advertisements that may be partial at a time.
     static let maximumPartials = 8
@@ -48,7 +44,6 @@ struct AdvertisementAssembler: Sendable {
         var eventType: AdvertisingEventType
         /// The strength of its last fragment, where it is known.
         var rssi: Int8?
-        /// The time of its last fragment.
         var lastHeard: Duration
         var bytes: [UInt8]
     }
@@ -56,7 +51,6 @@ struct AdvertisementAssembler: Sendable {
     private struct Partial {
         var key: Key
         var begun: Duration
-        /// The length of its first fragment.
         var firstLength: Int
         var eventType: AdvertisingEventType
         var rssi: Int8?
@@ -81,7 +75,6 @@ struct AdvertisementAssembler: Sendable {
     @inline(__always)
     var isIdle: Bool { count == 0 && orphans.isEmpty }
 
-    /// Takes a report from `sender`.
     mutating func add(_ report: borrowing AdvertisingReport, from sender: DeviceAddress, now: Duration) -> Result {
         if report.eventType.contains(.legacy) { return .whole(isTruncated: false) }
         expire(now: now)

@@ -18,7 +18,6 @@ struct DeviceIndex: Sendable {
     private var words = [UInt64](repeating: 0, count: 1 << Self.bits)
     private let factor = UInt64.random(in: 0...UInt64.max) | 1
 
-    /// The place of a device; nil when it has none.
     @inline(__always)
     func place(of address: DeviceAddress) -> Int? {
         slot(of: address).map { Int(truncatingIfNeeded: words[$0] & Self.places) }

@@ -113,7 +113,6 @@ public struct DiscoveredDevice: Hashable, Sendable {
 ///
 /// For devices whose address on the air changes, or is another one than is printed on them.
 public struct AdvertisedAddress: Hashable, Sendable {
-    /// The bytes of an address.
     private static let length = 6
     /// The greatest offset: manufacturer data of an extended advertisement ends there.
     public static let greatestOffset = 1650 - length
@@ -145,9 +144,7 @@ public struct AdvertisedAddress: Hashable, Sendable {
 public struct ScanFilter: Hashable, Sendable {
     /// A condition on the name; letters of either case are equal, and blanks at its ends do not count (BT-3).
     public enum Name: Hashable, Sendable {
-        /// The whole name is this.
         case exactly(String)
-        /// The name begins with this.
         case prefix(String)
     }
 

@@ -11,9 +11,7 @@ public import BluetoothPackets
 /// The owner passes every arriving PDU to `receive`, sends all that `nextOutgoing` returns, takes all that `nextEvent`
 /// returns, calls `handleDeadline` when `deadline` has come, and closes the link once `failure` is set. Every procedure
 /// ends, whatever the server does: requests, attributes, value bytes and time are limited, and handles only run
-/// upwards.
-///
-/// Core 6.0, Vol 3, Part G, 4.
+/// upwards. Core 6.0, Vol 3, Part G, 4.
 public struct GATTClient: Sendable {
     /// The limits of a procedure's cost and of what may wait.
     public struct Limits: Equatable, Sendable {
@@ -39,7 +37,6 @@ public struct GATTClient: Sendable {
 
     /// The result of a procedure that succeeded.
     public enum Outcome: Equatable, Sendable {
-        /// The MTU now in force.
         case mtu(UInt16)
         /// Primary services, by rising handles.
         case services([GATTService])
@@ -49,7 +46,6 @@ public struct GATTClient: Sendable {
         case characteristics([GATTCharacteristic])
         /// Descriptors, by rising handles.
         case descriptors([GATTDescriptor])
-        /// A value that was read.
         case value([UInt8])
         /// Values that were read by their type, each at most 253 bytes of it.
         case values([ATTPDU.HandleValue])
@@ -88,9 +84,7 @@ public struct GATTClient: Sendable {
         public var kind: GATTSubscriptionKind
     }
 
-    /// The longest value that an attribute can have.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.2.9.
+    /// The longest value that an attribute can have (Core 6.0, Vol 3, Part F, 3.2.9).
     public static let longestValue = 512
     /// The longest value that is read: some servers have longer ones than the specification allows.
     public static let longestRead = 4096

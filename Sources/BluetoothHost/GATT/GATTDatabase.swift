@@ -2,9 +2,7 @@
 
 public import BluetoothPackets
 
-/// A service as a client found it.
-///
-/// Core 6.0, Vol 3, Part G, 3.1.
+/// A service as a client found it (Core 6.0, Vol 3, Part G, 3.1).
 public struct GATTService: Hashable, Sendable {
     /// The handles from the declaration to the service's last attribute.
     public var handles: AttributeHandleRange
@@ -18,9 +16,7 @@ public struct GATTService: Hashable, Sendable {
     }
 }
 
-/// A service's include declaration: another service that it includes.
-///
-/// Core 6.0, Vol 3, Part G, 3.2.
+/// A service's include declaration: another service that it includes (Core 6.0, Vol 3, Part G, 3.2).
 public struct GATTIncludedService: Hashable, Sendable {
     /// The handle of the declaration.
     public var declaration: AttributeHandle
@@ -34,9 +30,7 @@ public struct GATTIncludedService: Hashable, Sendable {
     }
 }
 
-/// The properties of a characteristic.
-///
-/// Core 6.0, Vol 3, Part G, 3.3.1.1.
+/// The properties of a characteristic (Core 6.0, Vol 3, Part G, 3.3.1.1).
 public struct GATTCharacteristicProperties: OptionSet, Hashable, Sendable {
     /// The byte of the declaration.
     public let rawValue: UInt8
@@ -64,9 +58,7 @@ public struct GATTCharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let extendedProperties = GATTCharacteristicProperties(rawValue: 0x80)
 }
 
-/// A characteristic as a client found it.
-///
-/// Core 6.0, Vol 3, Part G, 3.3.
+/// A characteristic as a client found it (Core 6.0, Vol 3, Part G, 3.3).
 public struct GATTCharacteristic: Hashable, Sendable {
     /// The handle of the declaration.
     public var declaration: AttributeHandle
@@ -101,9 +93,7 @@ public struct GATTCharacteristic: Hashable, Sendable {
     }
 }
 
-/// A descriptor as a client found it.
-///
-/// Core 6.0, Vol 3, Part G, 3.3.3.
+/// A descriptor as a client found it (Core 6.0, Vol 3, Part G, 3.3.3).
 public struct GATTDescriptor: Hashable, Sendable {
     /// Its handle.
     public var handle: AttributeHandle
@@ -117,9 +107,7 @@ public struct GATTDescriptor: Hashable, Sendable {
     }
 }
 
-/// The way a server sends a characteristic's value unasked.
-///
-/// Core 6.0, Vol 3, Part G, 3.3.3.3.
+/// The way a server sends a characteristic's value unasked (Core 6.0, Vol 3, Part G, 3.3.3.3).
 public enum GATTSubscriptionKind: UInt16, Sendable, CaseIterable {
     /// A notification: not confirmed.
     case notifications = 0x0001
@@ -127,9 +115,8 @@ public enum GATTSubscriptionKind: UInt16, Sendable, CaseIterable {
     case indications = 0x0002
 }
 
-/// The attribute types by which GATT builds its hierarchy.
-///
-/// Core 6.0, Vol 3, Part G, 3.4, Table 3.15; numbers from Assigned Numbers, 3.5 and 3.7.
+/// The attribute types by which GATT builds its hierarchy (Core 6.0, Vol 3, Part G, 3.4, Table 3.15; numbers from
+/// Assigned Numbers, 3.5 and 3.7).
 public enum GATTAttributeType {
     /// Declares a primary service.
     public static let primaryService = BluetoothUUID(UInt16(0x2800))
@@ -170,9 +157,7 @@ public enum GATTAttributeType {
     }
 }
 
-/// One attribute of a server.
 struct GATTAttribute: Sendable, Equatable {
-    /// The source of the value.
     enum Source: Sendable, Equatable {
         /// A value that never changes.
         case constant([UInt8])
@@ -201,9 +186,8 @@ struct GATTAttribute: Sendable, Equatable {
     var subscribable: GATTCharacteristicProperties = []
 }
 
-/// The attributes of a server, which do not change any more; `GATTDatabaseBuilder` makes one.
-///
-/// Core 6.0, Vol 3, Part F, 3.2 and Part G, 2.5.
+/// The attributes of a server, which do not change any more; `GATTDatabaseBuilder` makes one (Core 6.0, Vol 3, Part F,
+/// 3.2 and Part G, 2.5).
 public struct GATTServerDatabase: Sendable {
     /// One service as it was published, in the form that a client discovers.
     public struct Service: Equatable, Sendable {
@@ -254,14 +238,12 @@ public struct GATTServerDatabase: Sendable {
         services.first { $0.service.uuid == uuid }
     }
 
-    /// The attribute of a handle; nil when there is none.
     func attribute(_ handle: AttributeHandle) -> GATTAttribute? {
         let index = firstIndex(atOrAbove: handle)
         guard index < attributes.count, attributes[index].handle == handle else { return nil }
         return attributes[index]
     }
 
-    /// The attributes of a range, by rising handles.
     func attributes(in range: AttributeHandleRange) -> ArraySlice<GATTAttribute> {
         let start = firstIndex(atOrAbove: range.start)
         let end = range.end.next.map { firstIndex(atOrAbove: $0) } ?? attributes.count

@@ -2,11 +2,8 @@
 
 import BluetoothPackets
 
-/// Finds all primary services.
-///
-/// Core 6.0, Vol 3, Part G, 4.4.1.
-struct GATTPrimaryServiceDiscovery: GATTProcedure {
-    var isSearch: Bool { true }
+/// Finds all primary services (Core 6.0, Vol 3, Part G, 4.4.1).
+struct GATTPrimaryServiceDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var services: [GATTService] = []
 
@@ -14,11 +11,7 @@ struct GATTPrimaryServiceDiscovery: GATTProcedure {
         progress = GATTProgress(.all, limit: limit)
     }
 
-    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
-        next()
-    }
-
-    private func next() -> GATTStep {
+    func next() -> GATTStep {
         guard let rest = progress.rest else { return .finish(.services(services)) }
         return .send(.readByGroupTypeRequest(rest, type: GATTAttributeType.primaryService))
     }
@@ -44,11 +37,8 @@ struct GATTPrimaryServiceDiscovery: GATTProcedure {
 /// Finds the primary services of one UUID.
 ///
 /// Where a server finds none by their UUID, or has no such request, all services are looked through: some servers find
-/// nothing by a UUID of 128 bits.
-///
-/// Core 6.0, Vol 3, Part G, 4.4.2 and 4.4.1.
-struct GATTServiceSearch: GATTProcedure {
-    var isSearch: Bool { true }
+/// nothing by a UUID of 128 bits. Core 6.0, Vol 3, Part G, 4.4.2 and 4.4.1.
+struct GATTServiceSearch: GATTSearch {
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
     private var services: [GATTService] = []
@@ -62,11 +52,7 @@ struct GATTServiceSearch: GATTProcedure {
         all = GATTPrimaryServiceDiscovery(limit: limit)
     }
 
-    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
-        next()
-    }
-
-    private func next() -> GATTStep {
+    func next() -> GATTStep {
         guard let rest = progress.rest else { return .finish(.services(services)) }
         var value = ByteWriter(reservingCapacity: 16)
         value.write(uuid)
@@ -101,11 +87,9 @@ struct GATTServiceSearch: GATTProcedure {
     }
 }
 
-/// Finds the services that a service includes; a UUID of 128 bits is read from the included service's declaration.
-///
-/// Core 6.0, Vol 3, Part G, 4.5.1.
-struct GATTIncludedServiceDiscovery: GATTProcedure {
-    var isSearch: Bool { true }
+/// Finds the services that a service includes; a UUID of 128 bits is read from the included service's declaration (Core
+/// 6.0, Vol 3, Part G, 4.5.1).
+struct GATTIncludedServiceDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var found: [GATTIncludedService] = []
     /// Include declarations whose services' UUIDs are still to be read, the next one last.
@@ -115,11 +99,7 @@ struct GATTIncludedServiceDiscovery: GATTProcedure {
         progress = GATTProgress(range, limit: limit)
     }
 
-    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
-        next()
-    }
-
-    private func next() -> GATTStep {
+    func next() -> GATTStep {
         if let item = unread.last { return .send(.readRequest(item.handles.start)) }
         guard let rest = progress.rest else { return finish() }
         return .send(.readByTypeRequest(rest, type: GATTAttributeType.include))
@@ -175,11 +155,9 @@ struct GATTIncludedServiceDiscovery: GATTProcedure {
     }
 }
 
-/// Finds a service's characteristics; those of other UUIDs are left out at the end, as their handles are needed before.
-///
-/// Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2.
-struct GATTCharacteristicDiscovery: GATTProcedure {
-    var isSearch: Bool { true }
+/// Finds a service's characteristics; those of other UUIDs are left out at the end, as their handles are needed before
+/// (Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
+struct GATTCharacteristicDiscovery: GATTSearch {
     private let range: AttributeHandleRange
     private let uuid: BluetoothUUID?
     private var progress: GATTProgress
@@ -191,11 +169,7 @@ struct GATTCharacteristicDiscovery: GATTProcedure {
         progress = GATTProgress(range, limit: limit)
     }
 
-    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
-        next()
-    }
-
-    private func next() -> GATTStep {
+    func next() -> GATTStep {
         guard let rest = progress.rest else { return finish() }
         return .send(.readByTypeRequest(rest, type: GATTAttributeType.characteristic))
     }
@@ -246,11 +220,8 @@ struct GATTCharacteristicDiscovery: GATTProcedure {
     }
 }
 
-/// Finds a characteristic's descriptors, up to the next declaration.
-///
-/// Core 6.0, Vol 3, Part G, 4.7.1.
-struct GATTDescriptorDiscovery: GATTProcedure {
-    var isSearch: Bool { true }
+/// Finds a characteristic's descriptors, up to the next declaration (Core 6.0, Vol 3, Part G, 4.7.1).
+struct GATTDescriptorDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var found: [GATTDescriptor] = []
     /// The descriptor type that ends the search when it is found; nil to find all.
@@ -261,11 +232,7 @@ struct GATTDescriptorDiscovery: GATTProcedure {
         progress = GATTProgress(range, limit: limit)
     }
 
-    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
-        next()
-    }
-
-    private func next() -> GATTStep {
+    func next() -> GATTStep {
         guard let rest = progress.rest else { return .finish(.descriptors(found)) }
         return .send(.findInformationRequest(rest))
     }
@@ -287,9 +254,8 @@ struct GATTDescriptorDiscovery: GATTProcedure {
     }
 }
 
-/// Finds the client characteristic configuration descriptor and writes it; without one nothing is written.
-///
-/// Core 6.0, Vol 3, Part G, 3.3.3.3 and 4.12.3.
+/// Finds the client characteristic configuration descriptor and writes it; without one nothing is written (Core 6.0,
+/// Vol 3, Part G, 3.3.3.3 and 4.12.3).
 struct GATTConfiguration: GATTProcedure {
     var isSearch: Bool { true }
     private let bits: UInt16

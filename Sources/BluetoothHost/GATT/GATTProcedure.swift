@@ -2,31 +2,37 @@
 
 public import BluetoothPackets
 
-/// The next step of a procedure.
 enum GATTStep: Sendable {
     /// Send this request, and go on with its answer.
     case send(ATTPDU)
-    /// End with this result.
     case finish(GATTClient.Outcome)
 }
 
 /// A procedure of the client, as a value: one request at a time, each chosen by the answer before it.
 protocol GATTProcedure: Sendable {
-    /// The first step.
     mutating func begin(mtu: Int) throws(GATTError) -> GATTStep
     /// The step after a response; the bearer has made sure that it is the one that answers the request.
     mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep
-    /// The step after a refusal.
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep
     /// True for a search through a server's attributes, which ends at a refusal whichever request that names.
     var isSearch: Bool { get }
 }
 
+/// A search, one request after another over what is left of a range.
+protocol GATTSearch: GATTProcedure {
+    /// The request for the rest of the range, or the result.
+    func next() -> GATTStep
+}
+
+extension GATTSearch {
+    var isSearch: Bool { true }
+
+    func begin(mtu: Int) throws(GATTError) -> GATTStep { next() }
+}
+
 /// An Error Response to a procedure's request.
 struct GATTRefusal: Sendable {
-    /// The request that was sent.
     var request: ATTOpcode
-    /// The request that the server has named.
     var named: ATTOpcode
     var handle: AttributeHandle
     var error: ATTError
@@ -64,7 +70,6 @@ extension GATTProcedure {
         .bearer(.unexpectedPDU(response.opcode, expected: nil))
     }
 
-    /// The step after an input.
     mutating func step(_ input: GATTProcedureInput, mtu: Int) throws(GATTError) -> GATTStep {
         switch input {
         case .beginning: return try begin(mtu: mtu)
@@ -104,7 +109,6 @@ struct GATTProgress: Sendable {
         }
     }
 
-    /// Takes an attribute of one handle.
     mutating func accept(_ handle: AttributeHandle) throws(GATTError) {
         try accept(from: handle, to: handle)
     }
@@ -137,11 +141,9 @@ extension AttributeHandle {
 
 /// What a procedure is told, each time of one thing.
 enum GATTProcedureInput: Sendable {
-    /// It begins.
     case beginning
     /// The answer to its request has come.
     case response(ATTPDU)
-    /// Its request was refused.
     case refusal(GATTRefusal)
 }
 
@@ -161,7 +163,6 @@ enum GATTAnyProcedure: Sendable {
     case preparedWrite(GATTPreparedWrite)
     case nothing(GATTNothing)
 
-    /// The procedure's step after an input.
     mutating func step(_ input: GATTProcedureInput, mtu: Int) throws(GATTError) -> GATTStep {
         switch self {
         case .mtuExchange(var procedure):
@@ -209,7 +210,6 @@ enum GATTAnyProcedure: Sendable {
 
 /// The reason why a procedure of the client failed.
 public enum GATTError: Error, Equatable, Sendable {
-    /// The server refused a request.
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
     /// The server refused another request than ours, which has ended without an answer.
     case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode)
@@ -221,7 +221,6 @@ public enum GATTError: Error, Equatable, Sendable {
     case invalidItemLength(ATTOpcode, Int)
     /// A read value has a length that its type cannot have.
     case invalidValueLength(AttributeHandle, Int)
-    /// The procedure has reached its limit of requests.
     case tooManyRequests(limit: Int)
     /// The server has named as many attributes as a procedure accepts.
     case tooManyAttributes(limit: Int)

@@ -185,9 +185,7 @@ extension GATTServer {
         }
     }
 
-    /// A command that is refused is not answered.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.5.3.
+    /// A command that is refused is not answered (Core 6.0, Vol 3, Part F, 3.4.5.3).
     mutating func command(_ id: PeerID, _ peer: Peer, _ handle: AttributeHandle, _ value: [UInt8]) {
         guard hasRoomForEvents, let attribute = database.attribute(handle),
             attribute.write != .never, attribute.takesCommands,
@@ -202,9 +200,7 @@ extension GATTServer {
         }
     }
 
-    /// The offset and the length are looked at when the writes are executed.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.6.1.
+    /// The offset and the length are looked at when the writes are executed (Core 6.0, Vol 3, Part F, 3.4.6.1).
     mutating func prepare(_ id: PeerID, _ write: Write, _ now: Duration) {
         guard let peer = peers[id] else { return }
         if let error = refusal(write.handle, of: peer) {
@@ -225,9 +221,7 @@ extension GATTServer {
         )
     }
 
-    /// The queue is empty afterwards, whatever the outcome.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.6.3.
+    /// The queue is empty afterwards, whatever the outcome (Core 6.0, Vol 3, Part F, 3.4.6.3).
     mutating func execute(_ id: PeerID, _ flags: ATTPDU.ExecuteFlags, _ now: Duration) {
         let writes = peers[id]?.prepared.take(now: now, after: limits.preparedTime)
         switch (flags, writes) {
@@ -254,9 +248,7 @@ extension GATTSubscriptionKind {
     }
 }
 
-/// The prepared writes of one peer: limited in number, bytes and time.
-///
-/// Core 6.0, Vol 3, Part F, 3.4.6.
+/// The prepared writes of one peer: limited in number, bytes and time (Core 6.0, Vol 3, Part F, 3.4.6).
 struct GATTPreparedQueue: Sendable {
     private(set) var writes: [GATTServer.Write] = []
     private var byteCount = 0

@@ -6,9 +6,8 @@ public import BluetoothPackets
 ///
 /// The owner connects and disconnects peers, passes their requests and commands to `receive`, takes all that
 /// `nextEvent` returns, answers the events that want it, sends all that `nextOutgoing` returns, and calls
-/// `handleDeadline` when `deadline` has come. `GATTClient` does the part between the bearer and the server.
-///
-/// Core 6.0, Vol 3, Part F, 3.4 and Part G, 4.
+/// `handleDeadline` when `deadline` has come. `GATTClient` does the part between the bearer and the server. Core 6.0,
+/// Vol 3, Part F, 3.4 and Part G, 4.
 public struct GATTServer: Sendable {
     /// The limits of what is kept for peers.
     public struct Limits: Equatable, Sendable {
@@ -67,7 +66,6 @@ public struct GATTServer: Sendable {
         case unsubscribed(PeerID, AttributeHandle)
         /// There is room again for a peer that an update was refused for.
         case readyToUpdate(PeerID)
-        /// A peer has confirmed an indication.
         case confirmed(PeerID, AttributeHandle)
     }
 
@@ -209,9 +207,7 @@ public struct GATTServer: Sendable {
     /// is a stored one.
     ///
     /// Returns the links whose queues are full and which therefore miss this value; `readyToUpdate` tells of each when
-    /// there is room again. A value is cut to MTU − 3 bytes when it leaves.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.10.1 and 4.11.1.
+    /// there is room again. A value is cut to MTU − 3 bytes when it leaves. Core 6.0, Vol 3, Part G, 4.10.1 and 4.11.1.
     public mutating func update(
         _ value: [UInt8],
         of handle: AttributeHandle,

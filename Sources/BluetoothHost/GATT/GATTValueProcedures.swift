@@ -2,9 +2,7 @@
 
 import BluetoothPackets
 
-/// Exchanges the MTU; a server that does not know the request leaves it at 23.
-///
-/// Core 6.0, Vol 3, Part G, 4.3.1.
+/// Exchanges the MTU; a server that does not know the request leaves it at 23 (Core 6.0, Vol 3, Part G, 4.3.1).
 struct GATTMTUExchange: GATTProcedure {
     let localMTU: UInt16
 
@@ -22,9 +20,7 @@ struct GATTMTUExchange: GATTProcedure {
     }
 }
 
-/// Reads a value or descriptor, as much of it as one response carries.
-///
-/// Core 6.0, Vol 3, Part G, 4.8.1 and 4.12.1.
+/// Reads a value or descriptor, as much of it as one response carries (Core 6.0, Vol 3, Part G, 4.8.1 and 4.12.1).
 struct GATTRead: GATTProcedure {
     let handle: AttributeHandle
 
@@ -40,9 +36,8 @@ struct GATTRead: GATTProcedure {
 
 /// Reads a value or descriptor of any length, part by part, until a part is shorter than a response could be.
 ///
-/// The first part is read by a Read Request, because a server need not have Read Blob.
-///
-/// Core 6.0, Vol 3, Part G, 4.8.3 and 4.12.2.
+/// The first part is read by a Read Request, because a server need not have Read Blob. Core 6.0, Vol 3, Part G, 4.8.3
+/// and 4.12.2.
 struct GATTLongRead: GATTProcedure {
     let handle: AttributeHandle
     let limit: Int
@@ -83,9 +78,7 @@ struct GATTLongRead: GATTProcedure {
     }
 }
 
-/// Reads the values of one type in a range.
-///
-/// Core 6.0, Vol 3, Part G, 4.8.2.
+/// Reads the values of one type in a range (Core 6.0, Vol 3, Part G, 4.8.2).
 struct GATTReadByUUID: GATTProcedure {
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
@@ -120,9 +113,7 @@ struct GATTReadByUUID: GATTProcedure {
     }
 }
 
-/// Writes a value or descriptor in one request.
-///
-/// Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3.
+/// Writes a value or descriptor in one request (Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3).
 struct GATTWrite: GATTProcedure {
     let handle: AttributeHandle
     let value: [UInt8]
@@ -139,14 +130,11 @@ struct GATTWrite: GATTProcedure {
 }
 
 /// Writes values part by part into the server's queue, compares each echo, and has them all written at once; or has
-/// the queue emptied when an echo differs or a part is refused.
-///
-/// Core 6.0, Vol 3, Part G, 4.9.4, 4.9.5 and 4.12.4.
+/// the queue emptied when an echo differs or a part is refused (Core 6.0, Vol 3, Part G, 4.9.4, 4.9.5 and 4.12.4).
 struct GATTPreparedWrite: GATTProcedure {
     private let items: [ATTPDU.HandleValue]
     private var index = 0
     private var offset = 0
-    /// The part that was sent last.
     private var part: [UInt8] = []
     /// The reason why the queue is being emptied; nil while it is filled.
     private var reason: GATTError?
@@ -201,9 +189,8 @@ struct GATTPreparedWrite: GATTProcedure {
     }
 }
 
-/// The effect of one write request, or of a queue of prepared ones, checked as a whole before any of it happens.
-///
-/// Core 6.0, Vol 3, Part F, 3.4.5.1 and 3.4.6.3.
+/// The effect of one write request, or of a queue of prepared ones, checked as a whole before any of it happens (Core
+/// 6.0, Vol 3, Part F, 3.4.5.1 and 3.4.6.3).
 struct GATTWritePlan: Sendable {
     /// The reason why nothing is written.
     struct Refusal: Error {

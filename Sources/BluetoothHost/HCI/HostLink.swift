@@ -2,13 +2,10 @@
 
 public import BluetoothPackets
 
-/// One connection of a host: frames out in fragments, fragments in to frames, both bounded.
-///
-/// Core 6.0, Vol 3, Part A, 7.2 and Vol 4, Part E, 4.1.1.
+/// One connection of a host: frames out in fragments, fragments in to frames, both bounded (Core 6.0, Vol 3, Part A,
+/// 7.2 and Vol 4, Part E, 4.1.1).
 struct HostLink: Sendable {
-    /// The connection.
     let connection: LowEnergyHost.Connection
-    /// The timing in force.
     var timing: ConnectionTiming
     /// The signal strength of the peer in dBm, as it was read last, and the time when it was asked for.
     var rssi: Int8?
@@ -49,7 +46,6 @@ struct HostLink: Sendable {
     enum Reception: Equatable {
         /// More fragments must come.
         case incomplete
-        /// A frame is whole.
         case frame([UInt8])
         /// The fragment was thrown away.
         case dropped
@@ -60,7 +56,6 @@ struct HostLink: Sendable {
         self.timing = timing
     }
 
-    /// True when there is something to send.
     var hasOutgoing: Bool { !frames.isEmpty }
 
     /// True for a connection that is to end and has nothing left to send, or no time for it.
@@ -125,7 +120,6 @@ struct HostLink: Sendable {
         owesRoom = false
     }
 
-    /// Takes a fragment.
     mutating func receive(_ boundary: ACLPacket.Boundary, _ data: Span<UInt8>) -> Reception {
         switch boundary {
         case .first, .firstNonFlushable:
@@ -165,7 +159,6 @@ struct HostLink: Sendable {
 /// The security of one connection of a host: its Security Manager, and what encrypts the link.
 struct HostSecurity: Sendable {
     var manager: SecurityManager
-    /// The security in force.
     var inForce: GATTLinkSecurity
     /// The security that the link will have once it is encrypted with the key that was given to the controller; nil while
     /// none was.
@@ -200,9 +193,8 @@ struct HostSecurity: Sendable {
     }
 }
 
-/// How long devices that failed to pair have to wait: a bounded table, so that a new connection does not shorten it.
-///
-/// Core 6.0, Vol 3, Part H, 2.3.6.
+/// How long devices that failed to pair have to wait: a bounded table, so that a new connection does not shorten it
+/// (Core 6.0, Vol 3, Part H, 2.3.6).
 struct PairingBackoffs: Sendable {
     /// The most devices; in a full table the wait that ends first is forgotten.
     static let capacity = 64
@@ -211,7 +203,6 @@ struct PairingBackoffs: Sendable {
 
     subscript(device: DeviceAddress) -> PairingBackoff { waits[device] ?? PairingBackoff() }
 
-    /// The number of devices.
     var count: Int { waits.count }
 
     /// Keeps the wait of a device, or forgets it where there is none.
@@ -238,7 +229,6 @@ public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case silent(Duration)
     /// The controller answered with something that cannot be read, or not be used.
     case badAnswer(HCIOpcode)
-    /// The controller has no Low Energy.
     case lowEnergyUnsupported
     /// The controller reported a fault of its own, with the vendor's code.
     case hardwareError(UInt8)

@@ -3,17 +3,11 @@
 public import BluetoothPackets
 
 extension LowEnergyHost {
-    /// The bit of LE Supported (Controller) in the LMP features.
-    ///
-    /// Core 6.0, Vol 2, Part C, 3.3.
+    /// The bit of LE Supported (Controller) in the LMP features (Core 6.0, Vol 2, Part C, 3.3).
     private static let lowEnergyFeature: UInt64 = 1 &<< 38
-    /// The bit of BR/EDR Not Supported in the LMP features.
-    ///
-    /// Core 6.0, Vol 2, Part C, 3.3.
+    /// The bit of BR/EDR Not Supported in the LMP features (Core 6.0, Vol 2, Part C, 3.3).
     private static let noClassicFeature: UInt64 = 1 &<< 37
-    /// The bit of Connection Parameters Request Procedure in the LE features.
-    ///
-    /// Core 6.0, Vol 6, Part B, 4.6.
+    /// The bit of Connection Parameters Request Procedure in the LE features (Core 6.0, Vol 6, Part B, 4.6).
     private static let parameterRequestFeature: UInt64 = 1 &<< 1
 
     /// Puts a command at the end; one that only answers a peer is dropped when too many wait.
@@ -68,7 +62,6 @@ extension LowEnergyHost {
         return commands.deadline ?? scanner?.deadline
     }
 
-    /// Takes the outcome of the command under way.
     mutating func take(_ outcome: HCICommandQueue.Outcome, now: Duration) {
         guard let purpose = current else { return }
         current = nil
@@ -197,9 +190,8 @@ extension LowEnergyHost {
         emit(.ready)
     }
 
-    /// Legacy and extended commands must not be mixed, so one generation is chosen for everything.
-    ///
-    /// Core 6.0, Vol 4, Part E, 3.1.1.
+    /// Legacy and extended commands must not be mixed, so one generation is chosen for everything (Core 6.0, Vol 4,
+    /// Part E, 3.1.1).
     private mutating func chooseGeneration(_ supported: SupportedCommands) {
         let central: [SupportedCommands.Bit] = [
             .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
@@ -237,13 +229,9 @@ extension LowEnergyHost {
         return mask
     }
 
-    /// The bit of LE Data Packet Length Extension in the LE features.
-    ///
-    /// Core 6.0, Vol 6, Part B, 4.6.
+    /// The bit of LE Data Packet Length Extension in the LE features (Core 6.0, Vol 6, Part B, 4.6).
     private static let dataLengthFeature: UInt64 = 1 &<< 5
-    /// The bit of LE 2M PHY in the LE features.
-    ///
-    /// Core 6.0, Vol 6, Part B, 4.6.
+    /// The bit of LE 2M PHY in the LE features (Core 6.0, Vol 6, Part B, 4.6).
     private static let fastPHYFeature: UInt64 = 1 &<< 8
 
     /// The subevents that tell of changes which the controller's features allow.

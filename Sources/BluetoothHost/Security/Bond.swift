@@ -2,9 +2,8 @@
 
 public import BluetoothPackets
 
-/// What this host and a peer keep of a pairing, so that they know each other and encrypt without another one.
-///
-/// Core 6.0, Vol 3, Part C, 9.4 (bonding).
+/// What this host and a peer keep of a pairing, so that they know each other and encrypt without another one (Core 6.0,
+/// Vol 3, Part C, 9.4 (bonding)).
 public struct Bond: Hashable, Sendable {
     /// The peer's identity: its public or static random address.
     public let identityAddress: DeviceAddress
@@ -157,9 +156,8 @@ extension Bond: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension DeviceAddress {
-    /// True for an address that can be a device's identity: a public or a static random one, neither of ones nor of zeros only.
-    ///
-    /// Core 6.0, Vol 6, Part B, 1.3.2.1.
+    /// True for an address that can be a device's identity: a public or a static random one, neither of ones nor of
+    /// zeros only (Core 6.0, Vol 6, Part B, 1.3.2.1).
     var isIdentity: Bool {
         switch kind {
         case .public: address.rawValue != 0 && address.rawValue != 0xFFFF_FFFF_FFFF
@@ -189,9 +187,7 @@ extension LongTermKey {
     }
 }
 
-/// A key that encrypts the links of two bonded devices.
-///
-/// Core 6.0, Vol 3, Part H, 2.4.1.
+/// A key that encrypts the links of two bonded devices (Core 6.0, Vol 3, Part H, 2.4.1).
 public struct LongTermKey: Hashable, Sendable {
     /// The role in which this host encrypts with the key.
     ///
@@ -205,9 +201,7 @@ public struct LongTermKey: Hashable, Sendable {
 
     /// The number of bytes of a key, whatever its size: what a shorter one lacks is zero.
     public static let byteCount = 16
-    /// The sizes that two devices may agree upon, in bytes.
-    ///
-    /// Core 6.0, Vol 3, Part H, 2.3.4.
+    /// The sizes that two devices may agree upon, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let sizes: ClosedRange<UInt8> = 7...16
 
     /// The 16 bytes, the least significant first, as HCI and the Security Manager Protocol carry them.

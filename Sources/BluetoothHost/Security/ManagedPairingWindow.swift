@@ -221,7 +221,6 @@ public struct ManagedPairingWindow: Sendable {
 
 /// The news of a time in which a central may pair with this host.
 public enum PairingWindowNews: Equatable, Sendable {
-    /// The user is to answer.
     case ask(ManagedPairing.Question, of: DeviceAddress)
     /// The user is to enter this number at the central.
     case show(passkey: UInt32, at: DeviceAddress)

@@ -39,14 +39,12 @@ public struct PairingPolicy: Hashable, Sendable {
         self.identityResolvingKey = identityResolvingKey
     }
 
-    /// The keys that this host distributes.
     private var ownKeys: PairingFeatures.Keys {
         var keys: PairingFeatures.Keys = identityResolvingKey == nil ? [] : .identity
         if allowsLegacy { keys.insert(.encryption) }
         return keys
     }
 
-    /// The keys that are asked of the peer.
     private var peerKeys: PairingFeatures.Keys { allowsLegacy ? [.encryption, .identity] : .identity }
 
     /// AuthReq.
@@ -57,7 +55,6 @@ public struct PairingPolicy: Hashable, Sendable {
         return authentication
     }
 
-    /// The features of a Pairing Request.
     var request: PairingFeatures {
         PairingFeatures(
             ioCapability: ioCapability,
@@ -93,9 +90,7 @@ public struct PairingPolicy: Hashable, Sendable {
     }
 }
 
-/// The way in which two devices make sure of each other while they pair.
-///
-/// Core 6.0, Vol 3, Part H, 2.3.5.1.
+/// The way in which two devices make sure of each other while they pair (Core 6.0, Vol 3, Part H, 2.3.5.1).
 public enum AssociationModel: Hashable, Sendable, CaseIterable {
     /// They do not: anyone could be in the middle.
     case justWorks
@@ -111,9 +106,8 @@ public enum AssociationModel: Hashable, Sendable, CaseIterable {
     /// True where the user compares or enters a number; it authenticates with LE Secure Connections only.
     public var hasNumber: Bool { self != .justWorks }
 
-    /// The model that follows from what both devices offer; out-of-band data is none of them.
-    ///
-    /// Core 6.0, Vol 3, Part H, 2.3.5.1, table 2.8.
+    /// The model that follows from what both devices offer; out-of-band data is none of them (Core 6.0, Vol 3, Part H,
+    /// 2.3.5.1, table 2.8).
     public init(initiator: PairingFeatures, responder: PairingFeatures) {
         let isProtected = initiator.authentication.union(responder.authentication).contains(.mitmProtection)
         let both = initiator.authentication.intersection(responder.authentication)
@@ -136,12 +130,10 @@ public enum AssociationModel: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// True where the device in the role shows the passkey.
     func showsPasskey(_ role: ConnectionRole) -> Bool {
         self == (role == .central ? .passkeyFromInitiator : .passkeyFromResponder)
     }
 
-    /// True where the devices have a passkey.
     var hasPasskey: Bool {
         switch self {
         case .justWorks, .numericComparison: false
@@ -152,9 +144,7 @@ public enum AssociationModel: Hashable, Sendable, CaseIterable {
 
 /// What two devices have told each other while they pair.
 struct PairingAttempt: Sendable {
-    /// A kind of PDU by which a key is distributed.
-    ///
-    /// Core 6.0, Vol 3, Part H, 3.6.1: in this order.
+    /// A kind of PDU by which a key is distributed (Core 6.0, Vol 3, Part H, 3.6.1: in this order).
     enum KeyPart: Hashable, Sendable {
         case longTermKey
         case identification
@@ -165,7 +155,6 @@ struct PairingAttempt: Sendable {
     /// The rounds of LE Secure Connections with a passkey: one for each of its bits.
     static let rounds = 20
 
-    /// The initiator's features.
     let request: PairingFeatures
     /// The responder's features; nil before they are known.
     var response: PairingFeatures?
@@ -202,7 +191,6 @@ struct PairingAttempt: Sendable {
     var awaited: [KeyPart] = []
     /// The long term key of LE legacy pairing that this host has distributed.
     var ownKey: LongTermKey?
-    /// What the peer has distributed.
     var peerLongTermKey: UInt128 = 0
     var peerLegacyKey: LongTermKey?
     var peerResolvingKey: UInt128 = 0
@@ -235,9 +223,7 @@ struct PairingAttempt: Sendable {
     }
 }
 
-/// How long a peer that failed to pair has to wait: twice as long after each failure.
-///
-/// Core 6.0, Vol 3, Part H, 2.3.6.
+/// How long a peer that failed to pair has to wait: twice as long after each failure (Core 6.0, Vol 3, Part H, 2.3.6).
 public struct PairingBackoff: Hashable, Sendable {
     /// The first wait, and the longest.
     public static let waits: ClosedRange<Duration> = .seconds(1)...Duration.seconds(64)
@@ -253,7 +239,6 @@ public struct PairingBackoff: Hashable, Sendable {
     /// True while a peer has to wait.
     public func isWaiting(at now: Duration) -> Bool { end.map { now < $0 } ?? false }
 
-    /// Takes a failure.
     mutating func fail(at now: Duration) {
         wait = min(max(wait * 2, Self.waits.lowerBound), Self.waits.upperBound)
         end = now + wait

@@ -3,13 +3,9 @@
 import BluetoothPackets
 import Cryptography
 
-/// LE Secure Connections.
-///
-/// Core 6.0, Vol 3, Part H, 2.3.5.6.
+/// LE Secure Connections (Core 6.0, Vol 3, Part H, 2.3.5.6).
 extension SecurityManager {
-    /// The X coordinate of the debug key, whose private key everybody knows.
-    ///
-    /// Core 6.0, Vol 3, Part H, 2.3.5.6.1.
+    /// The X coordinate of the debug key, whose private key everybody knows (Core 6.0, Vol 3, Part H, 2.3.5.6.1).
     static let debugKey = UInt256(
         high: 0x20B0_03D2_F297_BE2C_5E2C_83A7_E9F9_A5B9,
         low: 0xEFF4_9111_ACF4_FDDB_CC03_0148_0E35_9DE6
@@ -76,7 +72,6 @@ extension SecurityManager {
         }
     }
 
-    /// Takes the peer's confirm value.
     mutating func takeSecureConfirm(_ value: UInt128) throws(PairingFailure) {
         guard attempt?.isAskingPasskey != true else {
             // The central was faster than the user: one value may wait, once.
@@ -206,9 +201,7 @@ extension SecurityManager {
     }
 }
 
-/// LE legacy pairing.
-///
-/// Core 6.0, Vol 3, Part H, 2.3.5.5.
+/// LE legacy pairing (Core 6.0, Vol 3, Part H, 2.3.5.5).
 extension SecurityManager {
     /// Begins the confirmation; the passkey, or 0, is the temporary key.
     mutating func beginLegacyConfirmation() throws(PairingFailure) {
@@ -221,7 +214,6 @@ extension SecurityManager {
         }
     }
 
-    /// The confirm value of a random number.
     private func legacyConfirm(_ number: UInt128) throws(PairingFailure) -> UInt128 {
         guard let attempt, let response = attempt.response else { throw .unspecifiedReason }
         return try compute { () throws(CryptographyError) in
@@ -236,7 +228,6 @@ extension SecurityManager {
         }
     }
 
-    /// Takes the peer's confirm value.
     mutating func takeLegacyConfirm(_ value: UInt128) throws(PairingFailure) {
         guard attempt?.isAskingPasskey != true else {
             // The central was faster than the user: one value may wait, once.

@@ -5,9 +5,8 @@ public import Cryptography
 
 /// The cryptographic functions of pairing.
 ///
-/// Arguments and results are the numbers of the specification; each function throws only where the library does.
-///
-/// Core 6.0, Vol 3, Part H, 2.2.
+/// Arguments and results are the numbers of the specification; each function throws only where the library does. Core
+/// 6.0, Vol 3, Part H, 2.2.
 public enum SecurityToolbox {
     /// The numbers that user and devices compare have six digits.
     static let numberLimit: UInt32 = 1_000_000
@@ -19,9 +18,8 @@ public enum SecurityToolbox {
         return UInt32(truncatingIfNeeded: hash & 0xFF_FFFF)
     }
 
-    /// True for a resolvable private address that was made with the identity resolving key.
-    ///
-    /// Core 6.0, Vol 6, Part B, 1.3.2.3.
+    /// True for a resolvable private address that was made with the identity resolving key (Core 6.0, Vol 6, Part B,
+    /// 1.3.2.3).
     public static func resolves(_ device: DeviceAddress, key: UInt128) throws(CryptographyError) -> Bool {
         guard device.kind == .resolvablePrivate else { return false }
         let random = UInt32(truncatingIfNeeded: device.address.rawValue &>> 24)
@@ -112,16 +110,6 @@ public enum SecurityToolbox {
         return UInt32(truncatingIfNeeded: try AES128.cmac(message, key: initiatorNonce) & 0xFFFF_FFFF)
     }
 
-    /// A key from another one and four characters, for the other transport (2.2.10).
-    public static func h6(_ key: UInt128, identifier: UInt32) throws(CryptographyError) -> UInt128 {
-        try AES128.cmac(Array(UInt128(identifier).bytes.suffix(4)), key: key)
-    }
-
-    /// A key from another one and a salt, for the other transport (2.2.11).
-    public static func h7(salt: UInt128, _ key: UInt128) throws(CryptographyError) -> UInt128 {
-        try AES128.cmac(key.bytes, key: salt)
-    }
-
     /// An address with its type in front: 56 bits.
     private static func typed(_ device: DeviceAddress) -> [UInt8] {
         [device.type.rawValue] + UInt128(device.address.rawValue).bytes.suffix(6)
@@ -132,9 +120,7 @@ public enum SecurityToolbox {
 ///
 /// A device that keeps its privacy has another address each quarter of an hour or so. Who holds its identity resolving key
 /// finds its identity in each of them. What was found of an address is kept, so that a crowd whose addresses come again
-/// and again is resolved once; the room for that is fixed.
-///
-/// Core 6.0, Vol 6, Part B, 1.3.2.3.
+/// and again is resolved once; the room for that is fixed. Core 6.0, Vol 6, Part B, 1.3.2.3.
 public struct AddressResolver: Sendable {
     /// The number of addresses of which is known what was found; a power of two.
     static let capacity = 512

@@ -9,7 +9,6 @@ package import SystemPackage
 package enum AdapterError: Error, Equatable {
     /// The kernel was built or started without Bluetooth.
     case noBluetoothInKernel
-    /// The machine has no adapter.
     case noAdapter
     /// No adapter matches the selector; the names of those that exist are given.
     case notFound(AdapterSelector, available: [String])
@@ -18,7 +17,6 @@ package enum AdapterError: Error, Equatable {
     /// The radio of the adapter of this name is blocked by rfkill, in software or (`isHard`) by a switch or the
     /// firmware.
     case blocked(String, isHard: Bool)
-    /// The process lacks these capabilities.
     case notPermitted(missing: [Capability])
     /// The kernel refused the operation in the first text, with the status in the second.
     case refused(String, String)
@@ -212,7 +210,6 @@ package enum AdapterLoss: Equatable, Sendable {
     /// The controller failed, or the connection to it; the second value is the cause, in English.
     case failed(String, cause: String)
 
-    /// The adapter's name.
     package var name: String {
         switch self {
         case .removed(let name), .switchedOff(let name), .failed(let name, _): name

@@ -19,7 +19,6 @@ final class ConnectionWatch {
     private var evidence: ConnectionEvidence
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
 
-    /// Opens the socket.
     convenience init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
         let events = [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus]
         try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
@@ -96,11 +95,9 @@ final class KernelAttempt: ConnectionAttempt {
 /// The kernel takes a connect for done when it has put the device on its list, and begins with the next change of its own
 /// passive scan. Where it believes that a discovery runs, as after another program's active scan (kernels from 6.12 on),
 /// it begins never, and says nothing. What it does first, whatever its version, is a command: to scan for the devices of its
-/// list, to put the device on the controller's, or to connect. So an answer to one of these is the sign.
-///
-/// The corresponding C functions are `hci_connect_le_scan` and `hci_update_passive_scan_sync`.
+/// list, to put the device on the controller's, or to connect. So an answer to one of these is the sign. The
+/// corresponding C functions are `hci_connect_le_scan` and `hci_update_passive_scan_sync`.
 struct ConnectionEvidence: Sendable {
-    /// What is to be done at a deadline.
     enum Step: Equatable, Sendable {
         /// Nothing before the next deadline.
         case wait
@@ -119,7 +116,6 @@ struct ConnectionEvidence: Sendable {
         deadline = now + Self.limit
     }
 
-    /// True when a sign was seen.
     private(set) var isBegun = false
 
     /// Takes an event packet, its indicator included, as a raw socket passes it.
@@ -155,16 +151,14 @@ struct ConnectionEvidence: Sendable {
 /// The devices to which an attempt has failed and was not repeated since, and whom the kernel may connect all the same.
 ///
 /// When a controller refuses a connection, Linux 5.10 tells the socket and goes on trying by itself. The link that comes of
-/// it belongs to nobody and lasts until the device ends it: meanwhile the device does not advertise, so no scan hears it.
-///
-/// The corresponding C function is `hci_le_conn_failed`.
+/// it belongs to nobody and lasts until the device ends it: meanwhile the device does not advertise, so no scan hears
+/// it. The corresponding C function is `hci_le_conn_failed`.
 package struct FailedAttempts: Sendable {
     /// The most devices that are remembered; the one that failed first is forgotten.
     package static let capacity = 16
 
     private var devices: [ManagementAddress] = []
 
-    /// None yet.
     package init() {}
 
     /// Notes that an attempt begins: the link that comes is its own.
@@ -172,7 +166,6 @@ package struct FailedAttempts: Sendable {
         devices.removeAll { $0 == device }
     }
 
-    /// Notes that an attempt has failed.
     package mutating func noteFailure(_ device: ManagementAddress) {
         if devices.count == Self.capacity { devices.removeFirst() }
         devices.append(device)

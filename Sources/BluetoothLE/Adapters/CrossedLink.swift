@@ -8,11 +8,9 @@ import SystemPackage
 ///
 /// The kernel's command that ends an attempt is refused by a controller that has just made the connection. Kernels from
 /// 6.1 on have forgotten the attempt by then: the link stands in the controller, and they know nothing of it. They tell
-/// nobody of it and never end it, and the device, which is connected, does not advertise.
-///
-/// The corresponding C functions are `hci_abort_conn_sync` and `le_conn_complete_evt`.
+/// nobody of it and never end it, and the device, which is connected, does not advertise. The corresponding C functions
+/// are `hci_abort_conn_sync` and `le_conn_complete_evt`.
 struct CrossedLink: Sendable {
-    /// What is to be done at a deadline.
     enum Step: Equatable, Sendable {
         /// Nothing before the next deadline.
         case wait
@@ -63,7 +61,6 @@ struct CrossedLink: Sendable {
         handle = nil
     }
 
-    /// Decides what is to be done now.
     func check(now: Duration) -> Step {
         guard let deadline, now >= deadline else { return .wait }
         return handle.map { .disconnect(handle: $0) } ?? .end
@@ -85,7 +82,6 @@ final class CrossedLinkWatch {
     private var link = CrossedLink()
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
 
-    /// Opens the socket.
     convenience init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
         let events = [HCIEvent.Code.leMeta, HCIEvent.Code.disconnectionComplete]
         try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
@@ -115,7 +111,6 @@ final class CrossedLinkWatch {
         setTimer()
     }
 
-    /// Notes that the kernel has told of a link.
     func noteKnownLink() { link.noteKnownLink() }
 
     private func read() {
@@ -145,7 +140,6 @@ final class CrossedLinkWatch {
         }
     }
 
-    /// Ends the look.
     func end(_ hasEnded: Bool = false) {
         let handler = onEnd
         close()

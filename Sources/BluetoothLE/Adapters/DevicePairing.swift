@@ -5,7 +5,6 @@ package import BluetoothPackets
 
 /// What the user wants of a pairing.
 package struct PairingWish: Sendable {
-    /// The device.
     package var device: DeviceAddress
     /// What the user sees of this host, and can tell it.
     package var capability: IOCapability
@@ -56,7 +55,6 @@ package struct PairingOffer: Sendable {
     /// The time after which nobody may pair any more.
     package var limit: Duration
 
-    /// An offer.
     package init(_ capability: IOCapability, required: GATTLinkSecurity.Level, limit: Duration) {
         self.capability = capability
         self.required = required

@@ -124,7 +124,6 @@ package final class HostAdapter: LowEnergyAdapter {
     package var address: BluetoothAddress { host.ownAddress?.address ?? BluetoothAddress(rawValue: 0) }
     /// The address that peers see, with its type; nil before the adapter is ready.
     package var deviceAddress: DeviceAddress? { host.ownAddress }
-    /// The counters of the host stack.
     package var counters: LowEnergyHost.Counters { host.counters }
 
     package func makeScanner() throws(ScanError) -> any DeviceScanner {
@@ -209,7 +208,6 @@ package final class HostAdapter: LowEnergyAdapter {
         return isTaken
     }
 
-    /// Ends a connection.
     func end(_ connection: LowEnergyHost.Connection) {
         guard host.connections.contains(connection) else { return }
         host.disconnect(connection.handle, now: MonotonicClock.now)

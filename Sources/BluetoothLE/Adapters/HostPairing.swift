@@ -4,9 +4,7 @@ package import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// A pairing that the user has begun, by the Security Manager of this library.
-///
-/// It is used on the loop's thread.
+/// A pairing that the user has begun, by the Security Manager of this library; it is used on the loop's thread.
 final class HostPairing: DevicePairing {
     private let adapter: HostAdapter
     private let wish: PairingWish
@@ -151,9 +149,7 @@ extension ManagedPairing.Failure {
     }
 }
 
-/// A time in which a central may pair, by the Security Manager of this library.
-///
-/// It is used on the loop's thread.
+/// A time in which a central may pair, by the Security Manager of this library; it is used on the loop's thread.
 final class HostPairingWindow: PairingWindow {
     private let adapter: HostAdapter
     private let offer: PairingOffer
@@ -161,7 +157,6 @@ final class HostPairingWindow: PairingWindow {
     private var isOpen = false
     /// The connection of the central about which the user was asked or shown something.
     private var asked: LowEnergyHost.Connection?
-    /// True where the user has said no.
     private var isDeclined = false
 
     var onNews: ((PairingWindowNews) -> Void)?
@@ -207,7 +202,6 @@ final class HostPairingWindow: PairingWindow {
         adapter.perform { host in body(&host, handle, MonotonicClock.now) }
     }
 
-    /// Takes the news of a connection.
     func take(_ news: LowEnergyHost.SecurityNews, of connection: LowEnergyHost.Connection) {
         guard connection.role == .peripheral else { return }
         switch news {

@@ -26,7 +26,6 @@ package final class KernelAdapter: LowEnergyAdapter {
     let loop: EventLoop
     /// True until the adapter was removed or switched off.
     private var isOn = true
-    /// The cause of a restart that is under way.
     private var restartCause: String?
     /// The devices that were connected since the adapter was opened, and still are.
     private var connected: Set<ManagementAddress> = []

@@ -29,9 +29,7 @@ package protocol DeviceScanner: AnyObject {
 
     /// The devices that were heard since the start.
     var devices: DeviceTable { get }
-    /// Removes the devices that have not been heard for long (LK-3).
-    ///
-    /// It is called before the devices are shown.
+    /// Removes the devices that have not been heard for long (LK-3); it is called before the devices are shown.
     func expireDevices()
     /// The number of reports that were lost because they were not read in time.
     var droppedReports: UInt32 { get }
@@ -43,12 +41,10 @@ package struct Advertisement: Equatable, Sendable {
     package var data: [UInt8]
     /// The scan response, at most 31 bytes.
     package var scanResponse: [UInt8]
-    /// True if centrals may connect.
     package var isConnectable: Bool
     /// The time between advertising events, 20 ms to 10.24 s.
     package var interval: Duration
 
-    /// Makes an advertisement.
     package init(
         data: [UInt8],
         scanResponse: [UInt8] = [],
@@ -70,15 +66,12 @@ package struct Advertisement: Equatable, Sendable {
     }
 }
 
-/// A connection that is being made.
 package protocol ConnectionAttempt: AnyObject {
     /// Cancels the attempt; its completion handler is not called.
     func cancel()
 }
 
-/// An adapter in both roles, over any transport.
-///
-/// It is used on the event loop's thread.
+/// An adapter in both roles, over any transport; it is used on the event loop's thread.
 package protocol LowEnergyAdapter: AnyObject {
     /// The adapter's name, such as `hci0`.
     var name: String { get }
@@ -90,7 +83,6 @@ package protocol LowEnergyAdapter: AnyObject {
     var onWake: (() -> Void)? { get set }
     /// The handler that is called when a connection that was asked for has not been begun by the kernel.
     var onStalledConnection: (() -> Void)? { get set }
-    /// True while a device is connected.
     var isConnected: Bool { get }
     /// What was done so that the controller goes on, since the adapter was made.
     var controllerCounts: ControllerCounts { get }
@@ -149,10 +141,8 @@ package protocol LowEnergyAdapter: AnyObject {
 }
 
 extension LowEnergyAdapter {
-    /// Nothing is known.
     package func quality(of device: DeviceAddress) -> LinkQuality? { nil }
 
-    /// Nothing is known of bonds.
     package func use(_ bonds: [Bond]) {}
 
     /// True: the address is the controller's.
@@ -161,7 +151,6 @@ extension LowEnergyAdapter {
     /// Nothing below this process keeps keys.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) { completion(false) }
 
-    /// Counts of nothing.
     package var controllerCounts: ControllerCounts { ControllerCounts() }
 
     /// Does nothing: a controller that this process alone drives begins with a Reset.

@@ -8,11 +8,9 @@ package import SystemPackage
 ///
 /// It is used on the loop's thread.
 package final class ManagementChannel {
-    /// The outcome of a command.
     package enum Reply {
         /// The kernel's status and return parameters.
         case status(ManagementStatus, returnParameters: [UInt8])
-        /// The kernel did not answer in time.
         case timedOut
     }
 
@@ -41,7 +39,6 @@ package final class ManagementChannel {
     /// Opens the channel; throws `addressFamilyNotSupported` on a kernel without Bluetooth.
     package convenience init(on loop: EventLoop) throws(Errno) { try self.init(try ManagementSocket(), on: loop) }
 
-    /// Takes over a socket.
     package init(_ socket: consuming ManagementSocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket

@@ -12,9 +12,7 @@ package final class KernelATTChannel: ATTChannel {
     /// A handler of the connection or of the failure to make it, called once.
     package typealias Completion = (Result<any ATTChannel, LinkFailure>) -> Void
 
-    /// The size of the receive queue in bytes.
-    ///
-    /// Without CAP_NET_ADMIN the kernel limits it to less.
+    /// The size of the receive queue in bytes; without CAP_NET_ADMIN the kernel limits it to less.
     static let receiveBuffer: Int32 = 1 << 22
     /// The most packets that are read in a row before the loop serves its other descriptors.
     private static let batch = 64
@@ -44,7 +42,6 @@ package final class KernelATTChannel: ATTChannel {
     /// How long the link may take to be encrypted.
     private static let securingTime = Duration.seconds(10)
 
-    /// The address of the peer.
     package let device: DeviceAddress
     /// The handler of each received PDU, called before the next is read.
     ///
@@ -323,9 +320,7 @@ extension KernelATTChannel: ConnectionAttempt {
     /// True until the connection is made, or could not be, or is given up.
     var isConnecting: Bool { completion != nil }
 
-    /// Cancels the attempt to connect.
-    ///
-    /// Does nothing once the connection is made.
+    /// Cancels the attempt to connect; does nothing once the connection is made.
     package func cancel() {
         if completion != nil { close() }
     }

@@ -19,7 +19,6 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
 
     /// The reasons for which a text is not a transport.
     public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The text has none of the forms.
         case unknownForm(String)
         /// The text after `user:` is not the name of a controller.
         case notController(String)

@@ -24,9 +24,7 @@ package protocol PacketTransport: AnyObject {
     /// The bytes that were dropped because they are not the answer to a Reset.
     var droppedBytes: UInt64 { get }
 
-    /// Sends one packet, or queues it until it can be sent.
-    ///
-    /// The controller's flow control limits the packets that wait.
+    /// Sends one packet, or queues it until it can be sent; the controller's flow control limits the packets that wait.
     func send(_ packet: [UInt8])
     /// Releases the controller; no handler is called any more.
     func close()
@@ -44,7 +42,6 @@ extension PacketTransport {
 
 /// The open descriptor of a `PacketLine`, which is closed when this object is freed.
 protocol PacketDescriptor: AnyObject {
-    /// Calls `body` with the descriptor.
     func withDescriptor<Value>(_ body: (borrowing Descriptor) throws(Errno) -> Value) throws(Errno) -> Value
     /// Writes as many of the bytes as the descriptor has room for.
     func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
@@ -138,9 +135,7 @@ final class PacketLine<Opened: PacketDescriptor> {
         if readiness.hasInput { onReadable?() }
     }
 
-    /// Writes the packets that wait.
-    ///
-    /// Returns the reason in English if that fails, nil otherwise.
+    /// Writes the packets that wait; returns the reason in English if that fails, nil otherwise.
     private func write() -> String? {
         do throws(Errno) {
             let isDone = try queue.drain { bytes throws(Errno) in
@@ -181,12 +176,9 @@ struct OutgoingQueue {
     /// It exceeds the buffers of any controller: one that lets so much wait has stopped reading.
     static let capacity = 1 << 20
 
-    /// True when nothing waits.
     var isEmpty: Bool { packets.isEmpty }
 
-    /// Appends a packet.
-    ///
-    /// Returns false when the queue has no room for it.
+    /// Appends a packet; returns false when the queue has no room for it.
     mutating func append(_ packet: [UInt8]) -> Bool {
         guard byteCount &+ packet.count <= Self.capacity else { return false }
         byteCount &+= packet.count
@@ -217,6 +209,5 @@ struct OutgoingQueue {
         offset = 0
     }
 
-    /// Removes all packets.
     mutating func removeAll() { self = OutgoingQueue() }
 }

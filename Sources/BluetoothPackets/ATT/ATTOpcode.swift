@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The first byte of an ATT PDU: a method in six bits, the command flag and the authentication signature flag.
-///
-/// Core 6.0, Vol 3, Part F, 3.3.1 and 3.4.8.
+/// The first byte of an ATT PDU: a method in six bits, the command flag and the authentication signature flag (Core
+/// 6.0, Vol 3, Part F, 3.3.1 and 3.4.8).
 public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     /// The byte.
     public let rawValue: UInt8
@@ -103,9 +102,8 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// Every opcode with its name, its kind, and, for requests and indications, the PDU that answers it.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.8.
+    /// Every opcode with its name, its kind, and, for requests and indications, the PDU that answers it (Core 6.0, Vol
+    /// 3, Part F, 3.4.8).
     private static let table: [Row] = [
         Row(.errorResponse, "Error Response", .response),
         Row(.exchangeMTURequest, "Exchange MTU Request", .request, .exchangeMTUResponse),
@@ -162,9 +160,7 @@ extension ATTOpcode: CustomStringConvertible {
     }
 }
 
-/// The six kinds of ATT PDUs.
-///
-/// Core 6.0, Vol 3, Part F, 3.3.
+/// The six kinds of ATT PDUs (Core 6.0, Vol 3, Part F, 3.3).
 public enum ATTPDUKind: Sendable, CaseIterable {
     /// From client to server; the server answers with a response or an error.
     case request

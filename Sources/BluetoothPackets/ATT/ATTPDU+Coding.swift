@@ -286,9 +286,8 @@ extension ByteReader {
         return handles
     }
 
-    /// The length of a UUID that fills the rest; sixteen bytes or two, as ATT has no UUIDs of 32 bits.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.2.1.
+    /// The length of a UUID that fills the rest; sixteen bytes or two, as ATT has no UUIDs of 32 bits (Core 6.0, Vol 3,
+    /// Part F, 3.2.1).
     var uuidByteCount: Int { remaining == 16 ? 16 : 2 }
 }
 

@@ -3,9 +3,7 @@
 /// One PDU of the attribute protocol, of any of its opcodes, with its fields.
 ///
 /// A value says only that the layout is right; whether handles run upwards or a length fits the MTU is for others to
-/// judge.
-///
-/// Core 6.0, Vol 3, Part F, 3.4.
+/// judge. Core 6.0, Vol 3, Part F, 3.4.
 public enum ATTPDU: Equatable, Sendable {
     /// The refusal of a request. Core 6.0, Vol 3, Part F, 3.4.1.1.
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
@@ -76,9 +74,7 @@ public enum ATTPDU: Equatable, Sendable {
     /// Two or more values, unasked. Core 6.0, Vol 3, Part F, 3.4.7.4.
     case multipleHandleValueNotification([HandleValue])
 
-    /// The form of the types in a Find Information Response.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.3.2.
+    /// The form of the types in a Find Information Response (Core 6.0, Vol 3, Part F, 3.4.3.2).
     public enum InformationFormat: UInt8, Sendable, CaseIterable {
         /// UUIDs of 16 bits.
         case uuid16 = 0x01
@@ -145,19 +141,14 @@ public enum ATTPDU: Equatable, Sendable {
         }
     }
 
-    /// The end of prepared writes: carried out or cancelled.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.6.3.
+    /// The end of prepared writes: carried out or cancelled (Core 6.0, Vol 3, Part F, 3.4.6.3).
     public enum ExecuteFlags: UInt8, Sendable, CaseIterable {
-        /// Cancel all prepared writes.
         case cancel = 0x00
         /// Write all prepared values, in the order in which they came.
         case write = 0x01
     }
 
-    /// The bytes of an authentication signature.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.3.1.
+    /// The bytes of an authentication signature (Core 6.0, Vol 3, Part F, 3.3.1).
     public static let signatureByteCount = 12
 
     /// The attribute that the PDU is about, or the first of those that it names; nil where it names none.

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 /// One heard advertisement or scan response, a view into the event's bytes: its fields are read when they are asked
-/// for.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
+/// for (Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13).
 public struct AdvertisingReport: ~Escapable {
     /// The report's bytes, which the reader has checked.
     @usableFromInline let bytes: Span<UInt8>
     /// True for the layout of an extended report.
     @usableFromInline let isExtended: Bool
 
-    /// A report in bytes that were checked.
     @inlinable @inline(__always)
     @_lifetime(copy bytes)
     init(checked bytes: Span<UInt8>, isExtended: Bool) {
@@ -91,7 +88,6 @@ public struct AdvertisingReport: ~Escapable {
     @inlinable @inline(__always)
     func address(at offset: Int) -> BluetoothAddress { BluetoothAddress(rawValue: bytes.word(at: offset)) }
 
-    /// A power, where it is known.
     @inlinable @inline(__always)
     func power(_ byte: UInt8) -> Int8? {
         let power = Int8(bitPattern: byte)
@@ -107,7 +103,6 @@ extension AdvertisingReport {
         @usableFromInline let fixed: Int
         /// Bytes after the data.
         @usableFromInline let trailer: Int
-        /// The longest data.
         @usableFromInline let mostData: Int
 
         /// The layout of either event.
@@ -134,9 +129,8 @@ extension AdvertisingReport {
     }
 }
 
-/// The kind of an advertisement; the legacy kinds are expressed in the same bits.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.13 (Event_Type).
+/// The kind of an advertisement; the legacy kinds are expressed in the same bits (Core 6.0, Vol 4, Part E, 7.7.65.13
+/// (Event_Type)).
 public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
     /// The bits 0 to 4 of Event_Type.
     public let rawValue: UInt8
@@ -163,9 +157,7 @@ public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
     @inlinable @inline(__always)
     public static var legacy: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 4) }
 
-    /// The kind of an LE Advertising Report; nil for a reserved value.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.2 (Event_Type).
+    /// The kind of an LE Advertising Report; nil for a reserved value (Core 6.0, Vol 4, Part E, 7.7.65.2 (Event_Type)).
     @inlinable @inline(__always)
     public init?(legacy value: UInt8) {
         switch value {
@@ -179,9 +171,7 @@ public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
     }
 }
 
-/// The completeness of the data in a report.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.13 (Event_Type, bits 5 and 6).
+/// The completeness of the data in a report (Core 6.0, Vol 4, Part E, 7.7.65.13 (Event_Type, bits 5 and 6)).
 @frozen
 public enum AdvertisingDataStatus: UInt8, Hashable, Sendable {
     /// All of the data, or its last fragment.
@@ -203,9 +193,7 @@ public enum AdvertisingDataStatus: UInt8, Hashable, Sendable {
     }
 }
 
-/// A physical layer of LE.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.13 (Primary_PHY, Secondary_PHY).
+/// A physical layer of LE (Core 6.0, Vol 4, Part E, 7.7.65.13 (Primary_PHY, Secondary_PHY)).
 public struct LEPHY: RawRepresentable, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8

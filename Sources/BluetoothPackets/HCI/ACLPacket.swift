@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A piece of L2CAP data on its way between host and controller, a view into the packet's bytes.
-///
-/// Core 6.0, Vol 4, Part E, 5.4.2.
+/// A piece of L2CAP data on its way between host and controller, a view into the packet's bytes (Core 6.0, Vol 4, Part
+/// E, 5.4.2).
 public struct ACLPacket: ~Escapable {
     /// The place of a packet in the L2CAP frame that it carries a piece of.
     public enum Boundary: UInt8, Hashable, Sendable {
@@ -28,9 +27,7 @@ public struct ACLPacket: ~Escapable {
     /// The bytes before the data, the indicator included.
     public static let headerLength = 5
 
-    /// Reads a whole packet, its indicator (0x02) included.
-    ///
-    /// The length must name exactly what follows it.
+    /// Reads a whole packet, its indicator (0x02) included; the length must name exactly what follows it.
     @_lifetime(copy packet)
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(packet, packet: "HCI ACL Data")

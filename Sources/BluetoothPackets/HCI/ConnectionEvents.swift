@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A device's role in a connection.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.1 (Role).
+/// A device's role in a connection (Core 6.0, Vol 4, Part E, 7.7.65.1 (Role)).
 public enum ConnectionRole: UInt8, Hashable, Sendable {
     /// The device that initiated the connection and sets its timing.
     case central = 0
@@ -10,9 +8,8 @@ public enum ConnectionRole: UInt8, Hashable, Sendable {
     case peripheral = 1
 }
 
-/// A connection was made, or could not be: LE Connection Complete or LE Enhanced Connection Complete [v1].
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.10.
+/// A connection was made, or could not be: LE Connection Complete or LE Enhanced Connection Complete [v1] (Core 6.0,
+/// Vol 4, Part E, 7.7.65.1 and 7.7.65.10).
 public struct LEConnectionComplete: Hashable, Sendable {
     /// Success, or the reason why there is no connection; the other fields mean nothing then.
     public var status: HCIStatus
@@ -69,9 +66,8 @@ public struct LEConnectionComplete: Hashable, Sendable {
     }
 }
 
-/// The end of a connection's update, carried out or refused: LE Connection Update Complete.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.3.
+/// The end of a connection's update, carried out or refused: LE Connection Update Complete (Core 6.0, Vol 4, Part E,
+/// 7.7.65.3).
 public struct LEConnectionUpdateComplete: Hashable, Sendable {
     /// Success, or the reason why nothing changed.
     public var status: HCIStatus
@@ -96,9 +92,8 @@ public struct LEConnectionUpdateComplete: Hashable, Sendable {
     }
 }
 
-/// The peer's link layer asks for other parameters: LE Remote Connection Parameter Request.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.6.
+/// The peer's link layer asks for other parameters: LE Remote Connection Parameter Request (Core 6.0, Vol 4, Part E,
+/// 7.7.65.6).
 public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
     /// The connection.
     public var handle: UInt16
@@ -114,9 +109,8 @@ public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
     }
 }
 
-/// The peer asks for encryption with a key that we should have: LE Long Term Key Request.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.5.
+/// The peer asks for encryption with a key that we should have: LE Long Term Key Request (Core 6.0, Vol 4, Part E,
+/// 7.7.65.5).
 public struct LELongTermKeyRequest: Hashable, Sendable {
     /// The connection.
     public var handle: UInt16
@@ -135,9 +129,8 @@ public struct LELongTermKeyRequest: Hashable, Sendable {
     }
 }
 
-/// A link is encrypted now, or is not: Encryption Change [v1], or Encryption Key Refresh Complete.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.8 and 7.7.39.
+/// A link is encrypted now, or is not: Encryption Change [v1], or Encryption Key Refresh Complete (Core 6.0, Vol 4,
+/// Part E, 7.7.8 and 7.7.39).
 public struct EncryptionChange: Hashable, Sendable {
     /// Success, or the reason why nothing changed.
     public var status: HCIStatus
@@ -158,9 +151,7 @@ public struct EncryptionChange: Hashable, Sendable {
     }
 }
 
-/// The end of an advertising set's advertising: LE Advertising Set Terminated.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.18.
+/// The end of an advertising set's advertising: LE Advertising Set Terminated (Core 6.0, Vol 4, Part E, 7.7.65.18).
 public struct LEAdvertisingSetTerminated: Hashable, Sendable {
     /// Success where a connection was made, else the reason of the end.
     public var status: HCIStatus
@@ -182,9 +173,7 @@ public struct LEAdvertisingSetTerminated: Hashable, Sendable {
 
 /// The number of data packets that have left the controller's buffers: Number Of Completed Packets.
 ///
-/// Each connection's two fields follow one another, as controllers send them.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.19.
+/// Each connection's two fields follow one another, as controllers send them. Core 6.0, Vol 4, Part E, 7.7.19.
 public struct CompletedPackets: Hashable, Sendable {
     /// The number of one connection.
     public struct Entry: Hashable, Sendable {
@@ -216,9 +205,7 @@ public struct CompletedPackets: Hashable, Sendable {
     }
 }
 
-/// A PHY of a connection.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.12.
+/// A PHY of a connection (Core 6.0, Vol 4, Part E, 7.7.65.12).
 public struct PHY: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: UInt8
@@ -236,9 +223,7 @@ public struct PHY: RawRepresentable, Hashable, Sendable {
     public static let coded = PHY(rawValue: 3)
 }
 
-/// The end of a change of PHY: LE PHY Update Complete.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.12.
+/// The end of a change of PHY: LE PHY Update Complete (Core 6.0, Vol 4, Part E, 7.7.65.12).
 public struct LEPHYUpdateComplete: Hashable, Sendable {
     /// Success, or the reason why nothing changed.
     public var status: HCIStatus
@@ -258,9 +243,7 @@ public struct LEPHYUpdateComplete: Hashable, Sendable {
     }
 }
 
-/// A change of the longest packets: LE Data Length Change.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.7.
+/// A change of the longest packets: LE Data Length Change (Core 6.0, Vol 4, Part E, 7.7.65.7).
 public struct LEDataLengthChange: Hashable, Sendable {
     /// The connection.
     public var handle: UInt16

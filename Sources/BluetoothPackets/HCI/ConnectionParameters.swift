@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The timing of a connection: for making one, or for changing one.
-///
-/// Core 6.0, Vol 4, Part E, 7.8.12 and Vol 3, Part A, 4.20.
+/// The timing of a connection: for making one, or for changing one (Core 6.0, Vol 4, Part E, 7.8.12 and Vol 3, Part A,
+/// 4.20).
 public struct ConnectionParameters: Hashable, Sendable {
     /// The shortest interval, in units of 1.25 ms: 0x0006 … 0x0C80 (7.5 ms … 4 s).
     public var minimumInterval: UInt16
@@ -64,9 +63,7 @@ public struct ConnectionParameters: Hashable, Sendable {
     }
 }
 
-/// The timing that is in force on a connection.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.3.
+/// The timing that is in force on a connection (Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.3).
 public struct ConnectionTiming: Hashable, Sendable {
     /// The interval in units of 1.25 ms.
     public var interval: UInt16

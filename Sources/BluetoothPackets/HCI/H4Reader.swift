@@ -3,9 +3,7 @@
 /// Finds the packets in a stream of bytes between host and controller.
 ///
 /// Each packet begins with its indicator. The stream has no mark to find a beginning by, so the first byte that cannot
-/// begin a packet ends it for good: whoever reads must start the stream anew.
-///
-/// Core 6.0, Vol 4, Part A, 2.
+/// begin a packet ends it for good: whoever reads must start the stream anew. Core 6.0, Vol 4, Part A, 2.
 public struct H4Reader: Sendable {
     /// The writer of the stream.
     public enum Source: Hashable, Sendable {
@@ -108,9 +106,7 @@ public struct H4Reader: Sendable {
         return failure
     }
 
-    /// The bytes before the data, the indicator included.
-    ///
-    /// Core 6.0, Vol 4, Part E, 5.4.
+    /// The bytes before the data, the indicator included (Core 6.0, Vol 4, Part E, 5.4).
     private static func headerLength(_ type: HCIPacketType) -> Int {
         switch type {
         case .command: 4
@@ -122,9 +118,8 @@ public struct H4Reader: Sendable {
     }
 }
 
-/// The packet indicator: the byte before every packet on a UART (H4) and on the kernel's HCI sockets.
-///
-/// Core 6.0, Vol 4, Part A, 2.
+/// The packet indicator: the byte before every packet on a UART (H4) and on the kernel's HCI sockets (Core 6.0, Vol 4,
+/// Part A, 2).
 public enum HCIPacketType: UInt8, Hashable, Sendable, CaseIterable {
     /// A command, host to controller.
     case command = 0x01
@@ -142,7 +137,6 @@ public enum HCIPacketType: UInt8, Hashable, Sendable, CaseIterable {
 ///
 /// A host that takes over a controller which is talking finds itself in the middle of a packet, with others behind it that
 /// were meant for the host before. Reset ends all that, and its answer is always the same seven bytes, but for two.
-///
 /// Core 6.0, Vol 4, Part A, 4, and Part E, 7.3.2.
 public struct ResetAnswerSeeker: Sendable {
     /// The answer's length, as Command Complete and as Command Status.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A command to the controller.
-///
-/// Core 6.0, Vol 4, Part E, 5.4.1.
+/// A command to the controller (Core 6.0, Vol 4, Part E, 5.4.1).
 public struct HCICommand: Hashable, Sendable {
     /// The command's number.
     public let opcode: HCIOpcode
@@ -34,24 +32,17 @@ public struct HCICommand: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Reset: the controller to its state at power-on.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.3.2.
+    /// Reset: the controller to its state at power-on (Core 6.0, Vol 4, Part E, 7.3.2).
     public static let reset = HCICommand(.reset)
 
-    /// Read Local Version Information.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.4.1.
+    /// Read Local Version Information (Core 6.0, Vol 4, Part E, 7.4.1).
     public static let readLocalVersionInformation = HCICommand(.readLocalVersionInformation)
 
-    /// Read Local Supported Commands; answered with `SupportedCommands`.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.4.2.
+    /// Read Local Supported Commands; answered with `SupportedCommands` (Core 6.0, Vol 4, Part E, 7.4.2).
     public static let readLocalSupportedCommands = HCICommand(.readLocalSupportedCommands)
 
-    /// Disconnect: ends the connection with `handle` (12 bits are used), telling the other side `reason`.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.1.6.
+    /// Disconnect: ends the connection with `handle` (12 bits are used), telling the other side `reason` (Core 6.0, Vol
+    /// 4, Part E, 7.1.6).
     public static func disconnect(
         handle: UInt16,
         reason: HCIStatus = .remoteUserTerminatedConnection
@@ -62,9 +53,7 @@ public struct HCICommand: Hashable, Sendable {
         return HCICommand(.disconnect, writer.bytes)
     }
 
-    /// LE Set Scan Parameters.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.10.
+    /// LE Set Scan Parameters (Core 6.0, Vol 4, Part E, 7.8.10).
     public static func leSetScanParameters(_ scan: ScanParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(scan.type.rawValue)
@@ -75,16 +64,13 @@ public struct HCICommand: Hashable, Sendable {
         return HCICommand(.leSetScanParameters, writer.bytes)
     }
 
-    /// LE Set Scan Enable.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.11.
+    /// LE Set Scan Enable (Core 6.0, Vol 4, Part E, 7.8.11).
     public static func leSetScanEnable(_ isEnabled: Bool, filtersDuplicates: Bool) -> HCICommand {
         HCICommand(.leSetScanEnable, [isEnabled ? 1 : 0, filtersDuplicates ? 1 : 0])
     }
 
-    /// LE Set Extended Scan Parameters, for the LE 1M PHY and, where asked for, the LE Coded PHY.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.64.
+    /// LE Set Extended Scan Parameters, for the LE 1M PHY and, where asked for, the LE Coded PHY (Core 6.0, Vol 4, Part
+    /// E, 7.8.64).
     public static func leSetExtendedScanParameters(_ scan: ScanParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(scan.ownAddressType.rawValue)
@@ -98,9 +84,8 @@ public struct HCICommand: Hashable, Sendable {
         return HCICommand(.leSetExtendedScanParameters, writer.bytes)
     }
 
-    /// LE Set Extended Scan Enable; duration and period of `scan` are sent only when enabling.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.65.
+    /// LE Set Extended Scan Enable; duration and period of `scan` are sent only when enabling (Core 6.0, Vol 4, Part E,
+    /// 7.8.65).
     public static func leSetExtendedScanEnable(_ isEnabled: Bool, _ scan: ScanParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(UInt8(isEnabled ? 1 : 0))
@@ -110,9 +95,7 @@ public struct HCICommand: Hashable, Sendable {
         return HCICommand(.leSetExtendedScanEnable, writer.bytes)
     }
 
-    /// Bits of Scanning_PHYs.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.64.
+    /// Bits of Scanning_PHYs (Core 6.0, Vol 4, Part E, 7.8.64).
     private enum ScanningPHYs {
         static let le1M: UInt8 = 1 << 0
         static let leCoded: UInt8 = 1 << 2

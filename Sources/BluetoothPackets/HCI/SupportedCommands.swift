@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The commands that a controller knows: a map of 64 octets.
-///
-/// Core 6.0, Vol 4, Part E, 6.27 and 7.4.2.
+/// The commands that a controller knows: a map of 64 octets (Core 6.0, Vol 4, Part E, 6.27 and 7.4.2).
 public struct SupportedCommands: Hashable, Sendable {
     /// A command's place in the map.
     public struct Bit: Hashable, Sendable {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A command on the signalling channel of an LE connection.
-///
-/// Core 6.0, Vol 3, Part A, 4.
+/// A command on the signalling channel of an LE connection (Core 6.0, Vol 3, Part A, 4).
 public enum L2CAPSignal: Hashable, Sendable {
     /// Command Reject Response (0x01, 4.1), with the data that its reason asks for.
     case commandReject(identifier: UInt8, reason: RejectReason, data: [UInt8])
@@ -22,7 +20,6 @@ public enum L2CAPSignal: Hashable, Sendable {
     case creditBasedConnectionRequest(identifier: UInt8, spsm: UInt16, sources: [L2CAPChannel])
     /// L2CAP Credit Based Connection Response (0x18, 4.26) that refuses every channel.
     case creditBasedConnectionRefusal(identifier: UInt8, CreditRefusal)
-    /// Any other command.
     case other(code: UInt8, identifier: UInt8)
 
     /// The reason why a command was rejected.
@@ -57,9 +54,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         public static let spsmNotSupported = CreditRefusal(rawValue: 0x0002)
     }
 
-    /// Codes of commands.
-    ///
-    /// Core 6.0, Vol 3, Part A, 4, table 4.2.
+    /// Codes of commands (Core 6.0, Vol 3, Part A, 4, table 4.2).
     private enum Code {
         static let commandReject: UInt8 = 0x01
         static let disconnectionRequest: UInt8 = 0x06
@@ -76,9 +71,7 @@ public enum L2CAPSignal: Hashable, Sendable {
     private static let responses: Set<UInt8> = [
         0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x15, 0x18, 0x1A,
     ]
-    /// The least signalling MTU of LE, which every host must take.
-    ///
-    /// Core 6.0, Vol 3, Part A, 4, table 4.1.
+    /// The least signalling MTU of LE, which every host must take (Core 6.0, Vol 3, Part A, 4, table 4.1).
     public static let minimumMTU = 23
     /// The most channels of one L2CAP Credit Based Connection Request.
     private static let maximumChannels = 5
@@ -217,9 +210,7 @@ public enum L2CAPSignal: Hashable, Sendable {
     }
 }
 
-/// A channel of a connection.
-///
-/// Core 6.0, Vol 3, Part A, 2.1.
+/// A channel of a connection (Core 6.0, Vol 3, Part A, 2.1).
 public struct L2CAPChannel: RawRepresentable, Hashable, Sendable {
     /// The channel identifier (CID).
     public let rawValue: UInt16
@@ -237,9 +228,7 @@ public struct L2CAPChannel: RawRepresentable, Hashable, Sendable {
     public static let securityManager = L2CAPChannel(rawValue: 0x0006)
 }
 
-/// A basic frame of one channel, a view into its bytes.
-///
-/// Core 6.0, Vol 3, Part A, 3.1.
+/// A basic frame of one channel, a view into its bytes (Core 6.0, Vol 3, Part A, 3.1).
 public struct L2CAPFrame: ~Escapable {
     /// The channel that it belongs to.
     public let channel: L2CAPChannel

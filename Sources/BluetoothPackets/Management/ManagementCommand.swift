@@ -14,9 +14,7 @@ public struct ControllerIndex: RawRepresentable, Hashable, Sendable {
     public static let none = ControllerIndex(rawValue: 0xFFFF)
 }
 
-/// A command of the kernel's Bluetooth management protocol.
-///
-/// BlueZ, doc/mgmt-protocol.rst.
+/// A command of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
 public struct ManagementCommand: Hashable, Sendable {
     /// The command's number.
     public let opcode: ManagementOpcode
@@ -40,9 +38,6 @@ public struct ManagementCommand: Hashable, Sendable {
         writer.write(parameters)
         return writer.bytes
     }
-
-    /// Read Management Version Information; returns `ManagementVersion`.
-    public static let readVersion = ManagementCommand(.readVersion, .none)
 
     /// Read Management Supported Commands; returns `SupportedManagement`.
     public static let readSupportedCommands = ManagementCommand(.readSupportedCommands, .none)
@@ -288,9 +283,8 @@ public struct ManagementAddress: Hashable, Sendable {
     }
 }
 
-/// What a device can show and be told at a pairing.
-///
-/// Core 6.0, Vol 3, Part H, 2.3.2; the numbers are those of the management protocol too.
+/// What a device can show and be told at a pairing (Core 6.0, Vol 3, Part H, 2.3.2; the numbers are those of the
+/// management protocol too).
 public enum IOCapability: UInt8, Hashable, Sendable, CaseIterable {
     /// It shows a number.
     case displayOnly = 0

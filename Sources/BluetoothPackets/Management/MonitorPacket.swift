@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// One packet as the kernel's monitor channel delivers it: a header of six bytes, little-endian, and the rest.
-///
-/// Linux, include/net/bluetooth/hci_mon.h, struct hci_mon_hdr.
+/// One packet as the kernel's monitor channel delivers it: a header of six bytes, little-endian, and the rest (Linux,
+/// include/net/bluetooth/hci_mon.h, struct hci_mon_hdr).
 public struct MonitorPacket: Equatable, Sendable {
     /// The kind of packet.
     public var opcode: MonitorOpcode
@@ -36,9 +35,7 @@ public struct MonitorPacket: Equatable, Sendable {
     }
 }
 
-/// The kind of a packet on the kernel's monitor channel.
-///
-/// Linux, include/net/bluetooth/hci_mon.h.
+/// The kind of a packet on the kernel's monitor channel (Linux, include/net/bluetooth/hci_mon.h).
 public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: UInt16
@@ -48,10 +45,6 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// A controller has appeared: HCI_MON_NEW_INDEX.
-    public static let newIndex = MonitorOpcode(rawValue: 0)
-    /// A controller is gone: HCI_MON_DEL_INDEX.
-    public static let deletedIndex = MonitorOpcode(rawValue: 1)
     /// An HCI command: HCI_MON_COMMAND_PKT.
     public static let command = MonitorOpcode(rawValue: 2)
     /// An HCI event: HCI_MON_EVENT_PKT.
@@ -64,12 +57,6 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public static let synchronousSent = MonitorOpcode(rawValue: 6)
     /// Synchronous data from the controller: HCI_MON_SCO_RX_PKT.
     public static let synchronousReceived = MonitorOpcode(rawValue: 7)
-    /// The transport to the controller was opened: HCI_MON_OPEN_INDEX.
-    public static let openIndex = MonitorOpcode(rawValue: 8)
-    /// The transport to the controller was closed: HCI_MON_CLOSE_INDEX.
-    public static let closeIndex = MonitorOpcode(rawValue: 9)
-    /// The controller's address and maker: HCI_MON_INDEX_INFO.
-    public static let indexInformation = MonitorOpcode(rawValue: 10)
     /// Diagnostics in a form of the controller's maker: HCI_MON_VENDOR_DIAG.
     public static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
     /// Isochronous data to the controller: HCI_MON_ISO_TX_PKT.

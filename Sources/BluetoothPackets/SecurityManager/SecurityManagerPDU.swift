@@ -2,9 +2,8 @@
 
 /// A PDU of the Security Manager Protocol.
 ///
-/// Numbers of 128 bits are numbers here: on the air their least significant byte comes first.
-///
-/// Core 6.0, Vol 3, Part H, 3.
+/// Numbers of 128 bits are numbers here: on the air their least significant byte comes first. Core 6.0, Vol 3, Part H,
+/// 3.
 public enum SecurityManagerPDU: Hashable, Sendable {
     /// Pairing Request (0x01, 3.5.1): the central wants to pair.
     case pairingRequest(PairingFeatures)
@@ -37,19 +36,12 @@ public enum SecurityManagerPDU: Hashable, Sendable {
     /// A PDU whose code is reserved for future use.
     case other(code: UInt8)
 
-    /// A change of a passkey that is being typed.
-    ///
-    /// Core 6.0, Vol 3, Part H, 3.5.8, table 3.9.
+    /// A change of a passkey that is being typed (Core 6.0, Vol 3, Part H, 3.5.8, table 3.9).
     public enum Keypress: UInt8, Hashable, Sendable, CaseIterable {
-        /// Passkey entry started.
         case started = 0
-        /// Passkey digit entered.
         case digitEntered = 1
-        /// Passkey digit erased.
         case digitErased = 2
-        /// Passkey cleared.
         case cleared = 3
-        /// Passkey entry completed.
         case completed = 4
     }
 
@@ -141,9 +133,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The code.
-    ///
-    /// Core 6.0, Vol 3, Part H, 3.3, table 3.3.
+    /// The code (Core 6.0, Vol 3, Part H, 3.3, table 3.3).
     private var code: UInt8 {
         switch self {
         case .pairingRequest: Code.pairingRequest
@@ -165,13 +155,9 @@ public enum SecurityManagerPDU: Hashable, Sendable {
     }
 }
 
-/// The features that a device offers for pairing.
-///
-/// Core 6.0, Vol 3, Part H, 3.5.1.
+/// The features that a device offers for pairing (Core 6.0, Vol 3, Part H, 3.5.1).
 public struct PairingFeatures: Hashable, Sendable {
-    /// What the user sees of the device, and can tell it.
-    ///
-    /// Core 6.0, Vol 3, Part H, 2.3.2 and 3.5.1, table 3.4.
+    /// What the user sees of the device, and can tell it (Core 6.0, Vol 3, Part H, 2.3.2 and 3.5.1, table 3.4).
     public enum IOCapability: UInt8, Hashable, Sendable, CaseIterable {
         /// It shows six digits.
         case displayOnly = 0
@@ -185,9 +171,7 @@ public struct PairingFeatures: Hashable, Sendable {
         case keyboardDisplay = 4
     }
 
-    /// AuthReq, the reserved bits included.
-    ///
-    /// Core 6.0, Vol 3, Part H, 3.5.1, figure 3.3.
+    /// AuthReq, the reserved bits included (Core 6.0, Vol 3, Part H, 3.5.1, figure 3.3).
     public struct Authentication: OptionSet, Hashable, Sendable {
         /// The byte.
         public let rawValue: UInt8
@@ -209,9 +193,7 @@ public struct PairingFeatures: Hashable, Sendable {
         public static let ct2 = Authentication(rawValue: 0x20)
     }
 
-    /// The keys that one of the devices distributes, the reserved bits included.
-    ///
-    /// Core 6.0, Vol 3, Part H, 3.6.1.
+    /// The keys that one of the devices distributes, the reserved bits included (Core 6.0, Vol 3, Part H, 3.6.1).
     public struct Keys: OptionSet, Hashable, Sendable {
         /// The byte.
         public let rawValue: UInt8
@@ -244,9 +226,7 @@ public struct PairingFeatures: Hashable, Sendable {
     /// Responder Key Distribution.
     public var responderKeys: Keys
 
-    /// The sizes that a key may have, in bytes.
-    ///
-    /// Core 6.0, Vol 3, Part H, 2.3.4.
+    /// The sizes that a key may have, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let keySizes: ClosedRange<UInt8> = 7...16
 
     /// Features from their fields.
@@ -298,9 +278,7 @@ public struct PairingFeatures: Hashable, Sendable {
     }
 }
 
-/// The reason why pairing failed.
-///
-/// Core 6.0, Vol 3, Part H, 3.5.5, table 3.7.
+/// The reason why pairing failed (Core 6.0, Vol 3, Part H, 3.5.5, table 3.7).
 public struct PairingFailure: RawRepresentable, Error, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8

@@ -16,7 +16,6 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
     case jpYen = "jp(OADG109A)"
     case de, fr, gb, es, it, pt, se, no, dk, fi, ch, be, nl
 
-    /// The table of the keys.
     var table: String {
         switch self {
         case .us: Self.usTable
@@ -74,7 +73,6 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
     /// The 102nd key and the two keys of Japanese keyboards.
     private static let extraKeys: Set<UInt16> = [86, 89, 124]
 
-    /// A line of a table.
     private struct Key {
         let code: UInt16
         let outputs: [KeyboardLayout.Level.Output?]

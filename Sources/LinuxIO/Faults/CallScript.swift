@@ -12,9 +12,7 @@
     package enum CallScript {
         /// What the program is told in the kernel's place.
         package enum Answer: Sendable {
-            /// The call's result.
             case result(Int32)
-            /// The call fails.
             case error(Errno)
         }
 
@@ -32,7 +30,6 @@
             }
         }
 
-        /// The handler of the calling thread.
         static var current: Handler? {
             guard count.load(ordering: .relaxed) > 0 else { return nil }
             return handlers.withLock { $0[SystemThread.current] }
@@ -75,7 +72,6 @@ package enum CallKind: String, CaseIterable, Sendable {
 
 /// A place at which the program calls the kernel: what is called, and on what.
 package struct CallSite: Hashable, Sendable, CustomStringConvertible {
-    /// The C function.
     package enum Call: String, CaseIterable, Sendable {
         case open, socket, bind, connect, listen, accept, read, write, send, recvmsg, recvmmsg, getsockopt, setsockopt
         case ioctl
@@ -90,14 +86,11 @@ package struct CallSite: Hashable, Sendable, CustomStringConvertible {
         case inotifyInit = "inotify_init1"
     }
 
-    /// What the call works on.
     package var kind: CallKind
-    /// The C function.
     package var call: Call
     /// The number of the socket's option; nil for every other call, and where it does not matter.
     package var option: Int32?
 
-    /// A place by its parts.
     package init(_ kind: CallKind, _ call: Call, option: Int32? = nil) {
         self.kind = kind
         self.call = call

@@ -106,7 +106,6 @@ package struct RepeatedFaults: Sendable {
 
     private var count = 0
 
-    /// No failure yet.
     package init() {}
 
     /// Notes that the call has succeeded.

@@ -9,9 +9,7 @@ package import SystemPackage
 extension FileSystem {
     /// A file or directory that another user can write to or replace.
     package struct Exposure: Equatable, Sendable {
-        /// The path.
         package var path: String
-        /// The owner.
         package var owner: UInt32
         /// The permissions, as chmod(1) has them.
         package var mode: UInt32

@@ -7,9 +7,7 @@ package import SystemPackage
 /// Files of the product: small ones, read and written whole, within a bound.
 package enum FileSystem {
     /// The names in a directory, sorted: those that do not begin with a dot, or, `hidden`, those that do; none where it
-    /// cannot be read.
-    ///
-    /// The corresponding C functions are `opendir` and `readdir`.
+    /// cannot be read (C: `opendir` and `readdir`).
     package static func names(in directory: String, hidden: Bool = false) -> [String] {
         // Sound: the stream is closed before the function returns, and each entry is copied before the next is read.
         guard let stream = unsafe opendir(directory) else { return [] }
@@ -24,9 +22,7 @@ package enum FileSystem {
         return names.sorted()
     }
 
-    /// The bytes of a file, at most `limit`; a longer one throws `fileTooLarge`.
-    ///
-    /// The corresponding C functions are `open` and `read`.
+    /// The bytes of a file, at most `limit`; a longer one throws `fileTooLarge` (C: `open` and `read`).
     package static func contents(of path: String, limit: Int) throws(Errno) -> [UInt8] {
         let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
         var contents: [UInt8] = []
@@ -61,30 +57,17 @@ package enum FileSystem {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// True where there is a file of any kind at the path.
-    ///
-    /// The corresponding C function is `access`.
+    /// True where there is a file of any kind at the path (C: `access`).
     package static func exists(_ path: String) -> Bool {
         unsafe access(path, F_OK) == 0
     }
 
-    /// True where this process may run the file at the path.
-    ///
-    /// The corresponding C function is `access`.
+    /// True where this process may run the file at the path (C: `access`).
     package static func isExecutable(_ path: String) -> Bool {
         unsafe access(path, X_OK) == 0
     }
 
-    /// True where this process may read and write the file at the path.
-    ///
-    /// The corresponding C function is `access`.
-    package static func isReadableAndWritable(_ path: String) -> Bool {
-        unsafe access(path, R_OK | W_OK) == 0
-    }
-
-    /// Makes a symbolic link, and the directory that it is to lie in; one that is there stays as it is.
-    ///
-    /// The corresponding C function is `symlink`.
+    /// Makes a symbolic link, and the directory that it is to lie in; one that is there stays as it is (C: `symlink`).
     package static func makeLink(_ path: FilePath, to target: String) throws(Errno) {
         try makeDirectory(path.removingLastComponent(), mode: 0o755)
         do {
@@ -94,9 +77,8 @@ package enum FileSystem {
         }
     }
 
-    /// Removes a directory and the files in it; without it nothing is done, and one that has directories stays.
-    ///
-    /// The corresponding C functions are `unlink` and `rmdir`.
+    /// Removes a directory and the files in it; without it nothing is done, and one that has directories stays (C:
+    /// `unlink` and `rmdir`).
     package static func removeDirectory(_ path: FilePath) throws(Errno) {
         for name in names(in: path.string) + names(in: path.string, hidden: true) where name != "." && name != ".." {
             _ = unsafe unlink(path.appending(name).string)
@@ -108,9 +90,7 @@ package enum FileSystem {
         }
     }
 
-    /// The user that owns the file at the path; nil where there is none.
-    ///
-    /// The corresponding C function is `stat`.
+    /// The user that owns the file at the path; nil where there is none (C: `stat`).
     package static func owner(of path: String) -> UInt32? {
         var status = stat()
         // Sound: the kernel fills the structure that the call is for.
@@ -126,9 +106,7 @@ package enum FileSystem {
         var nanoseconds: Int64
     }
 
-    /// The mark of the file at the path; nil where there is none.
-    ///
-    /// The corresponding C function is `stat`.
+    /// The mark of the file at the path; nil where there is none (C: `stat`).
     package static func mark(of path: String) -> Mark? {
         var status = stat()
         // Sound: the kernel fills the structure that the call is for.
@@ -143,36 +121,29 @@ package enum FileSystem {
     }
 
     /// Gives the file at the path to a user and to that user's group; throws `noSuchFileOrDirectory` for an unknown
-    /// user.
-    ///
-    /// The corresponding C function is `chown`.
+    /// user (C: `chown`).
     package static func give(_ path: FilePath, toUserNamed name: String) throws(Errno) {
         guard let user = AccountFiles().user(named: name) else { throw .noSuchFileOrDirectory }
         // Sound: the path outlives the call.
         _ = try SystemCall.run { unsafe chown(path.string, user.number, user.group) }
     }
 
-    /// The user that owns the file at the path, and the rights to it as chmod(1) has them; nil where there is none.
-    ///
-    /// The corresponding C function is `stat`.
+    /// The user that owns the file at the path, and the rights to it as chmod(1) has them; nil where there is none (C:
+    /// `stat`).
     package static func ownerAndMode(of path: String) -> (owner: UInt32, mode: UInt32)? {
         var status = stat()
         // Sound: the kernel fills the structure that the call is for.
         return unsafe stat(path, &status) == 0 ? (status.st_uid, status.st_mode & 0o7777) : nil
     }
 
-    /// Gives the file at the path to root alone, as the kernel makes devices.
-    ///
-    /// The corresponding C functions are `chown` and `chmod`.
+    /// Gives the file at the path to root alone, as the kernel makes devices (C: `chown` and `chmod`).
     package static func giveToRoot(_ path: FilePath) throws(Errno) {
         // Sound: both paths outlive their calls.
         _ = try SystemCall.run { unsafe chown(path.string, 0, 0) }
         _ = try SystemCall.run { unsafe chmod(path.string, 0o600) }
     }
 
-    /// The target of a symbolic link; nil for anything else.
-    ///
-    /// The corresponding C function is `readlink`.
+    /// The target of a symbolic link; nil for anything else (C: `readlink`).
     package static func target(ofLink path: String) -> String? {
         var buffer = [CChar](repeating: 0, count: 4096)
         // Sound: the kernel writes at most the buffer's length, and says how much.
@@ -181,9 +152,7 @@ package enum FileSystem {
         return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Makes a directory and those above it, where they are not there yet; `mode` is for the last one.
-    ///
-    /// The corresponding C function is `mkdir`.
+    /// Makes a directory and those above it, where they are not there yet; `mode` is for the last one (C: `mkdir`).
     package static func makeDirectory(_ path: FilePath, mode: UInt32) throws(Errno) {
         if isDirectory(path.string) { return }
         let above = path.removingLastComponent()
@@ -195,9 +164,7 @@ package enum FileSystem {
         }
     }
 
-    /// True where the path leads to a directory.
-    ///
-    /// The corresponding C function is `stat`.
+    /// True where the path leads to a directory (C: `stat`).
     package static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         // Sound: the kernel fills the structure that the call is for.
@@ -243,9 +210,8 @@ package enum FileSystem {
         if isDurable { try folder.synchronizeDirectory() }
     }
 
-    /// Removes a file, and the removal is on the disk when this returns; without a file nothing is done.
-    ///
-    /// The corresponding C functions are `unlink` and `fsync`.
+    /// Removes a file, and the removal is on the disk when this returns; without a file nothing is done (C: `unlink`
+    /// and `fsync`).
     package static func remove(_ path: FilePath) throws(Errno) {
         do {
             _ = try SystemCall.run { unsafe unlink(path.string) }
@@ -259,7 +225,6 @@ package enum FileSystem {
 }
 
 extension Descriptor {
-    /// Writes all of the bytes to a file.
     fileprivate func writeWhole(_ bytes: [UInt8]) throws(Errno) {
         var written = 0
         while written < bytes.count {

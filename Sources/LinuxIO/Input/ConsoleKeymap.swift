@@ -9,23 +9,17 @@ package import SystemPackage
 /// into bytes by a table of its own, so that only ASCII is sure there, and nothing else is taken from its map. One in
 /// raw mode or off types nothing of itself, and its map is read as in Unicode mode.
 package struct ConsoleKeymap: Equatable, Sendable {
-    /// The output of a keystroke.
     package enum Output: Equatable, Sendable {
-        /// A character, by its number.
         case character(UInt32)
         /// A dead key, by the number of the sign that compositions have for it.
         case dead(UInt32)
     }
 
-    /// A keystroke and its output.
     package struct Level: Equatable, Sendable {
-        /// The key.
         package var key: UInt16
-        /// True where Shift is held.
         package var shift: Bool
         /// True where the right Alt is held.
         package var altGr: Bool
-        /// Its output.
         package var output: Output
     }
 
@@ -33,9 +27,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
     package struct Composition: Equatable, Sendable {
         /// The dead key's sign.
         package var dead: UInt32
-        /// The character after it.
         package var base: UInt32
-        /// The composed character.
         package var result: UInt32
     }
 
@@ -47,7 +39,6 @@ package struct ConsoleKeymap: Equatable, Sendable {
     /// The compositions, those with the space among them.
     package let compositions: [Composition]
 
-    /// The terminal in the foreground.
     package static let foreground = "/dev/tty0"
 
     /// Reads the map through a virtual terminal.
@@ -167,12 +158,10 @@ package struct ConsoleState: Equatable, Sendable {
 
     /// The terminal's number: 1 is tty1.
     package var terminal: Int
-    /// The keyboard mode.
     package var keys: Keys
     /// True where a program draws on the screen itself (KD_GRAPHICS).
     package var isGraphic: Bool
 
-    /// A state from its fields.
     package init(terminal: Int, keys: Keys, isGraphic: Bool) {
         self.terminal = terminal
         self.keys = keys
@@ -204,7 +193,6 @@ package struct ConsoleState: Equatable, Sendable {
 /// Linux, Documentation/ABI/testing/sysfs-tty, /sys/class/tty/tty0/active: poll(2) reports an error condition, which an
 /// event loop always reports, at each change.
 package struct ForegroundTerminal: ~Copyable {
-    /// The file.
     package static let path = "/sys/class/tty/tty0/active"
 
     /// Has an error to report when another terminal has come to the front; `number` takes it back.
@@ -215,9 +203,7 @@ package struct ForegroundTerminal: ~Copyable {
         descriptor = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
     }
 
-    /// The number of the terminal in front: 1 for tty1; nil where it cannot be told.
-    ///
-    /// The corresponding C function is `pread`.
+    /// The number of the terminal in front: 1 for tty1; nil where it cannot be told (C: `pread`).
     package var number: Int? {
         var buffer = [UInt8](repeating: 0, count: 64)
         let file = descriptor.number

@@ -16,7 +16,6 @@ package struct EventNode: ~Copyable {
         /// The value; of a key 1 is down, 0 up, 2 repeated.
         package var value: Int32
 
-        /// An event from its parts.
         package init(type: UInt16, code: UInt16, value: Int32) {
             self.type = type
             self.code = code
@@ -36,18 +35,14 @@ package struct EventNode: ~Copyable {
     package let descriptor: Descriptor
     private var buffer: [UInt8]
 
-    /// Opens a node for reading; `permissionDenied` where it is not ours to read.
-    ///
-    /// The corresponding C function is `open`.
+    /// Opens a node for reading; `permissionDenied` where it is not ours to read (C: `open`).
     package init(_ path: String) throws(Errno) {
         descriptor = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
         // After what can throw: Swift 6.2 destroys twice what is set before it.
         buffer = [UInt8](repeating: 0, count: 64 * UInputDevice.eventSize)
     }
 
-    /// Appends the events that wait, at most 64; false when there are none.
-    ///
-    /// The corresponding C function is `read`.
+    /// Appends the events that wait, at most 64; false when there are none (C: `read`).
     package mutating func read(into events: inout [Event]) throws(Errno) -> Bool {
         guard case .done(let count) = try descriptor.read(into: &buffer), count > 0 else { return false }
         // Sound: the bytes of an array of bytes are all initialised.
@@ -93,9 +88,8 @@ package struct GrabbedEventNode: ~Copyable, Sendable {
         descriptor = node
     }
 
-    /// Waits for events, at most `milliseconds`, and answers how many bytes of them there are; 0 when none came.
-    ///
-    /// The corresponding C functions are `poll` and `read`.
+    /// Waits for events, at most `milliseconds`, and answers how many bytes of them there are; 0 when none came (C:
+    /// `poll` and `read`).
     package func read(into buffer: inout [UInt8], waiting milliseconds: Int32) throws(Errno) -> Int {
         var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         // Sound: one entry, a local. Where it fails or nothing came, the read below would block, and says so.

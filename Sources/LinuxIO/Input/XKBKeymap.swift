@@ -10,7 +10,6 @@ package struct XKBKeymap {
     package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The library is not installed, or lacks a function.
         case noLibrary(String)
-        /// The database is not installed.
         case noData
         /// The name is none that a layout can have: `NAME` or `NAME(VARIANT)`, of letters, digits, `_` and `-`.
         case malformedName(String)
@@ -28,15 +27,12 @@ package struct XKBKeymap {
         }
     }
 
-    /// A keystroke and its output.
     package struct Level: Equatable, Sendable {
         /// The key, in the kernel's numbering.
         package var key: UInt16
-        /// True where Shift is held.
         package var shift: Bool
         /// True where the right Alt is held.
         package var altGr: Bool
-        /// The keysym.
         package var keysym: UInt32
         /// The character by its number, 0 where the keysym is none.
         package var character: UInt32
@@ -62,7 +58,6 @@ package struct XKBKeymap {
     /// The levels with CapsLock on, in the same order.
     package let capsLockLevels: [Level]
 
-    /// The longest name.
     private static let longestName = 64
     /// The keys that layouts put characters on: first those that every keyboard has, then the 102nd key and the two
     /// keys of Japanese keyboards.
@@ -143,7 +138,6 @@ struct XKBLibrary {
     private typealias FromKey = @convention(c) (OpaquePointer, UInt32) -> UInt32
     private typealias Release = @convention(c) (OpaquePointer) -> Void
 
-    /// The file that the loader looks for.
     static let fileName = "libxkbcommon.so.0"
 
     private let newContext: NewContext
@@ -194,7 +188,6 @@ struct XKBLibrary {
         unsafe character = unsafeBitCast(try find("xkb_state_key_get_utf32"), to: FromKey.self)
     }
 
-    /// A compiled keymap.
     @safe
     struct Keymap: ~Copyable {
         /// A keysym, and the number of its character, 0 where it is none.
@@ -202,9 +195,7 @@ struct XKBLibrary {
             var keysym: UInt32
             var character: UInt32
 
-            /// True for ISO_Level3_Shift, which is AltGr.
-            ///
-            /// The corresponding C constant is `XKB_KEY_ISO_Level3_Shift`.
+            /// True for ISO_Level3_Shift, which is AltGr (C: `XKB_KEY_ISO_Level3_Shift`).
             var isLevel3Shift: Bool { keysym == 0xFE03 }
         }
 
@@ -224,9 +215,8 @@ struct XKBLibrary {
         /// `XKB_MOD_INVALID`.
         private static let noModifier = UInt32.max
 
-        /// Compiles a layout for a keyboard of 105 keys, as compositors do where nothing is said of the model.
-        ///
-        /// The corresponding C function is `xkb_keymap_new_from_names`.
+        /// Compiles a layout for a keyboard of 105 keys, as compositors do where nothing is said of the model (C:
+        /// `xkb_keymap_new_from_names`).
         init(_ library: XKBLibrary, layout: String, variant: String, name: String) throws(XKBKeymap.Failure) {
             // Sound: the context is released once, after its last use; the keymap keeps what it needs of it.
             guard let context = unsafe library.newContext(Self.noEnvironmentNames) else { throw .noData }

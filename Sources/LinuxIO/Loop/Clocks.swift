@@ -8,9 +8,7 @@ import Synchronization
 /// The clock of everything that waits: CLOCK_BOOTTIME, which no change of the date moves, and which goes on while the
 /// machine is suspended; or what `SystemTime` was replaced with.
 package enum MonotonicClock {
-    /// The time since an arbitrary beginning, in nanoseconds.
-    ///
-    /// The corresponding C function is `clock_gettime`.
+    /// The time since an arbitrary beginning, in nanoseconds (C: `clock_gettime`).
     package static var nanoseconds: Int64 {
         if let time = SystemTime.replacement { return time.nanoseconds }
         var time = timespec()
@@ -43,9 +41,7 @@ extension timespec {
 ///
 /// No timer uses it, because it jumps when the date is set; timers use `MonotonicClock`.
 package enum WallClock {
-    /// Seconds since 1970-01-01 00:00:00 UTC.
-    ///
-    /// The corresponding C function is `time`.
+    /// Seconds since 1970-01-01 00:00:00 UTC (C: `time`).
     package static var seconds: Int { SystemTime.isReplaced ? Int(clamping: microseconds / 1_000_000) : time(nil) }
 
     /// Seconds since 1970-01-01 00:00:00 UTC at a moment of `MonotonicClock`, by today's time.
@@ -53,9 +49,7 @@ package enum WallClock {
         seconds - Int(clamping: (MonotonicClock.now - moment).components.seconds)
     }
 
-    /// Microseconds since 1970-01-01 00:00:00 UTC.
-    ///
-    /// The corresponding C function is `clock_gettime`.
+    /// Microseconds since 1970-01-01 00:00:00 UTC (C: `clock_gettime`).
     package static var microseconds: Int64 {
         if let time = SystemTime.replacement { return time.wallNanoseconds / 1000 }
         var time = timespec()

@@ -38,7 +38,6 @@ package final class EventLoop {
     /// Names a timer that has not fired yet.
     package struct Timer: Hashable, Sendable { fileprivate let identifier: UInt64 }
 
-    /// The handler of a watched descriptor.
     private final class Watch {
         let identifier: UInt64
         let handler: (Readiness) -> Void
@@ -65,9 +64,7 @@ package final class EventLoop {
     /// The watches, each at its place, so that an event finds its own without a search.
     private var watches: [Watch?] = []
     private var watchNumber: UInt32 = 0
-    /// The timers, sorted, the earliest last.
-    ///
-    /// There are few at any time, so an array is enough.
+    /// The timers, sorted, the earliest last; there are few at any time, so an array is enough.
     private var timers: [PendingTimer] = []
     private var armedDeadline: Duration?
     private var nextTimer: UInt64 = 1
@@ -80,9 +77,7 @@ package final class EventLoop {
     /// The longest sleep without a timerfd: `epoll_wait` does not count the time for which the machine is suspended.
     private static let longestSleep = Duration.seconds(60)
 
-    /// A loop that watches nothing yet.
-    ///
-    /// Throws `noFunction` on a kernel without CONFIG_EPOLL.
+    /// A loop that watches nothing yet; throws `noFunction` on a kernel without CONFIG_EPOLL.
     package init() throws(Errno) {
         let site = CallSite(.loop, .epollCreate)
         epoll = Descriptor(owning: try SystemCall.run(site) { epoll_create1(Int32(EPOLL_CLOEXEC)) }, .loop)
@@ -100,9 +95,7 @@ package final class EventLoop {
         looksForTimers = isVirtual
     }
 
-    /// Calls `handler` each time the descriptor is ready for `interest`.
-    ///
-    /// The corresponding C function is `epoll_ctl`.
+    /// Calls `handler` each time the descriptor is ready for `interest` (C: `epoll_ctl`).
     package func watch(
         _ descriptor: borrowing Descriptor,
         for interest: Readiness,
@@ -126,9 +119,7 @@ package final class EventLoop {
         try control(EPOLL_CTL_MOD, descriptor, interest, registration.identifier)
     }
 
-    /// Ends a watch.
-    ///
-    /// To be called before the descriptor is closed.
+    /// Ends a watch; to be called before the descriptor is closed.
     package func unwatch(_ registration: Registration, _ descriptor: borrowing Descriptor) {
         guard watch(registration.identifier) != nil else { return }
         watches[Self.place(registration.identifier)] = nil
@@ -220,7 +211,6 @@ package final class EventLoop {
 
     private static func place(_ identifier: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: identifier)) }
 
-    /// The watch of that identifier; nil where it has ended.
     private func watch(_ identifier: UInt64) -> Watch? {
         let place = Self.place(identifier)
         guard place < watches.count, let watch = watches[place], watch.identifier == identifier else { return nil }

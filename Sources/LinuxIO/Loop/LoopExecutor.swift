@@ -34,7 +34,6 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         _ = try SystemThread(name: name) { [self] in run() }
     }
 
-    /// True on the loop's thread.
     package var isCurrent: Bool { thread.load(ordering: .relaxed) == SystemThread.current }
 
     /// The loop; only on its thread.
@@ -102,10 +101,8 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
 /// The life of a loop's thread: it ends when nobody holds this any more.
 package final class LoopThread: Sendable {
-    /// The executor of that thread.
     package let executor: LoopExecutor
 
-    /// Starts the thread.
     package init(name: String) throws(Errno) {
         executor = try LoopExecutor(name: name)
     }

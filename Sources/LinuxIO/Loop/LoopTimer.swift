@@ -7,7 +7,6 @@
 package final class LoopTimer {
     private var pending: (loop: EventLoop, timer: EventLoop.Timer)?
 
-    /// A timer that is not set.
     package init() {}
 
     deinit { cancel() }
@@ -26,7 +25,6 @@ package final class LoopTimer {
         pending = (loop, timer)
     }
 
-    /// Calls `handler` once, after `delay`.
     package func set(on loop: EventLoop, after delay: Duration, handler: @escaping () -> Void) {
         set(on: loop, at: MonotonicClock.now + delay, handler: handler)
     }
@@ -49,7 +47,6 @@ package struct Backoff: Hashable, Sendable {
         pause = pauses.lowerBound
     }
 
-    /// The longest pause.
     package var longest: Duration { pauses.upperBound }
 
     /// Returns the pause, and doubles the next.

@@ -21,9 +21,7 @@ package struct SystemThread: ~Copyable {
         }
     }
 
-    /// Starts a thread that runs `body`; `name` (15 bytes at most) is what ps and top show.
-    ///
-    /// The corresponding C function is `pthread_create`.
+    /// Starts a thread that runs `body`; `name` (15 bytes at most) is what ps and top show (C: `pthread_create`).
     package init(name: String, body: @escaping @Sendable () -> Void) throws(Errno) {
         var thread = pthread_t()
         // Sound: the box is retained here and taken over by the thread, or released when there is none.
@@ -54,14 +52,10 @@ package struct SystemThread: ~Copyable {
         self.thread = thread
     }
 
-    /// The identity of the calling thread, different from that of every other running thread.
-    ///
-    /// The corresponding C function is `pthread_self`.
+    /// The identity of the calling thread, different from that of every other running thread (C: `pthread_self`).
     static var current: UInt { UInt(pthread_self()) }
 
-    /// Sleeps, by the real clock; returns false if a signal handler has ended the sleep.
-    ///
-    /// The corresponding C function is `ppoll`.
+    /// Sleeps, by the real clock; returns false if a signal handler has ended the sleep (C: `ppoll`).
     @discardableResult
     package static func sleep(milliseconds: Int) -> Bool {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
@@ -69,9 +63,7 @@ package struct SystemThread: ~Copyable {
         return unsafe blewedge_ppoll(nil, 0, &time) >= 0
     }
 
-    /// Waits until the thread has ended; a replaced time stands still meanwhile.
-    ///
-    /// The corresponding C function is `pthread_join`.
+    /// Waits until the thread has ended; a replaced time stands still meanwhile (C: `pthread_join`).
     package consuming func join() {
         _ = pthread_join(thread, nil)
     }
@@ -83,12 +75,9 @@ package final class Waker: Sendable {
     package let descriptor: Descriptor
     /// The end of a pipe that is written; nil for an eventfd.
     private let input: Descriptor?
-    /// The number of what is written.
     private let target: Int32
 
-    /// A waker without a call.
-    ///
-    /// The corresponding C functions are `eventfd` and, on a kernel without CONFIG_EVENTFD, `pipe2`.
+    /// A waker without a call (C: `eventfd` and, on a kernel without CONFIG_EVENTFD, `pipe2`).
     package init() throws(Errno) {
         do throws(Errno) {
             let flags = Int32(EFD_CLOEXEC | EFD_NONBLOCK)
@@ -121,9 +110,8 @@ package final class Waker: Sendable {
         while unsafe read(descriptor.number, &count, 8) == 8, target != descriptor.number {}
     }
 
-    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then takes the calls back.
-    ///
-    /// The corresponding C function is `ppoll`.
+    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then takes the calls back (C:
+    /// `ppoll`).
     package func wait(until deadline: Int64?) {
         if let time = SystemTime.replacement {
             _ = time.sleep(on: descriptor.number, for: Int16(POLLIN), until: deadline)

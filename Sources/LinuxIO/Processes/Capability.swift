@@ -13,19 +13,13 @@ package enum Capability: String, Sendable, CaseIterable {
     /// Sends HCI commands and sees all events.
     case rawNetwork = "CAP_NET_RAW"
 
-    /// True where this process has it in its effective set.
-    ///
-    /// The corresponding C functions are `cap_get_proc` and `cap_get_flag`.
+    /// True where this process has it in its effective set (C: `cap_get_proc` and `cap_get_flag`).
     package var isEffective: Bool { unsafe isSet(CAP_EFFECTIVE, in: cap_get_proc()) }
 
-    /// True where this process has it, be it held back.
-    ///
-    /// The corresponding C functions are `cap_get_proc` and `cap_get_flag`.
+    /// True where this process has it, be it held back (C: `cap_get_proc` and `cap_get_flag`).
     package var isPermitted: Bool { unsafe isSet(CAP_PERMITTED, in: cap_get_proc()) }
 
-    /// True where the program's file grants it to whoever starts the program.
-    ///
-    /// The corresponding C functions are `cap_get_file` and `cap_get_flag`.
+    /// True where the program's file grants it to whoever starts the program (C: `cap_get_file` and `cap_get_flag`).
     package var isGrantedByFile: Bool { unsafe isSet(CAP_PERMITTED, in: cap_get_file("/proc/self/exe")) }
 
     /// Its number in <linux/capability.h>.
@@ -46,7 +40,6 @@ package enum Capability: String, Sendable, CaseIterable {
         return value == CAP_SET
     }
 
-    /// The capabilities that this process lacks.
     package static var missing: [Capability] {
         allCases.filter { isHeldBack.load(ordering: .relaxed) ? !$0.isPermitted : !$0.isEffective }
     }
@@ -66,9 +59,8 @@ package enum Capability: String, Sendable, CaseIterable {
         isHeldBack.store(true, ordering: .relaxed)
     }
 
-    /// Makes a call with those of the capabilities effective that are permitted, in the calling thread alone.
-    ///
-    /// The corresponding C function is `cap_set_proc`.
+    /// Makes a call with those of the capabilities effective that are permitted, in the calling thread alone (C:
+    /// `cap_set_proc`).
     static func raised<Value: ~Copyable>(_ call: () throws(Errno) -> Value) throws(Errno) -> Value {
         guard isHeldBack.load(ordering: .relaxed) else { return try call() }
         try setEffective(allCases.filter(\.isPermitted))

@@ -90,7 +90,6 @@ package enum KernelProbe {
     }
 }
 
-/// The version of a Linux kernel.
 package struct KernelVersion: Equatable, Sendable {
     /// The first two numbers, which name the series: 6 and 1 of 6.1.192.
     package let major: Int
@@ -121,16 +120,13 @@ package struct KernelVersion: Equatable, Sendable {
         (patch, text) = (isPlaceholder ? nil : named.patch, release)
     }
 
-    /// The running kernel's version.
-    ///
-    /// The corresponding C function is `uname`, which works where a service cannot read /proc/sys.
+    /// The running kernel's version (C: `uname`, which works where a service cannot read /proc/sys).
     package static let running: KernelVersion? = {
         var names = utsname()
         guard unsafe uname(&names) == 0 else { return nil }
         return KernelVersion(release: text(names.release), build: text(names.version))
     }()
 
-    /// The text in a field of `utsname`.
     private static func text<Field>(_ field: Field) -> String {
         unsafe withUnsafeBytes(of: field) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -149,18 +145,15 @@ package struct KernelVersion: Equatable, Sendable {
 
 /// The state of a part of the kernel that may be a module.
 package enum ModuleState: Equatable, Sendable {
-    /// Built in, or loaded.
     case loaded
-    /// Not loaded, but it can be.
     case loadable
     /// Not among the kernel's modules.
     case absent
     /// Unknown, because the kernel's modules are not on this machine.
     case unknown
 
-    /// The state of the module `name`.
-    ///
-    /// Linux, Documentation/admin-guide/sysfs-rules.rst for /sys/module; modules.dep(5), modules.builtin(5).
+    /// The state of the module `name` (Linux, Documentation/admin-guide/sysfs-rules.rst for /sys/module;
+    /// modules.dep(5), modules.builtin(5)).
     package init(_ name: String, sysfs: String = "/sys", modules: String = "/lib/modules/" + Self.kernelRelease) {
         if FileSystem.exists("\(sysfs)/module/\(name)") {
             self = .loaded

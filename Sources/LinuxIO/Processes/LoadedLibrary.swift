@@ -13,7 +13,6 @@ package struct LoadedLibrary {
         /// The description, as the loader gives it.
         package var reason: String
 
-        /// A failure with its description.
         package init(_ reason: String) { self.reason = reason }
     }
 
@@ -22,9 +21,7 @@ package struct LoadedLibrary {
 
     private let handle: UnsafeMutableRawPointer
 
-    /// Loads the library of that file name, which the loader looks for where libraries lie.
-    ///
-    /// The corresponding C function is `dlopen`.
+    /// Loads the library of that file name, which the loader looks for where libraries lie (C: `dlopen`).
     package init(_ fileName: String) throws(Failure) {
         // Sound: the loader's text is copied before the next call of it.
         guard let handle = unsafe dlopen(fileName, RTLD_NOW | RTLD_LOCAL) else {
@@ -34,9 +31,7 @@ package struct LoadedLibrary {
         unsafe self.handle = handle
     }
 
-    /// The function of that name; whoever calls it gives it the type that the library's header has.
-    ///
-    /// The corresponding C function is `dlsym`.
+    /// The function of that name; whoever calls it gives it the type that the library's header has (C: `dlsym`).
     @unsafe
     package func function(_ name: String) throws(Failure) -> UnsafeMutableRawPointer {
         // Sound: the handle is that of a library that is never unloaded.

@@ -4,11 +4,8 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Settings of the whole process.
 package enum Process {
-    /// Makes writes to a closed pipe fail with EPIPE instead of ending the process.
-    ///
-    /// The corresponding C function is `signal`.
+    /// Makes writes to a closed pipe fail with EPIPE instead of ending the process (C: `signal`).
     package static func ignoreBrokenPipes() {
         blewedge_ignore_signal(SIGPIPE)
     }
@@ -26,9 +23,8 @@ package enum Process {
         _ = try SystemCall.run { blewedge_prctl(PR_SET_DUMPABLE, 0, 0) }
     }
 
-    /// Runs this program anew in this process, with the same arguments and these variables in its environment.
-    ///
-    /// The corresponding C functions are `setenv` and `execv`.
+    /// Runs this program anew in this process, with the same arguments and these variables in its environment (C:
+    /// `setenv` and `execv`).
     package static func replaceBySelf(telling variables: [(name: String, value: String)]) throws(Errno) {
         let arguments = CommandLine.arguments
         // Sound: no other thread reads the environment any more, and the copies live until the program is another.
@@ -53,7 +49,6 @@ package enum Process {
 
 /// A running program, as /proc shows it.
 package struct ProcessEntry: Equatable, Sendable {
-    /// Its number.
     package var pid: Int32
     /// The first 15 bytes of its name.
     package var name: String
@@ -62,7 +57,6 @@ package struct ProcessEntry: Equatable, Sendable {
     /// True where it is in its terminal's foreground process group, which reads the keys.
     package var isInFront: Bool
 
-    /// A program from its fields.
     package init(pid: Int32, name: String, virtualTerminal: Int? = nil, isInFront: Bool = false) {
         self.pid = pid
         self.name = name
@@ -78,9 +72,7 @@ package struct ProcessEntry: Equatable, Sendable {
         }
     }
 
-    /// The words that a process was started with; empty where they cannot be read.
-    ///
-    /// proc_pid_cmdline(5).
+    /// The words that a process was started with; empty where they cannot be read (proc_pid_cmdline(5)).
     package static func arguments(of process: Int32, proc: String = "/proc") -> [String] {
         let bytes = (try? FileSystem.contents(of: "\(proc)/\(process)/cmdline", limit: 1 << 20)) ?? []
         return bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
@@ -118,9 +110,7 @@ package struct ProcessEntry: Equatable, Sendable {
 
 /// The identity of this process, and its environment.
 package enum ProcessFacts {
-    /// The value of an environment variable; nil where it is not set, or empty.
-    ///
-    /// The corresponding C function is `getenv`.
+    /// The value of an environment variable; nil where it is not set, or empty (C: `getenv`).
     package static func environment(_ name: String) -> String? {
         // Sound: the text is copied at once, and the product never changes its environment.
         guard let value = unsafe getenv(name) else { return nil }
@@ -128,9 +118,7 @@ package enum ProcessFacts {
         return text.isEmpty ? nil : text
     }
 
-    /// The effective user.
-    ///
-    /// The corresponding C function is `geteuid`.
+    /// The effective user (C: `geteuid`).
     package static var user: UInt32 { geteuid() }
 
     /// The effective user of another process; nil where there is no such process.
@@ -143,9 +131,7 @@ package enum ProcessFacts {
         return fields.count > 2 ? UInt32(fields[2]) : nil
     }
 
-    /// This process's number.
-    ///
-    /// The corresponding C function is `getpid`.
+    /// This process's number (C: `getpid`).
     package static var number: Int32 { getpid() }
 }
 
@@ -156,9 +142,7 @@ package struct MemoryUse: Sendable {
     /// The most that was resident at once.
     package var peak = 0
 
-    /// The memory now; 0 where the kernel does not say it.
-    ///
-    /// proc(5): smaps_rollup, status.
+    /// The memory now; 0 where the kernel does not say it (proc(5): smaps_rollup, status).
     package static var now: MemoryUse {
         MemoryUse(share: number("Pss:", of: "smaps_rollup"), peak: number("VmHWM:", of: "status"))
     }

@@ -86,9 +86,8 @@ package struct ByteStream: ~Copyable {
         descriptor = line
     }
 
-    /// Writes bytes, as many as the stream takes now; a far end that has gone is an error and no signal.
-    ///
-    /// The corresponding C functions are `send` with MSG_NOSIGNAL, and `write`.
+    /// Writes bytes, as many as the stream takes now; a far end that has gone is an error and no signal (C: `send` with
+    /// MSG_NOSIGNAL, and `write`).
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         isSocket ? try descriptor.send(bytes) : try descriptor.write(bytes)
     }
@@ -114,7 +113,6 @@ package struct OutgoingBuffer: Sendable {
     /// How many bytes wait.
     package var count: Int { bytes.count - taken }
 
-    /// True when nothing waits.
     package var isEmpty: Bool { count == 0 }
 
     /// Puts bytes at the end; false when too much waits, and none of them is kept.
@@ -143,7 +141,6 @@ package struct OutgoingBuffer: Sendable {
         return true
     }
 
-    /// Forgets what waits.
     package mutating func removeAll() {
         bytes = []
         taken = 0

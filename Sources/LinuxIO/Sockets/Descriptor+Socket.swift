@@ -25,26 +25,20 @@ extension Descriptor {
         return Descriptor(owning: try SystemCall.run(site) { socket(AF_BLUETOOTH, type | flags, number) }, kind)
     }
 
-    /// A non-blocking stream socket of the unix family, closed on exec.
-    ///
-    /// The corresponding C function is `socket`.
+    /// A non-blocking stream socket of the unix family, closed on exec (C: `socket`).
     static func localSocket(_ kind: CallKind) throws(Errno) -> Descriptor {
         let flags = blewedge_SOCK_STREAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
         return Descriptor(owning: try SystemCall.run(CallSite(kind, .socket)) { socket(AF_UNIX, flags, 0) }, kind)
     }
 
-    /// Binds to an address of the socket's family.
-    ///
-    /// The corresponding C function is `bind`.
+    /// Binds to an address of the socket's family (C: `bind`).
     func bind<Address: BitwiseCopyable>(to address: Address) throws(Errno) {
         var address = address
         let length = socklen_t(MemoryLayout<Address>.size)
         _ = try unsafe withPointer(to: &address, .bind) { pointer in unsafe CLinux.bind(number, pointer, length) }
     }
 
-    /// Begins a connection; `wouldBlock` means that it goes on, and that `writable` will report its end.
-    ///
-    /// The corresponding C function is `connect`.
+    /// Begins a connection; `wouldBlock` means that it goes on, and that `writable` will report its end (C: `connect`).
     func connect<Address: BitwiseCopyable>(to address: Address) throws(Errno) -> NonBlocking<Void> {
         var address = address
         let length = socklen_t(MemoryLayout<Address>.size)
@@ -76,9 +70,7 @@ extension Descriptor {
         }.get()
     }
 
-    /// Lets peers connect, `backlog` of them before they are accepted.
-    ///
-    /// The corresponding C function is `listen`.
+    /// Lets peers connect, `backlog` of them before they are accepted (C: `listen`).
     func listen(backlog: Int32) throws(Errno) {
         _ = try SystemCall.run(CallSite(kind, .listen)) { CLinux.listen(number, backlog) }
     }
@@ -106,9 +98,7 @@ extension Descriptor {
         }
     }
 
-    /// Sets an option from the bytes of a value.
-    ///
-    /// The corresponding C function is `setsockopt`.
+    /// Sets an option from the bytes of a value (C: `setsockopt`).
     func setOption<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, to value: Value) throws(Errno) {
         var value = value
         // Sound: the kernel reads the value's own size during the call.
@@ -117,9 +107,7 @@ extension Descriptor {
         }
     }
 
-    /// Reads an option into a value of known size.
-    ///
-    /// The corresponding C function is `getsockopt`.
+    /// Reads an option into a value of known size (C: `getsockopt`).
     func option<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, initial value: Value) throws(Errno) -> Value {
         var value = value
         var length = socklen_t(MemoryLayout<Value>.size)
@@ -161,12 +149,9 @@ extension Descriptor {
     /// On a kernel before 4.12 it is 0, and only the packets themselves tell (`countDrops`).
     package var droppedPacketCount: UInt32 { (try? memory())?.drops ?? 0 }
 
-    /// The counters of SO_MEMINFO.
     func memory() throws(Errno) -> SocketMemory { try option(SOL_SOCKET, SO_MEMINFO, initial: SocketMemory()) }
 
-    /// Takes one packet from the queue; a count of zero is the end.
-    ///
-    /// The corresponding C function is `recvmsg`.
+    /// Takes one packet from the queue; a count of zero is the end (C: `recvmsg`).
     package func receive(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<ReceivedPacket> {
         let (number, site) = (number, CallSite(kind, .recvmsg))
         var isTruncated = false

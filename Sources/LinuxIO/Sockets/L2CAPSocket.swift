@@ -72,9 +72,7 @@ package struct L2CAPSocket: ~Copyable {
         var keySize: UInt8 = 0
     }
 
-    /// Sends one PDU whole.
-    ///
-    /// The corresponding C function is `write`.
+    /// Sends one PDU whole (C: `write`).
     package func send(_ pdu: [UInt8]) throws(Errno) -> NonBlocking<Int> {
         try unsafe descriptor.write(pdu.span.bytes)
     }
@@ -176,16 +174,12 @@ package struct L2CAPListener: ~Copyable {
     /// The socket, for the event loop: readable when a central has connected.
     package let descriptor: Descriptor
 
-    /// A central that has connected.
     package struct Central: ~Copyable {
-        /// The connection.
         package let socket: L2CAPSocket
         /// The central's address, 48 bits.
         package let address: UInt64
-        /// True for a random address.
         package let isRandom: Bool
 
-        /// The connection, for its new owner.
         package consuming func takeSocket() -> L2CAPSocket { socket }
     }
 
@@ -202,9 +196,7 @@ package struct L2CAPListener: ~Copyable {
         descriptor = socket
     }
 
-    /// Takes the next central that has connected; nil when there is none.
-    ///
-    /// The corresponding C function is `accept4`.
+    /// Takes the next central that has connected; nil when there is none (C: `accept4`).
     package func accept(receiveBuffer: Int32) throws(Errno) -> Central? {
         var address = sockaddr_l2()
         guard let accepted = try descriptor.accept(from: &address, as: .link) else { return nil }

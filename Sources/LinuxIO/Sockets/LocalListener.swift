@@ -50,9 +50,7 @@ package struct LocalListener: ~Copyable {
         _ = unsafe unlink(path)
     }
 
-    /// Takes the next process that has connected; nil when there is none.
-    ///
-    /// The corresponding C function is `accept4`.
+    /// Takes the next process that has connected; nil when there is none (C: `accept4`).
     package func accept() throws(Errno) -> LocalStream? {
         var address = sockaddr_un()
         guard let accepted = try descriptor.accept(from: &address, as: .client) else { return nil }
@@ -77,9 +75,7 @@ private struct FileIdentity: Equatable {
     let number: UInt
     let isSocket: Bool
 
-    /// The file at a path, which is not followed if it is a link; nil where there is none.
-    ///
-    /// The corresponding C function is `lstat`.
+    /// The file at a path, which is not followed if it is a link; nil where there is none (C: `lstat`).
     init?(of path: String) {
         var status = stat()
         // Sound: the structure is a local that outlives the call.

@@ -11,14 +11,12 @@ package struct LocalStream: ~Copyable {
 
     /// The process at the other end, as the kernel knows it.
     package struct Peer: Equatable, Sendable {
-        /// The process that connected.
         package var process: Int32
         /// Its effective user at that time.
         package var user: UInt32
         /// Its effective group at that time.
         package var group: UInt32
 
-        /// A peer by its numbers.
         package init(process: Int32, user: UInt32, group: UInt32) {
             self.process = process
             self.user = user
@@ -46,9 +44,7 @@ package struct LocalStream: ~Copyable {
         (try? LocalStream(connectingTo: path).peer()).flatMap { $0.process > 0 ? $0.process : nil }
     }
 
-    /// The process at the other end.
-    ///
-    /// The corresponding C call is `getsockopt(SO_PEERCRED)`.
+    /// The process at the other end (C: `getsockopt(SO_PEERCRED)`).
     package func peer() throws(Errno) -> Peer {
         // struct ucred, which glibc shows to _GNU_SOURCE only: a process, a user and a group of 32 bits each.
         let unknown = Credentials()
@@ -56,9 +52,8 @@ package struct LocalStream: ~Copyable {
         return Peer(process: credentials.process, user: credentials.user, group: credentials.group)
     }
 
-    /// Writes bytes, as many as the socket takes now; a peer that has gone throws `brokenPipe`, without a signal.
-    ///
-    /// The corresponding C function is `send` with MSG_NOSIGNAL.
+    /// Writes bytes, as many as the socket takes now; a peer that has gone throws `brokenPipe`, without a signal (C:
+    /// `send` with MSG_NOSIGNAL).
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try descriptor.send(bytes) }
 
     /// Writes the bytes of an array, as many as the socket takes now.
@@ -86,9 +81,7 @@ package struct LocalStream: ~Copyable {
         } > 0
     }
 
-    /// Ends the writing, so that the other end reads the end of the stream.
-    ///
-    /// The corresponding C function is `shutdown`.
+    /// Ends the writing, so that the other end reads the end of the stream (C: `shutdown`).
     package func finishWriting() throws(Errno) {
         let number = descriptor.number
         _ = try SystemCall.run { shutdown(number, Int32(SHUT_WR)) }
@@ -114,5 +107,56 @@ extension sockaddr_un {
         guard bytes.count < MemoryLayout.size(ofValue: sun_path) else { throw .fileNameTooLong }
         // Sound: the bytes were found to fit, and the rest of the field is zero.
         unsafe withUnsafeMutableBytes(of: &sun_path) { field in unsafe field.copyBytes(from: bytes) }
+    }
+}
+
+/// The socket by which a service reports its state to its manager (sd_notify(3), systemd.service(5) Type=notify).
+package struct NotifySocket: ~Copyable {
+    private let socket: Descriptor
+    private var address: sockaddr_un
+    private let length: socklen_t
+
+    /// A socket to the manager that listens at `path`: a file or, after an `@`, a name of the abstract space.
+    ///
+    /// Throws `invalidArgument` for any other text, `fileNameTooLong` for one that no address holds. The corresponding
+    /// C function is `socket`.
+    package init(_ path: String) throws(Errno) {
+        var bytes = Array(path.utf8)
+        guard let first = bytes.first, bytes.count > 1 else { throw .invalidArgument }
+        let isAbstract = first == UInt8(ascii: "@")
+        guard isAbstract || first == UInt8(ascii: "/"), !bytes.contains(0) else { throw .invalidArgument }
+        if isAbstract { bytes[0] = 0 }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .fileNameTooLong }
+        // Sound: the bytes were found to fit, and the rest of the field is zero.
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in unsafe field.copyBytes(from: bytes) }
+        let made = try Descriptor.localDatagramSocket()
+        self.address = address
+        // An abstract name has no zero at its end; a path is given with it.
+        length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count + (isAbstract ? 0 : 1))
+        socket = made
+    }
+
+    /// Sends assignments, a line each, such as `READY=1`; a manager that does not listen hears nothing (C: `sendto`).
+    package mutating func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        let number = socket.number
+        let length = length
+        // Sound: both are used within the closures, with their own lengths.
+        unsafe withUnsafeBytes(of: &address) { address in
+            unsafe bytes.withUnsafeBytes { bytes in
+                let target = unsafe address.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+                _ = unsafe sendto(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), target, length)
+            }
+        }
+    }
+}
+
+extension Descriptor {
+    /// A non-blocking datagram socket of the unix family, closed on exec (C: `socket`).
+    fileprivate static func localDatagramSocket() throws(Errno) -> Descriptor {
+        let flags = blewedge_SOCK_DGRAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
+        return Descriptor(owning: try SystemCall.run { CLinux.socket(AF_UNIX, flags, 0) })
     }
 }

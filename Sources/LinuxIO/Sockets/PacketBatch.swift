@@ -4,20 +4,17 @@ import CBluetooth
 import CLinux
 import SystemPackage
 
-/// The packets that one system call has taken from a socket, each in a place of its own; the next call overwrites them.
-///
-/// The corresponding C function is `recvmmsg`.
+/// The packets that one system call has taken from a socket, each in a place of its own; the next call overwrites them
+/// (C: `recvmmsg`).
 @safe
 package final class PacketBatch {
     /// The most packets that one call takes.
     package static let places = 16
 
-    /// The bytes of a place.
     private let size: Int
     private let bytes: UnsafeMutablePointer<UInt8>
     private let vectors: UnsafeMutablePointer<iovec>
     private let messages: UnsafeMutablePointer<blewedge_message>
-    /// The number of packets that are here.
     package private(set) var count = 0
 
     /// No packets yet, with places of so many bytes.
