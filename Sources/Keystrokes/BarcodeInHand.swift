@@ -19,7 +19,6 @@ struct BarcodeInHand {
         var discarded = 0
         var rejected = 0
         var withheld = 0
-        /// The outcome of the last byte of the barcode.
         var last = Ledger.Fate.discarded
     }
 

@@ -19,7 +19,6 @@ public struct BarcodeRules: Sendable {
     /// The longest idle gap and duplicate window, in nanoseconds: an hour.
     public static let longestTime: Int64 = 3_600_000_000_000
 
-    /// The bytes that end a barcode.
     let terminators: InlineArray<256, Bool>
     /// A byte that ends a barcode: CR where that does; nil where only a silence does.
     package var terminator: UInt8? {
@@ -197,7 +196,6 @@ public struct BarcodeAffix: Sendable {
     /// The keys that it presses.
     public var keys: KeySet { table?.keys ?? KeySet() }
 
-    /// Whether it types nothing.
     var isEmpty: Bool { bytes.isEmpty }
 
     /// Whether a part of it has no keys in the layout, with CapsLock off or on.

@@ -65,7 +65,6 @@ public final class Gate: Sendable {
         lineFeedTime.store(max(time, LineEnd.usualTime), ordering: .relaxed)
     }
 
-    /// The borders as they stand.
     var state: State {
         let dropped = droppedThrough.load(ordering: .acquiring)
         return State(

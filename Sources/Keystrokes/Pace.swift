@@ -160,9 +160,7 @@ extension EventBatch {
         case whole
         /// Modifiers that go down before their key.
         case modifiers
-        /// A key that goes down.
         case press
-        /// A key that goes up.
         case release
     }
 

@@ -53,7 +53,6 @@ public struct Typist: ~Copyable {
     private var stream: StreamReader
     /// The bytes in scan mode; nil in stream mode.
     private let barcodes: BarcodeReader?
-    /// The keystrokes that leave next.
     private var batch = EventBatch()
     /// The bytes of `batch` that have left, and those that leave in the next write, from the first on.
     private var written = 0

@@ -10,7 +10,6 @@ public enum Corpus: String, CaseIterable, Sendable {
     case gs1
     /// Addresses in small letters with a few capitals, and CR LF.
     case url
-    /// Every byte value.
     case random
     /// Barcodes of the first four kinds in turn.
     case mixed

@@ -25,7 +25,6 @@ public enum KeyboardMeasurement {
         case keyboard(Errno)
         /// The kernel made no event node, or it was not ours to hold; nothing was typed.
         case node(String?, Errno)
-        /// A write or a read failed.
         case input(Errno)
     }
 
@@ -37,7 +36,6 @@ public enum KeyboardMeasurement {
         return try bench.run()
     }
 
-    /// The state that the two threads share.
     private final class Bench: Sendable {
         private let table: CompiledTable
         private let nanoseconds: Int64

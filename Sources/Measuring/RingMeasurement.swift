@@ -199,7 +199,6 @@ public enum ThreadPair {
         )
     }
 
-    /// The state that the two threads share.
     private final class Shared: Sendable {
         let ready = Atomic(0)
         let preemptions = Atomic(0)

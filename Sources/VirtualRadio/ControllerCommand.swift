@@ -162,7 +162,6 @@ enum ControllerCommand: UInt16, CaseIterable {
     }
 }
 
-/// The refusal of a command.
 struct Refusal: Error, Equatable {
     var status: HCIStatus
 

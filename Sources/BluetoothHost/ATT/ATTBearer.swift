@@ -25,7 +25,6 @@ public struct ATTBearer: Sendable {
         case transactionTimeout(ATTOpcode)
         /// The answer to our request cannot be read.
         case malformedResponse(DecodingError)
-        /// The answer to our request is longer than the MTU.
         case responseTooLong(count: Int, mtu: UInt16)
         /// A response or confirmation came while another, or none, was due.
         case unexpectedPDU(ATTOpcode, expected: ATTOpcode?)
@@ -56,7 +55,6 @@ public struct ATTBearer: Sendable {
         case command(ATTPDU)
         /// A request of the peer whose answer waits to be sent.
         case answered
-        /// The answer to our request.
         case response(ATTPDU)
         case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
         /// The end of our request by an Error Response that names another one: what became of ours is not known.

@@ -22,7 +22,6 @@ struct AdvertisementAssembler: Sendable {
         case whole(isTruncated: Bool)
         /// The last fragment: all is in `buffers[slot]` until `release`.
         case assembled(slot: Int, isTruncated: Bool)
-        /// More fragments will come.
         case pending
         /// A fragment without a beginning.
         case discarded
@@ -30,7 +29,6 @@ struct AdvertisementAssembler: Sendable {
 
     /// The longest advertisement, in bytes: 1,650 (Core 6.0, Vol 4, Part E, 7.8.57).
     static let maximumLength = 1650
-    /// The most advertisements that may be partial at a time.
     static let maximumPartials = 8
     /// The number of dropped advertisements that are remembered.
     static let maximumDropped = 64
@@ -40,7 +38,6 @@ struct AdvertisementAssembler: Sendable {
     /// The beginning of an advertisement that was given up.
     struct Beginning: Sendable {
         var key: Key
-        /// The kind of its last fragment.
         var eventType: AdvertisingEventType
         /// The strength of its last fragment, where it is known.
         var rssi: Int8?
@@ -68,7 +65,6 @@ struct AdvertisementAssembler: Sendable {
     /// The number of fragments without a beginning that were discarded.
     private(set) var discarded: UInt64 = 0
 
-    /// The number of partial advertisements.
     private(set) var count = 0
 
     /// True where no fragment is waited for.
@@ -144,7 +140,6 @@ struct AdvertisementAssembler: Sendable {
         givenUp.removeAll()
     }
 
-    /// Begins an advertisement with its first fragment.
     private mutating func begin(_ report: borrowing AdvertisingReport, _ key: Key, in slot: Int, now: Duration) {
         partials[slot] = Partial(
             key: key,

@@ -56,7 +56,6 @@ public struct Advertiser: Sendable {
         /// The data or the scan response has more than 31 bytes.
         case tooLong(data: Int, scanResponse: Int)
         case refused(HCIOpcode, HCIStatus)
-        /// The controller did not answer a command in time.
         case noAnswer(HCIOpcode)
         /// The controller reported a fault of its own, with the vendor's code.
         case hardwareError(UInt8)

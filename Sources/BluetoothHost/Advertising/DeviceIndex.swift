@@ -49,7 +49,6 @@ struct DeviceIndex: Sendable {
         return place
     }
 
-    /// Forgets every place.
     mutating func removeAll() {
         for slot in words.indices { words[slot] = 0 }
     }

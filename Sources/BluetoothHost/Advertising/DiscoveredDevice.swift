@@ -100,7 +100,6 @@ public struct DiscoveredDevice: Hashable, Sendable {
         return isNew ? .changed : reportsDuplicates ? .heard : nil
     }
 
-    /// Merges the parsed data anew.
     mutating func merge() {
         data = advertisedData.merged(with: responseData)
         guard let heard = data.localName else { return }

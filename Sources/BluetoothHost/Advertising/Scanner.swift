@@ -38,7 +38,6 @@ public struct Scanner: Sendable {
     /// The reason why scanning failed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         case refused(HCIOpcode, HCIStatus)
-        /// The controller did not answer a command in time.
         case noAnswer(HCIOpcode)
         /// The controller reported a fault of its own, with the vendor's code.
         case hardwareError(UInt8)

@@ -72,7 +72,6 @@ public struct GATTClient: Sendable {
         case notification(AttributeHandle)
         /// An indication of this handle, subscribed to or not; its confirmation waits to be sent.
         case indication(AttributeHandle)
-        /// A PDU without consequence.
         case ignored
     }
 
@@ -135,11 +134,6 @@ public struct GATTClient: Sendable {
 
     /// True when nothing runs and nothing waits to run.
     public var isIdle: Bool { running == nil && waiting.isEmpty }
-
-    /// True when values of this handle were asked for.
-    public func isSubscribed(_ value: AttributeHandle) -> Bool {
-        subscriptions.contains { $0.value == value }
-    }
 
     /// The next result; nil when there is none.
     public mutating func nextEvent() -> Event? {

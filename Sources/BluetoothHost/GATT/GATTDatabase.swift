@@ -218,7 +218,6 @@ public struct GATTServerDatabase: Sendable {
     public let services: [Service]
     /// Every attribute, by rising handles.
     let attributes: [GATTAttribute]
-    /// The first contents of stored values.
     let initialValues: [AttributeHandle: [UInt8]]
 
     init(services: [Service], attributes: [GATTAttribute], initialValues: [AttributeHandle: [UInt8]]) {

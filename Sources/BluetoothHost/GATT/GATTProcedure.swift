@@ -37,7 +37,6 @@ struct GATTRefusal: Sendable {
     var handle: AttributeHandle
     var error: ATTError
 
-    /// The refusal as the procedure's error.
     var asError: GATTError {
         named == request
             ? .errorResponse(request: request, handle: handle, error: error)
@@ -142,7 +141,6 @@ extension AttributeHandle {
 /// What a procedure is told, each time of one thing.
 enum GATTProcedureInput: Sendable {
     case beginning
-    /// The answer to its request has come.
     case response(ATTPDU)
     case refusal(GATTRefusal)
 }
@@ -224,7 +222,6 @@ public enum GATTError: Error, Equatable, Sendable {
     case tooManyRequests(limit: Int)
     /// The server has named as many attributes as a procedure accepts.
     case tooManyAttributes(limit: Int)
-    /// The procedure has reached its limit of time.
     case tookTooLong(limit: Duration)
     /// The value is longer than what may be sent or received.
     case valueTooLong(limit: Int)

@@ -158,7 +158,6 @@ extension GATTServer {
         }
     }
 
-    /// Stores the values and configurations of the plan.
     mutating func commit(_ plan: GATTWritePlan, of id: PeerID) {
         for item in plan.values {
             if case .configuration(let value, _) = database.attribute(item.handle)?.source {

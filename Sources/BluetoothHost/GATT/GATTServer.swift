@@ -75,7 +75,6 @@ public struct GATTServer: Sendable {
         var value: [UInt8]
     }
 
-    /// A request whose response is not known yet.
     struct Pending: Sendable {
         var request: ATTPDU
         var mtu: Int

@@ -61,7 +61,6 @@ public struct AdapterBringUp: Sendable {
         /// Send the command after a while: the kernel is busy with the adapter.
         case sendLater(ManagementCommand, after: Duration)
         case ready(ControllerIndex, ControllerInformation)
-        /// The adapter cannot be made ready.
         case failed(AdapterFailure)
     }
 

@@ -42,12 +42,9 @@ struct HostLink: Sendable {
     /// The longest payload that is put together; the longest attribute value needs 517.
     static let maximumPayload = 1024
 
-    /// The outcome of a received fragment.
     enum Reception: Equatable {
-        /// More fragments must come.
         case incomplete
         case frame([UInt8])
-        /// The fragment was thrown away.
         case dropped
     }
 
@@ -223,7 +220,6 @@ struct PairingBackoffs: Sendable {
 public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The controller refused a command that nothing works without.
     case refused(HCIOpcode, HCIStatus)
-    /// The controller did not answer a command in time.
     case noAnswer(HCIOpcode)
     /// The controller was silent for this time while it was in use, and answered nothing when it was asked.
     case silent(Duration)

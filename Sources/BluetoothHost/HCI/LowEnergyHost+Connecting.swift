@@ -9,7 +9,6 @@ extension LowEnergyHost {
             case waiting
             /// LE Create Connection is on its way.
             case commanded
-            /// The controller looks for the device.
             case initiating
             /// LE Create Connection Cancel was sent.
             case cancelling
@@ -129,7 +128,6 @@ extension LowEnergyHost {
         }
     }
 
-    /// Ends attempts whose time is over.
     mutating func expireAttempts(now: Duration) {
         if case .resting(let time)? = attempts.first?.state, time <= now, attempts[0].deadline > now {
             attempts[0].state = .waiting

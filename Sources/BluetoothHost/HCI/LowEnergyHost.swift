@@ -23,7 +23,6 @@ public struct LowEnergyHost: Sendable {
     /// The reason why an attempt to connect failed.
     public enum ConnectionFailure: Error, Hashable, Sendable {
         case timedOut
-        /// The controller gave this reason.
         case status(HCIStatus)
         case refused(HCIOpcode, HCIStatus)
     }
@@ -83,7 +82,6 @@ public struct LowEnergyHost: Sendable {
         public internal(set) var repeatedConnections: UInt64 = 0
     }
 
-    /// The state of the controller's initialisation.
     enum State: Sendable, Equatable {
         case initialising
         case ready
@@ -159,7 +157,6 @@ public struct LowEnergyHost: Sendable {
     var current: Purpose?
     var scanner: Scanner?
     var links: [UInt16: HostLink] = [:]
-    /// The connections that the caller has heard of.
     var announced: Set<UInt16> = []
     var freeBuffers = 0
     /// The connection that was served last; the next one in order comes first.

@@ -31,7 +31,6 @@ public struct ManagedPairing: Sendable {
         case notReached(ManagementStatus)
         /// The devices did not agree: a wrong number, a refusal, or what one of them demands.
         case disagreed
-        /// The kernel has a key of the device.
         case alreadyPaired
         case declined
         /// It took too long, or was called off.

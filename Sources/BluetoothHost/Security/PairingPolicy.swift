@@ -159,7 +159,6 @@ struct PairingAttempt: Sendable {
     /// The responder's features; nil before they are known.
     var response: PairingFeatures?
 
-    /// The passkey; nil before it is known, and without one.
     var passkey: UInt32?
     /// True from the question for the passkey to its answer.
     var isAskingPasskey = false
@@ -177,7 +176,6 @@ struct PairingAttempt: Sendable {
     /// The random numbers of this round, the host's own and the peer's.
     var nonce: UInt128 = 0
     var peerNonce: UInt128 = 0
-    /// The peer's confirm value of this round.
     var peerConfirm: UInt128?
     /// A confirm value that came before the passkey was entered.
     var heldConfirm: UInt128?

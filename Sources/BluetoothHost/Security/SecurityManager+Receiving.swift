@@ -145,7 +145,6 @@ extension SecurityManager {
 
 /// Encryption with the new key, and the distribution of keys behind it (Core 6.0, Vol 3, Part H, 2.4).
 extension SecurityManager {
-    /// Has the link encrypted with the new key.
     mutating func beginEncryption() throws(PairingFailure) {
         // A key of zeros is what an attacker hopes for.
         guard let key = attempt?.encryptionKey, key != 0 else { throw .unspecifiedReason }

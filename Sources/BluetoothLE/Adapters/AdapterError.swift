@@ -22,11 +22,9 @@ package enum AdapterError: Error, Equatable {
     case refused(String, String)
     /// The kernel does not have the command in the text.
     case unknownToKernel(String)
-    /// The kernel did not answer this command.
     case silent(ManagementOpcode)
     /// A system call failed: the operation, as it follows "cannot", and the error.
     case system(String, Errno)
-    /// The stream to the controller cannot be opened.
     case stream(H4Address, Errno)
     /// The controller of the host stack in this process failed, or the connection to it; the text is the cause.
     case controller(String)

@@ -6,8 +6,6 @@ package import LinuxIO
 import SystemPackage
 
 /// The adapter of a controller that belongs to this process alone: the host stack of this library, on the event loop.
-///
-/// It is used on the loop's thread.
 package final class HostAdapter: LowEnergyAdapter {
     let loop: EventLoop
     let transport: any PacketTransport

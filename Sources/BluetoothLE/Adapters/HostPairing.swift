@@ -11,7 +11,7 @@ final class HostPairing: DevicePairing {
     private let usual: PairingPolicy
     private var attempt: (any ConnectionAttempt)?
     private var channel: HostChannel?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isOver = false
     /// The reason that this side has given for the end.
     private var reason: ManagedPairing.Failure?
@@ -33,10 +33,7 @@ final class HostPairing: DevicePairing {
 
     func begin() {
         adapter.pairing = self
-        timer = adapter.loop.schedule(at: MonotonicClock.now + wish.limit) { [unowned self] in
-            timer = nil
-            cancel()
-        }
+        timer.set(on: adapter.loop, after: wish.limit) { [unowned self] in cancel() }
         do throws(LinkFailure) {
             attempt = try adapter.connect(to: wish.device, timeout: wish.limit) { [weak self] result in
                 self?.connected(result)
@@ -110,19 +107,14 @@ final class HostPairing: DevicePairing {
     private func finish(_ result: Result<Bond, ManagedPairing.Failure>) {
         guard !isOver else { return }
         isOver = true
-        cancelTimer()
+        timer.cancel()
         onNews?(.ended(result))
-    }
-
-    private func cancelTimer() {
-        if let timer { adapter.loop.cancel(timer) }
-        timer = nil
     }
 
     func close(forgetting: Bool, completion: @escaping () -> Void) {
         isOver = true
         onNews = nil
-        cancelTimer()
+        timer.cancel()
         attempt?.cancel()
         attempt = nil
         if adapter.pairing === self { adapter.pairing = nil }
@@ -153,7 +145,7 @@ extension ManagedPairing.Failure {
 final class HostPairingWindow: PairingWindow {
     private let adapter: HostAdapter
     private let offer: PairingOffer
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isOpen = false
     /// The connection of the central about which the user was asked or shown something.
     private var asked: LowEnergyHost.Connection?
@@ -172,8 +164,7 @@ final class HostPairingWindow: PairingWindow {
         adapter.window?.close()
         adapter.window = self
         isOpen = true
-        timer = adapter.loop.schedule(at: MonotonicClock.now + offer.limit) { [unowned self] in
-            timer = nil
+        timer.set(on: adapter.loop, after: offer.limit) { [unowned self] in
             end(nil)
         }
         adapter.perform { host in
@@ -245,8 +236,7 @@ final class HostPairingWindow: PairingWindow {
         guard isOpen else { return }
         isOpen = false
         asked = nil
-        if let timer { adapter.loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         if adapter.window === self { adapter.window = nil }
         adapter.perform { host in
             host.acceptance = nil

@@ -8,8 +8,6 @@ import SystemPackage
 /// An adapter of the kernel that is powered and ready for Low Energy.
 ///
 /// Scanning and advertising use raw HCI sockets, connections use L2CAP sockets.
-///
-/// It is used on the event loop's thread.
 package final class KernelAdapter: LowEnergyAdapter {
     /// The adapter's index: 0 is hci0.
     package let index: ControllerIndex

@@ -7,8 +7,6 @@ import SystemPackage
 
 /// Advertising on a kernel's adapter: one raw HCI socket for the commands, one listening L2CAP socket for the
 /// centrals.
-///
-/// It is used on the loop's thread.
 final class KernelAdvertiser {
     /// A handler of the start of advertising or of its failure, called once.
     typealias Completion = (Result<Void, AdapterError>) -> Void

@@ -5,8 +5,6 @@ package import BluetoothPackets
 import LinuxIO
 
 /// A pairing that the user has begun, on an adapter of the kernel (`ManagedPairing` on the event loop).
-///
-/// It is used on the loop's thread.
 final class KernelPairing: DevicePairing {
     /// How long the kernel may take beyond the limit to end a pairing that was called off.
     private static let grace = Duration.seconds(15)
@@ -14,7 +12,7 @@ final class KernelPairing: DevicePairing {
     private let adapter: KernelAdapter
     private let wish: PairingWish
     private var machine: ManagedPairing
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isOver = false
 
     var onNews: ((ManagedPairing.News) -> Void)?
@@ -35,32 +33,19 @@ final class KernelPairing: DevicePairing {
     func begin() {
         adapter.pairing = self
         adapter.noteBeginning(ManagementAddress(wish.device))
-        timer = adapter.loop.schedule(at: MonotonicClock.now + wish.limit) { [unowned self] in
-            timer = nil
-            cancel()
-        }
+        timer.set(on: adapter.loop, after: wish.limit) { [unowned self] in cancel() }
         machine.begin()
         pump()
     }
 
-    func answer(_ isSame: Bool) {
-        machine.answer(isSame)
-        pump()
-    }
+    func answer(_ isSame: Bool) { instruct { $0.answer(isSame) } }
 
-    func answer(passkey: UInt32?) {
-        machine.answer(passkey: passkey)
-        pump()
-    }
+    func answer(passkey: UInt32?) { instruct { $0.answer(passkey: passkey) } }
 
-    func cancel() {
-        machine.cancel()
-        pump()
-    }
+    func cancel() { instruct { $0.cancel() } }
 
     func close(forgetting: Bool, completion: @escaping () -> Void) {
-        if let timer { adapter.loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         onNews = nil
         // The kernel would go on connecting to a device with which nobody pairs any more.
         cancel()
@@ -78,8 +63,10 @@ final class KernelPairing: DevicePairing {
     /// True for the device, under the addresses that are known of it.
     func isAbout(_ peer: ManagementAddress) -> Bool { machine.isMeant(peer) }
 
-    func handle(_ event: ManagementEvent.Kind) {
-        machine.handle(event)
+    func handle(_ event: ManagementEvent.Kind) { instruct { $0.handle(event) } }
+
+    private func instruct(_ body: (inout ManagedPairing) -> Void) {
+        body(&machine)
         pump()
     }
 
@@ -103,13 +90,11 @@ final class KernelPairing: DevicePairing {
 }
 
 /// A time in which a central may pair with an adapter of the kernel (`ManagedPairingWindow` on the event loop).
-///
-/// It is used on the loop's thread.
 final class KernelPairingWindow: PairingWindow {
     private let adapter: KernelAdapter
     private let limit: Duration
     private var machine: ManagedPairingWindow
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isOpen = false
 
     var onNews: ((PairingWindowNews) -> Void)?
@@ -128,7 +113,6 @@ final class KernelPairingWindow: PairingWindow {
 
     deinit {
         guard isOpen else { return }
-        if let timer { adapter.loop.cancel(timer) }
         machine.close()
         while let command = machine.nextCommand() { adapter.management.send(command) { _ in } }
     }
@@ -137,8 +121,7 @@ final class KernelPairingWindow: PairingWindow {
         adapter.window?.close()
         adapter.window = self
         isOpen = true
-        timer = adapter.loop.schedule(at: MonotonicClock.now + limit) { [unowned self] in
-            timer = nil
+        timer.set(on: adapter.loop, after: limit) { [unowned self] in
             machine.close()
             pump()
         }
@@ -146,20 +129,11 @@ final class KernelPairingWindow: PairingWindow {
         pump()
     }
 
-    func answer(_ isSame: Bool) {
-        machine.answer(isSame)
-        pump()
-    }
+    func answer(_ isSame: Bool) { instruct { $0.answer(isSame) } }
 
-    func answer(passkey: UInt32?) {
-        machine.answer(passkey: passkey)
-        pump()
-    }
+    func answer(passkey: UInt32?) { instruct { $0.answer(passkey: passkey) } }
 
-    func handle(_ event: ManagementEvent.Kind) {
-        machine.handle(event)
-        pump()
-    }
+    func handle(_ event: ManagementEvent.Kind) { instruct { $0.handle(event) } }
 
     func close() {
         onNews = nil
@@ -170,9 +144,13 @@ final class KernelPairingWindow: PairingWindow {
 
     private func release() {
         isOpen = false
-        if let timer { adapter.loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         if adapter.window === self { adapter.window = nil }
+    }
+
+    private func instruct(_ body: (inout ManagedPairingWindow) -> Void) {
+        body(&machine)
+        pump()
     }
 
     private func pump() {

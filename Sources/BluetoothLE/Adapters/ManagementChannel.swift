@@ -5,8 +5,6 @@ package import LinuxIO
 package import SystemPackage
 
 /// The management socket on the event loop: commands with their replies, and events.
-///
-/// It is used on the loop's thread.
 package final class ManagementChannel {
     package enum Reply {
         /// The kernel's status and return parameters.

@@ -5,8 +5,6 @@ package import BluetoothPackets
 package import LinuxIO
 
 /// The connection to a peer's GATT server, on the event loop: a `GATTClient` over an ATT channel.
-///
-/// It is used on the loop's thread.
 package final class ATTLink {
     package enum Event {
         case procedure(GATTClient.Event)

@@ -6,8 +6,6 @@ import LinuxIO
 import SystemPackage
 
 /// An attempt to connect to a device, which waits in a `RadioArbiter` for its turn on the radio.
-///
-/// It is used on the loop's thread.
 package final class RadioAttempt {
     package enum Patience: Equatable, Sendable {
         /// One connection, with this timeout.
@@ -83,8 +81,6 @@ extension LinkFailure {
 }
 
 /// A scan, which a `RadioArbiter` runs while the radio is free for it, or which overhears another one that runs.
-///
-/// It is used on the loop's thread.
 package final class RadioScan {
     package let parameters: ScanParameters
 
@@ -176,8 +172,6 @@ package final class RadioScan {
 }
 
 /// A pairing, which waits in a `RadioArbiter` for its turn on the radio, and has the radio alone until `RadioArbiter.end`.
-///
-/// It is used on the loop's thread.
 package final class RadioPairing {
     /// The device, and what the user wants of its keys.
     package let wish: PairingWish

@@ -22,8 +22,6 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     public var isCommand: Bool { rawValue & Self.commandFlag != 0 }
     /// True when the authentication signature flag is set.
     public var hasSignature: Bool { rawValue & Self.signatureFlag != 0 }
-    /// The six bits that tell what is to be done.
-    public var method: UInt8 { rawValue & Self.methodMask }
 
     /// ATT_ERROR_RSP.
     public static let errorResponse = ATTOpcode(rawValue: 0x01)

@@ -256,7 +256,6 @@ extension ATTPDU {
 }
 
 extension ByteReader {
-    /// The next two bytes, as a handle.
     @_lifetime(self: copy self)
     mutating func readHandle(_ field: String) throws(DecodingError) -> AttributeHandle {
         AttributeHandle(try readUInt16(field))
@@ -292,12 +291,10 @@ extension ByteReader {
 }
 
 extension ByteWriter {
-    /// Appends the two bytes of a handle.
     mutating func write(_ handle: AttributeHandle) {
         write(handle.rawValue)
     }
 
-    /// Appends the first and the last handle of a range.
     mutating func write(_ range: AttributeHandleRange) {
         write(range.start.rawValue)
         write(range.end.rawValue)

@@ -147,14 +147,6 @@ extension HCICommand {
         )
     }
 
-    /// LE Remove Advertising Set (Core 6.0, Vol 4, Part E, 7.8.59).
-    public static func leRemoveAdvertisingSet(handle: UInt8) -> HCICommand {
-        HCICommand(.leRemoveAdvertisingSet, [min(handle, advertisingHandleMask)])
-    }
-
-    /// LE Clear Advertising Sets (Core 6.0, Vol 4, Part E, 7.8.60).
-    public static let leClearAdvertisingSets = HCICommand(.leClearAdvertisingSets)
-
     private static func paddedData(_ data: [UInt8]) -> [UInt8]? {
         guard data.count <= maximumAdvertisingDataLength else { return nil }
         let padding = [UInt8](repeating: 0, count: maximumAdvertisingDataLength &- data.count)

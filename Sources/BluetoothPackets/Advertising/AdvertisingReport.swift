@@ -207,8 +207,4 @@ public struct LEPHY: RawRepresentable, Hashable, Sendable {
     public static let none = LEPHY(rawValue: 0)
     /// 1 Mbit/s.
     public static let le1M = LEPHY(rawValue: 1)
-    /// 2 Mbit/s.
-    public static let le2M = LEPHY(rawValue: 2)
-    /// 125 or 500 kbit/s, long range.
-    public static let leCoded = LEPHY(rawValue: 3)
 }

@@ -9,7 +9,6 @@ public struct AdvertisingReportReader: ~Escapable {
     @usableFromInline let bytes: Span<UInt8>
     /// The beginning of the reports not read yet.
     @usableFromInline var offset = 0
-    /// The number of reports not read yet.
     @usableFromInline var left: Int
     @usableFromInline let isExtended: Bool
 

@@ -18,10 +18,6 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let unknownConnectionIdentifier = HCIStatus(rawValue: 0x02)
     /// The controller is broken (0x03).
     public static let hardwareFailure = HCIStatus(rawValue: 0x03)
-    /// Pairing or encryption failed (0x05).
-    public static let authenticationFailure = HCIStatus(rawValue: 0x05)
-    /// The key is missing on one side (0x06).
-    public static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
     /// Nothing was heard within the supervision time-out (0x08).
     public static let connectionTimeout = HCIStatus(rawValue: 0x08)
     /// The controller takes no more connections (0x09).
@@ -40,8 +36,6 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let connectionTerminatedByLocalHost = HCIStatus(rawValue: 0x16)
     /// No other code fits (0x1F).
     public static let unspecifiedError = HCIStatus(rawValue: 0x1F)
-    /// The other side did not follow a change in time (0x28).
-    public static let instantPassed = HCIStatus(rawValue: 0x28)
     /// The connection parameters cannot be accepted (0x3B).
     public static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
     /// A connection could not begin: the other side never answered (0x3E).

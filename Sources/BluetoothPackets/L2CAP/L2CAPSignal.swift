@@ -34,8 +34,6 @@ public enum L2CAPSignal: Hashable, Sendable {
 
         /// The receiver does not know the command.
         public static let notUnderstood = RejectReason(rawValue: 0x0000)
-        /// The command is longer than the signalling MTU, which is the data.
-        public static let mtuExceeded = RejectReason(rawValue: 0x0001)
         /// There is no such channel; its two identifiers are the data.
         public static let invalidChannel = RejectReason(rawValue: 0x0002)
     }
@@ -71,8 +69,6 @@ public enum L2CAPSignal: Hashable, Sendable {
     private static let responses: Set<UInt8> = [
         0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x15, 0x18, 0x1A,
     ]
-    /// The least signalling MTU of LE, which every host must take (Core 6.0, Vol 3, Part A, 4, table 4.1).
-    public static let minimumMTU = 23
     /// The most channels of one L2CAP Credit Based Connection Request.
     private static let maximumChannels = 5
 

@@ -218,8 +218,6 @@ public struct DiscoveryTypes: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// BR/EDR.
-    public static let classic = DiscoveryTypes(rawValue: 1 << 0)
     /// LE, public addresses.
     public static let lePublic = DiscoveryTypes(rawValue: 1 << 1)
     /// LE, random addresses.

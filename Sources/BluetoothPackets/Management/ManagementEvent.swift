@@ -91,9 +91,6 @@ public struct ManagementEvent: Hashable, Sendable {
     /// The event with its parameters.
     public let kind: Kind
 
-    /// The header's length: code, index, length.
-    public static let headerLength = 6
-
     /// Reads a whole packet; its length must name exactly what follows the header.
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(packet, packet: "Management Event")

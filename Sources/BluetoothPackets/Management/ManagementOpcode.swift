@@ -118,8 +118,6 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     public static let connectFailed = ManagementStatus(rawValue: 0x04)
     /// Pairing or encryption failed.
     public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
-    /// The kernel has no key of the device.
-    public static let notPaired = ManagementStatus(rawValue: 0x06)
     /// Nothing came in time.
     public static let timeout = ManagementStatus(rawValue: 0x08)
     /// Something of the same kind is going on.
@@ -180,8 +178,6 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
 
     /// The controller is switched on.
     public static let powered = ManagementSettings(rawValue: 1 << 0)
-    /// BR/EDR connections are accepted.
-    public static let connectable = ManagementSettings(rawValue: 1 << 1)
     /// Pairings leave keys for later connections (bonds).
     public static let bondable = ManagementSettings(rawValue: 1 << 4)
     /// Secure Simple Pairing.
@@ -190,14 +186,8 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
     public static let classic = ManagementSettings(rawValue: 1 << 7)
     /// Low Energy.
     public static let lowEnergy = ManagementSettings(rawValue: 1 << 9)
-    /// LE advertising.
-    public static let advertising = ManagementSettings(rawValue: 1 << 10)
     /// Secure Connections.
     public static let secureConnections = ManagementSettings(rawValue: 1 << 11)
-    /// LE private addresses.
-    public static let privacy = ManagementSettings(rawValue: 1 << 13)
-    /// The controller can be configured, or must be before its use.
-    public static let configuration = ManagementSettings(rawValue: 1 << 14)
 }
 
 /// The commands and events of the management protocol that a kernel has, from Read Management Supported Commands.

@@ -187,10 +187,6 @@ public struct PairingFeatures: Hashable, Sendable {
         public static let mitmProtection = Authentication(rawValue: 0x04)
         /// SC: the device knows LE Secure Connections.
         public static let secureConnections = Authentication(rawValue: 0x08)
-        /// Keypress notifications.
-        public static let keypress = Authentication(rawValue: 0x10)
-        /// CT2: the device knows the function h7.
-        public static let ct2 = Authentication(rawValue: 0x20)
     }
 
     /// The keys that one of the devices distributes, the reserved bits included (Core 6.0, Vol 3, Part H, 3.6.1).
@@ -312,10 +308,4 @@ public struct PairingFailure: RawRepresentable, Error, Hashable, Sendable {
     public static let dhKeyCheckFailed = PairingFailure(rawValue: 0x0B)
     /// The user says that the numbers differ.
     public static let numericComparisonFailed = PairingFailure(rawValue: 0x0C)
-    /// The devices pair over BR/EDR.
-    public static let classicPairingInProgress = PairingFailure(rawValue: 0x0D)
-    /// A key of one transport must not be used for the other.
-    public static let crossTransportNotAllowed = PairingFailure(rawValue: 0x0E)
-    /// The device does not accept keys at this time.
-    public static let keyRejected = PairingFailure(rawValue: 0x0F)
 }

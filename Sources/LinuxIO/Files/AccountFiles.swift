@@ -67,9 +67,7 @@ package struct AccountFiles: Sendable {
 package struct ServiceUser: Sendable {
     package let name: String
     package let number: UInt32
-    /// The user's own group.
     package let group: UInt32
-    /// The user's home directory.
     package let home: FilePath
 
     /// The user of that name in the machine's own file; nil where there is none.

@@ -9,7 +9,6 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
     /// A failure, after which the file is as it was before.
     package enum Failure: Error, Equatable, Sendable {
         case unreadable(FilePath, Errno)
-        /// The contents cannot be parsed.
         case garbled(FilePath, Fault)
         case unwritable(FilePath, Errno)
         /// Another process, 0 if unknown, holds the lock of the file's directory; a signal has ended the wait for it.

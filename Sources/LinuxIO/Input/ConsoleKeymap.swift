@@ -25,7 +25,6 @@ package struct ConsoleKeymap: Equatable, Sendable {
 
     /// The composition of a dead key and the character after it.
     package struct Composition: Equatable, Sendable {
-        /// The dead key's sign.
         package var dead: UInt32
         package var base: UInt32
         package var result: UInt32

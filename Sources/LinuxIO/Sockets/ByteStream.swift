@@ -99,18 +99,15 @@ package struct ByteStream: ~Copyable {
 
 /// Bytes of a stream that a descriptor did not take yet, bounded: what does not fit is refused as a whole.
 package struct OutgoingBuffer: Sendable {
-    /// The most bytes that wait.
     package let capacity: Int
     private var bytes: [UInt8] = []
     /// How many of them were taken: removed when all are, or when they are the greater part.
     private var taken = 0
 
-    /// A buffer in which nothing waits.
     package init(capacity: Int) {
         self.capacity = max(0, capacity)
     }
 
-    /// How many bytes wait.
     package var count: Int { bytes.count - taken }
 
     package var isEmpty: Bool { count == 0 }

@@ -9,7 +9,6 @@ package import SystemPackage
 /// The kernel drops notifications silently when the receive queue is full; the queue is therefore made as large as
 /// permitted. `descriptor.droppedPacketCount` tells how many were dropped, and each packet how many before it.
 package struct L2CAPSocket: ~Copyable {
-    /// The socket, for the event loop.
     package let descriptor: Descriptor
 
     /// Room for one PDU.

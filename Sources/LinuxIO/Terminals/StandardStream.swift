@@ -160,7 +160,6 @@ extension Process {
 /// pipe and a terminal are opened anew, without blocking, and a socket is told so in each call. It is used on the event loop's
 /// thread.
 package final class LineWriter {
-    /// The most bytes that wait.
     package static let capacity = 64 * 1024
 
     /// How a write is kept from blocking.

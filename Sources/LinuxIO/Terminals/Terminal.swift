@@ -212,7 +212,6 @@ struct OpeningWatch: ~Copyable {
         descriptor = made
     }
 
-    /// Calls `handler` after each opening.
     func watch(on loop: EventLoop, handler: @escaping () -> Void) throws(Errno) -> EventLoop.Registration {
         try loop.watch(descriptor, for: .readable) { _ in handler() }
     }
