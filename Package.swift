@@ -171,6 +171,13 @@ let package = Package(
             swiftSettings: testSettings
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
+        // A time that passes only while all threads sleep.
+        .target(
+            name: "ClockSupport",
+            dependencies: ["LinuxIO", "CLinux"],
+            path: "Tests/ClockSupport",
+            swiftSettings: testSettings
+        ),
         // Messages as literals, for tests of what is said.
         .target(
             name: "TextsSupport",
@@ -213,8 +220,7 @@ let package = Package(
             name: "SoakSupport",
             dependencies: [
                 "Daemon", "Control", "Link", "Configuration", "Devices", "Typing", "BluetoothLE", "VirtualTransport",
-                "VirtualRadio", "Keystrokes", "LinuxIO",
-                "Measuring",
+                "VirtualRadio", "Keystrokes", "LinuxIO", "Measuring", "ClockSupport",
             ],
             path: "Tests/SoakSupport",
             swiftSettings: testSettings
@@ -235,12 +241,12 @@ let package = Package(
         ),
         tests("CryptographyTests", ["TestSupport", "Cryptography"]),
         tests("VirtualRadioTests", ["TestSupport", "VirtualRadio", "BluetoothPackets"]),
-        tests("LinuxIOTests", ["TestSupport", "LinuxIO", "CLinux", "Keystrokes", systemPackage]),
+        tests("LinuxIOTests", ["TestSupport", "ClockSupport", "LinuxIO", "CLinux", "Keystrokes", systemPackage]),
         tests(
             "BluetoothLETests",
             [
-                "TestSupport", "ConformanceSupport", "FirmwareSupport", "RadioMeasuring", "BluetoothLE", "CLinux",
-                "LinuxIO", "VirtualRadio", "VirtualTransport", systemPackage,
+                "TestSupport", "ClockSupport", "ConformanceSupport", "FirmwareSupport", "RadioMeasuring", "BluetoothLE",
+                "CLinux", "LinuxIO", "VirtualRadio", "VirtualTransport", systemPackage,
             ]
         ),
         tests("BeaconsTests", ["TestSupport", "RadioMeasuring", "Beacons", "BluetoothLE", "Texts"]),
@@ -259,7 +265,8 @@ let package = Package(
         tests(
             "WedgeTests",
             [
-                "TestSupport", "TextsSupport", "SoakSupport", "Setup", "Daemon", "Control", "Link", "Configuration",
+                "TestSupport", "ClockSupport", "TextsSupport", "SoakSupport", "Setup", "Daemon", "Control", "Link",
+                "Configuration",
                 "Devices", "Typing", "Beacons", "Texts",
                 "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", "CLinux", systemPackage,
             ]

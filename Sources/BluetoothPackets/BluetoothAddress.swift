@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A device address of 48 bits, without its type.
-///
-/// Core 6.0, Vol 6, Part B, 1.3.
+/// A device address of 48 bits, without its type (Core 6.0, Vol 6, Part B, 1.3).
 public struct BluetoothAddress: RawRepresentable, Hashable, Sendable, Comparable {
     /// The address in the lower 48 bits, its first written byte the most significant.
     public let rawValue: UInt64
@@ -44,9 +42,7 @@ extension BluetoothAddress: CustomStringConvertible {
     }
 }
 
-/// Which kind of address a device uses.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.2 (Address_Type).
+/// Which kind of address a device uses (Core 6.0, Vol 4, Part E, 7.7.65.2 (Address_Type)).
 public enum AddressType: UInt8, Hashable, Sendable, CaseIterable {
     /// Assigned by the IEEE.
     case `public` = 0
@@ -80,9 +76,8 @@ public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
         self.type = type
     }
 
-    /// The kind that the two highest bits of a random address name; `public` for a public address.
-    ///
-    /// Core 6.0, Vol 6, Part B, 1.3.2.
+    /// The kind that the two highest bits of a random address name; `public` for a public address (Core 6.0, Vol 6,
+    /// Part B, 1.3.2).
     public var kind: Kind {
         guard type == .random else { return .public }
         switch address.rawValue &>> 46 {

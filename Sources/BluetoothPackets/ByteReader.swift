@@ -146,3 +146,178 @@ extension [UInt8] {
         for index in span.indices { append(span[index]) }
     }
 }
+
+/// A packet under construction.
+///
+/// Multi-byte integers are little-endian.
+public struct ByteWriter: Sendable {
+    /// The bytes written so far.
+    public private(set) var bytes: [UInt8] = []
+
+    /// An empty packet.
+    public init(reservingCapacity capacity: Int = 32) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Appends one byte.
+    public mutating func write(_ value: UInt8) {
+        bytes.append(value)
+    }
+
+    /// Appends an integer of 16, 32, 64 or 128 bits.
+    public mutating func write(_ value: some FixedWidthInteger & UnsignedInteger) {
+        var rest = value
+        for _ in 0..<(value.bitWidth / 8) {
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+
+    /// Appends bytes as they are.
+    public mutating func write(_ value: some Sequence<UInt8>) {
+        bytes.append(contentsOf: value)
+    }
+
+    /// Appends the six bytes of an address.
+    public mutating func write(_ value: BluetoothAddress) {
+        var rest = value.rawValue
+        for _ in 0..<6 {
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+
+    /// Appends a UUID as two bytes where it has a 16-bit form, else as sixteen; ATT knows no 32-bit form (Core 6.0, Vol
+    /// 3, Part F, 3.2.1).
+    public mutating func write(_ value: BluetoothUUID) {
+        if let short = value.shortForm16 {
+            write(short)
+        } else {
+            write(value.low)
+            write(value.high)
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// The eight bytes from `offset` on as a little-endian number; like a subscript, it stops the program out of
+    /// bounds.
+    @inlinable @inline(__always)
+    func word(at offset: Int) -> UInt64 {
+        // Sound: the bounds are checked, and any eight bytes are a number.
+        UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// True where these bytes begin with all of `prefix`, compared sixteen at a time.
+    @inlinable @inline(__always)
+    public func begins(with prefix: Span<UInt8>) -> Bool {
+        let count = prefix.count
+        guard self.count >= count else { return false }
+        guard count >= 16 else {
+            guard count >= 8 else {
+                for index in 0..<count where self[index] != prefix[index] { return false }
+                return true
+            }
+            return word(at: 0) == prefix.word(at: 0) && word(at: count &- 8) == prefix.word(at: count &- 8)
+        }
+        let last = count &- 16
+        // The last two words overlap those before where the count is no multiple of sixteen.
+        var difference = self.difference(prefix, at: last)
+        var offset = 0
+        while offset < last {
+            difference |= self.difference(prefix, at: offset)
+            offset &+= 16
+        }
+        return difference == SIMD2<UInt64>()
+    }
+
+    /// The bits in which sixteen bytes differ; both spans have them.
+    @inlinable @inline(__always)
+    func difference(_ other: Span<UInt8>, at offset: Int) -> SIMD2<UInt64> {
+        // Sound: `begins` has compared the counts, and any sixteen bytes are two numbers.
+        let one = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD2<UInt64>.self)
+        let two = unsafe other.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD2<UInt64>.self)
+        return one ^ two
+    }
+}
+
+/// The refusal of a packet's bytes: the packet, the field, its place, and the fault.
+public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The fault of a field.
+    public enum Reason: Equatable, Sendable {
+        /// The field needs more bytes than are left.
+        case truncated(needed: Int, available: Int)
+        /// Bytes are left over after the last field.
+        case trailing(count: Int)
+        /// A length that the sender names, and that no packet of this kind can have.
+        case invalidLength(Int)
+        case invalidValue(UInt64)
+        /// The code (opcode, event code) belongs to another packet.
+        case unexpectedCode(UInt16)
+    }
+
+    /// The packet's name in the specification's words, such as `Read By Type Response`.
+    public var packet: String
+    /// The field's name.
+    public var field: String
+    /// The field's beginning, in bytes from the packet's first.
+    public var offset: Int
+    /// The field's fault.
+    public var reason: Reason
+
+    /// An error with all of its fields.
+    public init(packet: String, field: String, offset: Int, reason: Reason) {
+        self.packet = packet
+        self.field = field
+        self.offset = offset
+        self.reason = reason
+    }
+
+    /// One line for people: packet, field, offset and fault.
+    public var description: String {
+        let fault =
+            switch reason {
+            case .truncated(let needed, let available): "needs \(needed) bytes, \(available) are left"
+            case .trailing(let count): "\(count) bytes too many"
+            case .invalidLength(let length): "impossible length \(length)"
+            case .invalidValue(let value): "impossible value \(value)"
+            case .unexpectedCode(let code): "unexpected code \(code)"
+            }
+        return "\(packet): \(field) at byte \(offset): \(fault)"
+    }
+}
+
+/// Hexadecimal text, in capitals.
+public enum Hexadecimal {
+    /// The last `digits` hexadecimal digits of `value`, with leading zeros.
+    public static func text(_ value: UInt64, digits: Int) -> String {
+        let plain = String(value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, digits - plain.utf8.count)) + plain
+    }
+
+    /// Two digits a byte, such as `0D0A`.
+    public static func text(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.reduce(into: "") { $0 += text(UInt64($1), digits: 2) }
+    }
+
+    /// The bytes of pairs of digits, in letters of either case; nil for anything else.
+    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var first: UInt8?
+        for scalar in text.unicodeScalars {
+            guard let digit = digit(scalar) else { return nil }
+            if let high = first { bytes.append(high &<< 4 | digit) }
+            first = first == nil ? digit : nil
+        }
+        return first == nil ? bytes : nil
+    }
+
+    private static func digit(_ scalar: Unicode.Scalar) -> UInt8? {
+        switch scalar {
+        case "0"..."9": UInt8(truncatingIfNeeded: scalar.value &- 0x30)
+        case "a"..."f": UInt8(truncatingIfNeeded: scalar.value &- 0x57)
+        case "A"..."F": UInt8(truncatingIfNeeded: scalar.value &- 0x37)
+        default: nil
+        }
+    }
+}

@@ -19,7 +19,6 @@ struct BarcodeInHand {
         var discarded = 0
         var rejected = 0
         var withheld = 0
-        /// The outcome of the last byte of the barcode.
         var last = Ledger.Fate.discarded
     }
 
@@ -35,7 +34,6 @@ struct BarcodeInHand {
     /// Whether it was encoded for readers with CapsLock on.
     private var capsLock = false
 
-    /// No barcode yet, with room for one.
     init(mostBytes: Int) {
         bytes.reserveCapacity(mostBytes)
     }
@@ -46,7 +44,6 @@ struct BarcodeInHand {
         if !rules.meanings.isEmpty { meaning = rules.meanings[Array(body)] }
     }
 
-    /// Forgets it.
     mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
         length = 0
@@ -57,7 +54,6 @@ struct BarcodeInHand {
     /// The bytes without the terminator.
     var body: ArraySlice<UInt8> { bytes.prefix(length) }
 
-    /// The terminator, where one ended it.
     var terminator: UInt8? { length < bytes.count ? bytes.last : nil }
 
     /// Exchanges the bytes without the terminator for others.

@@ -20,7 +20,6 @@ final class BarcodeReader {
     /// The silence that ends what is left of a refused barcode where no idle gap is set, in nanoseconds.
     static let refusedGap: Int64 = 1_000_000_000
 
-    /// The state of the reader.
     private enum State {
         /// The barcode in hand is not whole; it may have no byte yet.
         case collecting
@@ -45,7 +44,6 @@ final class BarcodeReader {
     private var isMarkSeen = false
     /// Set when the last byte was a carriage return that ended a barcode.
     private var lineEnd: LineEnd?
-    /// The barcode in hand.
     private var barcode: BarcodeInHand
     /// The link and the time of its first byte, and the time of the last byte that was read.
     private var epoch: UInt32 = 0
@@ -58,7 +56,6 @@ final class BarcodeReader {
     private var previous: [UInt8] = []
     private var previousTime: Int64?
 
-    /// A reader that begins at a place.
     init(_ place: RingPlace, _ rules: BarcodeRules, _ table: CompiledTable) {
         self.place = place
         self.rules = rules
@@ -263,7 +260,6 @@ final class BarcodeReader {
 
     // MARK: Typing
 
-    /// The rules and the table of the barcode in hand.
     private var typedRules: BarcodeRules { isOpen ? openRules : rules }
     private var typedTable: CompiledTable { isOpen ? openTable : table }
 

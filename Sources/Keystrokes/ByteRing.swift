@@ -75,36 +75,16 @@ public final class ByteRing: @unchecked Sendable {
         unsafe block.deallocate()
     }
 
-    /// The end that pushes.
-    ///
-    /// It exists once: nil when it was already taken.
+    /// The end that pushes; it exists once: nil when it was already taken.
     public func takeProducer() -> Producer? {
         guard !producerTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
-        return unsafe Producer(
-            ring: self,
-            tailPointer: Self.counter(block, Self.tailOffset),
-            headPointer: Self.counter(block, Self.headOffset),
-            flagPointer: (block + Self.flagOffset).assumingMemoryBound(to: Atomic<Bool>.self),
-            bytes: block + Self.bytesOffset,
-            capacity: UInt(capacity),
-            start: start
-        )
+        return Producer(self)
     }
 
-    /// The end that reads.
-    ///
-    /// It exists once: nil when it was already taken.
+    /// The end that reads; it exists once: nil when it was already taken.
     public func takeConsumer() -> Consumer? {
         guard !consumerTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
-        return unsafe Consumer(
-            ring: self,
-            tailPointer: Self.counter(block, Self.tailOffset),
-            headPointer: Self.counter(block, Self.headOffset),
-            flagPointer: (block + Self.flagOffset).assumingMemoryBound(to: Atomic<Bool>.self),
-            bytes: UnsafeRawPointer(block + Self.bytesOffset),
-            capacity: UInt(capacity),
-            start: start
-        )
+        return Consumer(self)
     }
 
     private static func counter(
@@ -129,24 +109,16 @@ extension ByteRing {
         @usableFromInline var tail: UInt
         @usableFromInline var seenHead: UInt
 
-        fileprivate init(
-            ring: ByteRing,
-            tailPointer: UnsafeMutablePointer<Atomic<UInt>>,
-            headPointer: UnsafeMutablePointer<Atomic<UInt>>,
-            flagPointer: UnsafeMutablePointer<Atomic<Bool>>,
-            bytes: UnsafeMutableRawPointer,
-            capacity: UInt,
-            start: UInt
-        ) {
+        fileprivate init(_ ring: ByteRing) {
             // Sound: the pointers reach into the ring's block, which `ring` keeps alive as long as the handle lives.
             self.ring = ring
-            unsafe self.tailPointer = tailPointer
-            unsafe self.headPointer = headPointer
-            unsafe self.flagPointer = flagPointer
-            unsafe self.bytes = bytes
-            self.capacity = capacity
-            tail = start
-            seenHead = start
+            unsafe tailPointer = ByteRing.counter(ring.block, ByteRing.tailOffset)
+            unsafe headPointer = ByteRing.counter(ring.block, ByteRing.headOffset)
+            unsafe flagPointer = (ring.block + ByteRing.flagOffset).assumingMemoryBound(to: Atomic<Bool>.self)
+            unsafe bytes = ring.block + ByteRing.bytesOffset
+            capacity = UInt(ring.capacity)
+            tail = ring.start
+            seenHead = ring.start
         }
 
         /// Appends all of `source`, or nothing: false when it does not fit now.
@@ -251,24 +223,16 @@ extension ByteRing {
         @usableFromInline var head: UInt
         @usableFromInline var seenTail: UInt
 
-        fileprivate init(
-            ring: ByteRing,
-            tailPointer: UnsafeMutablePointer<Atomic<UInt>>,
-            headPointer: UnsafeMutablePointer<Atomic<UInt>>,
-            flagPointer: UnsafeMutablePointer<Atomic<Bool>>,
-            bytes: UnsafeRawPointer,
-            capacity: UInt,
-            start: UInt
-        ) {
+        fileprivate init(_ ring: ByteRing) {
             // Sound: the pointers reach into the ring's block, which `ring` keeps alive as long as the handle lives.
             self.ring = ring
-            unsafe self.tailPointer = tailPointer
-            unsafe self.headPointer = headPointer
-            unsafe self.flagPointer = flagPointer
-            unsafe self.bytes = bytes
-            self.capacity = capacity
-            head = start
-            seenTail = start
+            unsafe tailPointer = ByteRing.counter(ring.block, ByteRing.tailOffset)
+            unsafe headPointer = ByteRing.counter(ring.block, ByteRing.headOffset)
+            unsafe flagPointer = (ring.block + ByteRing.flagOffset).assumingMemoryBound(to: Atomic<Bool>.self)
+            unsafe bytes = UnsafeRawPointer(ring.block + ByteRing.bytesOffset)
+            capacity = UInt(ring.capacity)
+            head = ring.start
+            seenTail = ring.start
         }
 
         /// The counter of the oldest byte not yet released.

@@ -288,7 +288,6 @@ private struct LineWords {
         return scalar
     }
 
-    /// An error where a word stands.
     func error(at word: Word, _ reason: String) -> ByteTable.TextError { error(column: word.column, reason) }
 
     private func error(column: Int, _ reason: String) -> ByteTable.TextError {

@@ -29,7 +29,6 @@ struct EventBatch: ~Copyable {
     private static let offset = 1024
 
     private let memory: UnsafeMutableRawPointer
-    /// Bytes filled in.
     private var end = 0
     /// Shift at `end`, as the hot loop has it: the size of an event where it is down, else 0.
     private var shift: UInt64 = 0
@@ -54,10 +53,8 @@ struct EventBatch: ~Copyable {
         unsafe (memory - InputEvent.size - Self.offset).deallocate()
     }
 
-    /// The number of events filled in.
     var count: Int { byteCount / InputEvent.size }
 
-    /// The bytes filled in.
     var byteCount: Int { end }
 
     /// The modifiers that are down at `end`.
@@ -88,7 +85,6 @@ struct EventBatch: ~Copyable {
         )
     }
 
-    /// Forgets what was filled in.
     @inline(__always)
     mutating func clear() {
         end = 0
@@ -267,7 +263,6 @@ struct EventBatch: ~Copyable {
         return true
     }
 
-    /// Fills in a change of modifiers.
     private mutating func append(_ modifiers: KeyModifiers, down: Bool) {
         var rest = modifiers
         while !rest.isEmpty {
@@ -318,7 +313,6 @@ struct EventBatch: ~Copyable {
         return keystrokes
     }
 
-    /// Fills in one event.
     mutating func append(_ event: InputEvent) { append(word: event.word) }
 
     private mutating func append(word: UInt64) {

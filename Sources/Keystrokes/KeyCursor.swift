@@ -3,7 +3,6 @@
 /// The hot loop, and its position in the bytes and in the events.
 @unsafe
 struct KeyCursor {
-    /// The next byte of the input.
     private(set) var byte: UnsafePointer<UInt8>
     /// The word of the event that comes next.
     private(set) var place: UnsafeMutableRawPointer

@@ -28,9 +28,7 @@ public final class Ledger: Sendable {
     public enum Rejection: Int, CaseIterable, Sendable {
         /// The layout or the table has no keys for it; in scan mode, for some byte of its barcode.
         case untypable
-        /// The barcode is shorter than the least length.
         case tooShort
-        /// The barcode is longer than the greatest length.
         case tooLong
         /// The barcode is the one typed just before, and came too soon after it.
         case duplicate

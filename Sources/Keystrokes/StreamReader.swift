@@ -254,7 +254,6 @@ struct StreamReader {
         case taken
         /// They wait until the encoded ones have left.
         case later
-        /// They are typed.
         case typed
     }
 

@@ -53,7 +53,6 @@ public struct Typist: ~Copyable {
     private var stream: StreamReader
     /// The bytes in scan mode; nil in stream mode.
     private let barcodes: BarcodeReader?
-    /// The keystrokes that leave next.
     private var batch = EventBatch()
     /// The bytes of `batch` that have left, and those that leave in the next write, from the first on.
     private var written = 0
@@ -64,7 +63,6 @@ public struct Typist: ~Copyable {
     private var end = End.exhausted
     /// True from a paced keystroke to the end of its barcode.
     private var isPacing = false
-    /// When the last keystroke left.
     private var lastKeystroke = Int64.min
     /// True while the feed was told that the typist must be woken.
     private var isDrowsy = false

@@ -5,9 +5,7 @@ package import SystemPackage
 
 /// A file descriptor with one owner, closed when the owner lets go of it.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number, for calls that this module makes.
-    ///
-    /// It must not be closed.
+    /// The number, for calls that this module makes; it must not be closed.
     let number: Int32
     /// What it leads to.
     let kind: CallKind
@@ -23,9 +21,7 @@ package struct Descriptor: ~Copyable, Sendable {
         _ = close(number)
     }
 
-    /// Opens a path, closed on exec.
-    ///
-    /// The corresponding C function is `open`.
+    /// Opens a path, closed on exec (C: `open`).
     static func open(
         _ path: String,
         _ flags: Int32,
@@ -39,9 +35,8 @@ package struct Descriptor: ~Copyable, Sendable {
         )
     }
 
-    /// The numbers of a new pipe's ends, each for an owner of its own; neither blocks, both are closed on exec.
-    ///
-    /// The corresponding C function is `pipe2`.
+    /// The numbers of a new pipe's ends, each for an owner of its own; neither blocks, both are closed on exec (C:
+    /// `pipe2`).
     static func pipe() throws(Errno) -> (output: Int32, input: Int32) {
         var ends: [Int32] = [-1, -1]
         // Sound: the kernel writes two numbers, and there is room for two.
@@ -49,17 +44,14 @@ package struct Descriptor: ~Copyable, Sendable {
         return (ends[0], ends[1])
     }
 
-    /// Another descriptor of the same open file, closed on exec, with an owner of its own.
-    ///
-    /// The corresponding C function is `fcntl(F_DUPFD_CLOEXEC)`.
+    /// Another descriptor of the same open file, closed on exec, with an owner of its own (C:
+    /// `fcntl(F_DUPFD_CLOEXEC)`).
     func duplicate() throws(Errno) -> Descriptor {
         let number = number
         return Descriptor(owning: try SystemCall.run { blewedge_duplicate(number) }, kind)
     }
 
-    /// Reads into the buffer; 0 is the end of the file.
-    ///
-    /// The corresponding C function is `read`.
+    /// Reads into the buffer; 0 is the end of the file (C: `read`).
     package func read(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (number, CallSite(kind, .read))
         return try unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -70,9 +62,7 @@ package struct Descriptor: ~Copyable, Sendable {
         }.get()
     }
 
-    /// Writes bytes, as many as the descriptor takes now.
-    ///
-    /// The corresponding C function is `write`.
+    /// Writes bytes, as many as the descriptor takes now (C: `write`).
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (number, CallSite(kind, .write))
         return try unsafe bytes.withUnsafeBytes { bytes in
@@ -82,4 +72,232 @@ package struct Descriptor: ~Copyable, Sendable {
             }
         }.get()
     }
+
+    /// Opens a file for writing, made empty or made at all; `/dev/null` takes everything (C: `open`).
+    package static func forWriting(_ path: String) throws(Errno) -> Descriptor {
+        try open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+    }
+
+    /// Opens a file for reading (C: `open`).
+    package static func forReading(_ path: String) throws(Errno) -> Descriptor {
+        try open(path, O_RDONLY)
+    }
+
+    /// Standard input, under a number of its own.
+    package static func forStandardInput() throws(Errno) -> Descriptor {
+        Descriptor(owning: try SystemCall.run { blewedge_duplicate(0) })
+    }
+
+    /// The number, for C code that is measured beside ours; the descriptor must outlive its use.
+    package var unownedNumber: Int32 { number }
+
+    /// Opens a virtual terminal for questions about its state, not for reading.
+    ///
+    /// Such questions need no right to read keys: members of the group tty may open a terminal for writing only.
+    static func terminal(_ path: String) throws(Errno) -> Descriptor {
+        do {
+            return try open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        } catch .permissionDenied {
+            return try open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK)
+        }
+    }
+
+    /// A non-blocking socket of the Bluetooth family, closed on exec.
+    ///
+    /// Throws `addressFamilyNotSupported` where the kernel has no Bluetooth. The corresponding C function is `socket`.
+    static func bluetoothSocket(
+        _ kind: CallKind,
+        type: Int32,
+        protocol number: Int32
+    ) throws(Errno) -> Descriptor {
+        let flags = blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
+        let site = CallSite(kind, .socket)
+        return Descriptor(owning: try SystemCall.run(site) { socket(AF_BLUETOOTH, type | flags, number) }, kind)
+    }
+
+    /// A non-blocking stream socket of the unix family, closed on exec (C: `socket`).
+    static func localSocket(_ kind: CallKind) throws(Errno) -> Descriptor {
+        let flags = blewedge_SOCK_STREAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
+        return Descriptor(owning: try SystemCall.run(CallSite(kind, .socket)) { socket(AF_UNIX, flags, 0) }, kind)
+    }
+
+    /// Binds to an address of the socket's family (C: `bind`).
+    func bind<Address: BitwiseCopyable>(to address: Address) throws(Errno) {
+        var address = address
+        let length = socklen_t(MemoryLayout<Address>.size)
+        _ = try unsafe withPointer(to: &address, .bind) { pointer in unsafe CLinux.bind(number, pointer, length) }
+    }
+
+    /// Begins a connection; `wouldBlock` means that it goes on, and that `writable` will report its end (C: `connect`).
+    func connect<Address: BitwiseCopyable>(to address: Address) throws(Errno) -> NonBlocking<Void> {
+        var address = address
+        let length = socklen_t(MemoryLayout<Address>.size)
+        do {
+            _ = try unsafe withPointer(to: &address, .connect) { pointer in
+                unsafe CLinux.connect(number, pointer, length)
+            }
+            return .done(())
+        } catch {
+            guard error.recovery(of: kind) == .wait else { throw error }
+            return .wouldBlock
+        }
+    }
+
+    /// Sends bytes on a stream socket, as many as it takes now; a peer that has gone is an error and no signal.
+    ///
+    /// It never waits, whether the socket blocks or not. The corresponding C function is `send` with MSG_NOSIGNAL and
+    /// MSG_DONTWAIT.
+    func send(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
+        let (number, site) = (number, CallSite(kind, .send))
+        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+        return try unsafe bytes.withUnsafeBytes { bytes in
+            // Sound: the pointer is used within the closure, with the span's own length.
+            Result { () throws(Errno) in
+                try SystemCall.runNonBlocking(site) {
+                    unsafe CLinux.send(number, bytes.baseAddress, bytes.count, flags)
+                }
+            }
+        }.get()
+    }
+
+    /// Lets peers connect, `backlog` of them before they are accepted (C: `listen`).
+    func listen(backlog: Int32) throws(Errno) {
+        _ = try SystemCall.run(CallSite(kind, .listen)) { CLinux.listen(number, backlog) }
+    }
+
+    /// Takes the next peer that has connected, with its address written over `address`; nil when there is none.
+    ///
+    /// The new descriptor does not block and is closed on exec. The corresponding C function is `accept4`.
+    func accept<Address: BitwiseCopyable>(
+        from address: inout Address,
+        as kind: CallKind
+    ) throws(Errno) -> Descriptor? {
+        var length = socklen_t(MemoryLayout<Address>.size)
+        let (number, site) = (number, CallSite(self.kind, .accept))
+        // Sound: the kernel writes at most `length` bytes, the structure's own size.
+        let result = try unsafe withUnsafeMutableBytes(of: &address) { bytes in
+            Result { () throws(Errno) in
+                try SystemCall.runNonBlocking(site) {
+                    unsafe blewedge_accept(number, bytes.baseAddress, &length)
+                }
+            }
+        }.get()
+        switch result {
+        case .wouldBlock: return nil
+        case .done(let accepted): return Descriptor(owning: accepted, kind)
+        }
+    }
+
+    /// Sets an option from the bytes of a value (C: `setsockopt`).
+    func setOption<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, to value: Value) throws(Errno) {
+        var value = value
+        // Sound: the kernel reads the value's own size during the call.
+        _ = try SystemCall.run(CallSite(kind, .setsockopt, option: name)) {
+            unsafe setsockopt(number, level, name, &value, socklen_t(MemoryLayout<Value>.size))
+        }
+    }
+
+    /// Reads an option into a value of known size (C: `getsockopt`).
+    func option<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, initial value: Value) throws(Errno) -> Value {
+        var value = value
+        var length = socklen_t(MemoryLayout<Value>.size)
+        // Sound: the kernel writes at most `length` bytes, the value's own size.
+        _ = try SystemCall.run(CallSite(kind, .getsockopt, option: name)) {
+            unsafe getsockopt(number, level, name, &value, &length)
+        }
+        return value
+    }
+
+    /// The error that waits on the socket, cleared by reading it; nil when there is none (SO_ERROR).
+    ///
+    /// Where it cannot be read, the error of that: a connection of which nothing is known is none.
+    package func takePendingError() -> Errno? {
+        do throws(Errno) {
+            let code = try option(SOL_SOCKET, SO_ERROR, initial: Int32(0))
+            return code == 0 ? nil : Errno(rawValue: code)
+        } catch {
+            return error
+        }
+    }
+
+    /// Makes the receive queue as large as the kernel permits: beyond its limit with CAP_NET_ADMIN, else up to it.
+    func raiseReceiveBuffer(to bytes: Int32) {
+        do {
+            try Capability.raised { () throws(Errno) in try setOption(SOL_SOCKET, SO_RCVBUFFORCE, to: bytes) }
+        } catch {
+            // Without the capability net.core.rmem_max is the limit. A smaller queue is no failure; drops are counted.
+            try? setOption(SOL_SOCKET, SO_RCVBUF, to: bytes)
+        }
+    }
+
+    /// Makes the kernel tell with each packet how many were dropped before it (SO_RXQ_OVFL); a kernel that cannot tells
+    /// of none.
+    func countDrops() { try? setOption(SOL_SOCKET, SO_RXQ_OVFL, to: Int32(1)) }
+
+    /// The number of packets that the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
+    ///
+    /// On a kernel before 4.12 it is 0, and only the packets themselves tell (`countDrops`).
+    package var droppedPacketCount: UInt32 { (try? memory())?.drops ?? 0 }
+
+    func memory() throws(Errno) -> SocketMemory { try option(SOL_SOCKET, SO_MEMINFO, initial: SocketMemory()) }
+
+    /// Takes one packet from the queue; a count of zero is the end (C: `recvmsg`).
+    package func receive(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<ReceivedPacket> {
+        let (number, site) = (number, CallSite(kind, .recvmsg))
+        var isTruncated = false
+        let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+            // Sound: the vector names this buffer and its length, and both live for the call.
+            var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+            return unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                Result { () throws(Errno) in
+                    var header = unsafe msghdr()
+                    unsafe header.msg_iov = vector
+                    unsafe header.msg_iovlen = 1
+                    let count = try SystemCall.runNonBlocking(site) { unsafe recvmsg(number, &header, 0) }
+                    isTruncated = unsafe header.msg_flags & Int32(MSG_TRUNC) != 0
+                    return count
+                }
+            }
+        }
+        switch try result.get() {
+        case .wouldBlock: return .wouldBlock
+        case .done(let count): return .done(ReceivedPacket(count: count, isTruncated: isTruncated))
+        }
+    }
+
+    private func withPointer<Address: BitwiseCopyable>(
+        to address: inout Address,
+        _ name: CallSite.Call,
+        _ call: (UnsafePointer<sockaddr>) -> Int32
+    ) throws(Errno) -> Int32 {
+        // Sound: the kernel reads the structure by its family, within the given length.
+        try unsafe withUnsafeBytes(of: &address) { bytes in
+            Result { () throws(Errno) in
+                try SystemCall.run(CallSite(kind, name)) {
+                    unsafe bytes.baseAddress.map { unsafe call($0.assumingMemoryBound(to: sockaddr.self)) } ?? -1
+                }
+            }
+        }.get()
+    }
+}
+
+/// A packet received from a datagram or sequenced-packet socket.
+package struct ReceivedPacket: Equatable, Sendable {
+    /// The number of bytes at the beginning of the buffer.
+    package var count: Int
+    /// True when the packet was longer than the buffer, and its end is lost (MSG_TRUNC).
+    package var isTruncated: Bool
+}
+
+/// The nine counters of SO_MEMINFO.
+struct SocketMemory: BitwiseCopyable {
+    var receiveAllocated: UInt32 = 0
+    var receiveBuffer: UInt32 = 0
+    var sendAllocated: UInt32 = 0
+    var sendBuffer: UInt32 = 0
+    var forwardAllocated: UInt32 = 0
+    var sendQueued: UInt32 = 0
+    var optionMemory: UInt32 = 0
+    var backlog: UInt32 = 0
+    var drops: UInt32 = 0
 }

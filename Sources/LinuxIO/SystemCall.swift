@@ -10,7 +10,6 @@ import SystemPackage
 
 /// The result of a call on a non-blocking descriptor.
 package enum NonBlocking<Value> {
-    /// The call did its work.
     case done(Value)
     /// The call would have had to wait (EAGAIN, EINPROGRESS).
     case wouldBlock
@@ -64,7 +63,6 @@ enum SystemCall {
         #endif
     }
 
-    /// Runs a call on a non-blocking descriptor.
     static func runNonBlocking<Result: FixedWidthInteger & SignedInteger>(
         _ site: CallSite? = nil,
         _ call: () -> Result

@@ -10,7 +10,6 @@ public enum Corpus: String, CaseIterable, Sendable {
     case gs1
     /// Addresses in small letters with a few capitals, and CR LF.
     case url
-    /// Every byte value.
     case random
     /// Barcodes of the first four kinds in turn.
     case mixed
@@ -69,5 +68,46 @@ public struct Pattern: Sendable {
         let once = corpus.bytes(period)
         bytes = once + once.prefix(256)
         self.period = period
+    }
+}
+
+/// A generator whose numbers follow from its seed (SplitMix64).
+public struct SplitMix: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// A generator that begins at `seed`.
+    public init(seed: UInt64) {
+        state = seed
+    }
+
+    /// The next number.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value &>> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value &>> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value &>> 31
+    }
+}
+
+/// How much work takes a given time.
+package enum Calibration {
+    /// The number of units that take about `span` nanoseconds, by what `run` takes for more and more of them.
+    ///
+    /// Where they seem to take no time, it is asked for no more than a number of `Count` can say, nor for more than 2^33.
+    package static func units<Count: FixedWidthInteger, Failure: Error>(
+        span: Int64,
+        _ run: (_ count: Count) throws(Failure) -> Int64
+    ) throws(Failure) -> Count {
+        var count: Count = 64
+        while true {
+            let time = try run(count)
+            let (twice, isTooLarge) = count.multipliedReportingOverflow(by: 2)
+            if time >= span / 4 || isTooLarge || Int64(clamping: count) > Int64(1) << 32 {
+                let wanted = Double(count) * Double(span) / Double(max(1, time))
+                return wanted < Double(Count.max) ? max(64, Count(wanted)) : .max
+            }
+            count = twice
+        }
     }
 }

@@ -22,11 +22,9 @@ public enum KeyboardMeasurement {
 
     /// The reason why nothing was measured.
     public enum Failure: Error, Sendable {
-        /// The keyboard was not made.
         case keyboard(Errno)
         /// The kernel made no event node, or it was not ours to hold; nothing was typed.
         case node(String?, Errno)
-        /// A write or a read failed.
         case input(Errno)
     }
 
@@ -38,7 +36,6 @@ public enum KeyboardMeasurement {
         return try bench.run()
     }
 
-    /// The state that the two threads share.
     private final class Bench: Sendable {
         private let table: CompiledTable
         private let nanoseconds: Int64

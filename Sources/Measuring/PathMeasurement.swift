@@ -58,7 +58,6 @@ public enum PathMeasurement {
 
     /// The file that events are written to.
     public final class Sink: Sendable {
-        /// The file's descriptor.
         let descriptor: Descriptor
 
         /// Opens a file for writing; `/dev/null` unless told otherwise.

@@ -18,7 +18,6 @@ package struct PrintableScalars: Sendable {
     /// How many marks the last base may still take.
     private var room = 0
 
-    /// Begins a text.
     package init() {}
 
     /// Whether the text's next scalar may be shown as it is.

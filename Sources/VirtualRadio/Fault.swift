@@ -20,11 +20,9 @@ public enum CommandFault: Hashable, Sendable {
 public enum EventFault: Hashable, Sendable {
     /// It comes so much later.
     case delay(Duration)
-    /// It is lost.
     case drop
     /// One byte of its packet (taken modulo its length) is exclusive-or'ed with `mask`.
     case corrupt(offset: Int, mask: UInt8)
-    /// It comes twice.
     case duplicate
 }
 
@@ -34,7 +32,6 @@ public enum DataFault: Hashable, Sendable {
     case drop
     /// One byte of its data (taken modulo its length) is exclusive-or'ed with `mask`.
     case corrupt(offset: Int, mask: UInt8)
-    /// It comes twice.
     case duplicate
 }
 
@@ -52,7 +49,6 @@ struct ArmedFault<Fault: Hashable & Sendable>: Sendable {
     var skipping: Int
     var times: Int
 
-    /// The fault, if it strikes now.
     mutating func strike() -> Fault? {
         if skipping > 0 {
             skipping -= 1
@@ -64,7 +60,6 @@ struct ArmedFault<Fault: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The faults of one controller.
 struct FaultPlan: Sendable {
     var commands: [HCIOpcode: ArmedFault<CommandFault>] = [:]
     var events: [UInt8: ArmedFault<EventFault>] = [:]
@@ -119,9 +114,8 @@ extension VirtualController {
         faults = FaultPlan()
     }
 
-    /// Reports a hardware error to the host, as a controller does after an internal failure.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.16.
+    /// Reports a hardware error to the host, as a controller does after an internal failure (Core 6.0, Vol 4, Part E,
+    /// 7.7.16).
     public func reportHardwareError(code: UInt8) {
         emit(event: HCIEvent.Code.hardwareError, [code])
         radio?.dispatch()

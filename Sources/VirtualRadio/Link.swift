@@ -3,14 +3,11 @@
 import BluetoothPackets
 
 extension ConnectionRole {
-    /// The role of the device at the other end.
     var other: ConnectionRole { self == .central ? .peripheral : .central }
 }
 
 extension ConnectionParameters {
-    /// Reads Interval_Min, Interval_Max, Max_Latency and Supervision_Timeout.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.12.
+    /// Reads Interval_Min, Interval_Max, Max_Latency and Supervision_Timeout (Core 6.0, Vol 4, Part E, 7.8.12).
     init(_ command: inout CommandParameters) throws(Refusal) {
         self.init(
             minimumInterval: try command.readUInt16(),
@@ -39,9 +36,7 @@ final class Link {
     enum Operation: Hashable {
         case readVersion
         case readFeatures
-        /// The central sets new parameters.
         case update(ConnectionParameters)
-        /// The peripheral asks for new parameters.
         case requestUpdate(ConnectionParameters)
         /// The central refuses the requested parameters.
         case rejectUpdate(HCIStatus)
@@ -59,7 +54,6 @@ final class Link {
         var isAsked = false
     }
 
-    /// One of the two devices.
     struct End {
         let controller: VirtualController
         let handle: UInt16
@@ -95,7 +89,6 @@ final class Link {
     /// The next connection event at which something happens.
     private(set) var nextExchange: Duration?
     var update: Update?
-    /// True while the link is encrypted.
     var isEncrypted = false
     var encryption: Encryption?
     /// The time by which the central's host must answer the peripheral's request.
@@ -113,7 +106,6 @@ final class Link {
         nextExchange = anchor
     }
 
-    /// One of the two ends.
     subscript(role: ConnectionRole) -> End {
         get { role == .central ? central : peripheral }
         set { if role == .central { central = newValue } else { peripheral = newValue } }
@@ -126,7 +118,6 @@ final class Link {
         return nil
     }
 
-    /// The interval in use.
     var interval: Duration { .microseconds(1250) * Int(parameters.maximumInterval) }
     /// The supervision time-out in use.
     var timeout: Duration { .milliseconds(10) * Int(parameters.supervisionTimeout) }

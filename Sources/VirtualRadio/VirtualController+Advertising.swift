@@ -22,9 +22,7 @@ extension VirtualController {
 
     // MARK: Legacy commands
 
-    /// LE Set Advertising Parameters.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.5.
+    /// LE Set Advertising Parameters (Core 6.0, Vol 4, Part E, 7.8.5).
     func setAdvertisingParameters(_ parameters: inout CommandParameters) throws(Refusal) {
         let place = placeOfLegacySet()
         var set = state.sets[place]
@@ -50,9 +48,7 @@ extension VirtualController {
         state.sets[place] = set
     }
 
-    /// LE Set Advertising Data, LE Set Scan Response Data.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.7 and 7.8.8.
+    /// LE Set Advertising Data, LE Set Scan Response Data (Core 6.0, Vol 4, Part E, 7.8.7 and 7.8.8).
     func setAdvertisingData(_ parameters: inout CommandParameters, isResponse: Bool) throws(Refusal) {
         let length = Int(try parameters.readUInt8())
         guard length <= Limit.legacyData else { throw .invalid }
@@ -65,9 +61,7 @@ extension VirtualController {
         }
     }
 
-    /// LE Set Advertising Enable.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.9.
+    /// LE Set Advertising Enable (Core 6.0, Vol 4, Part E, 7.8.9).
     func setAdvertisingEnable(_ parameters: inout CommandParameters) throws(Refusal) {
         let isEnabled = try parameters.readUInt8(in: 0...1) == 1
         let place = placeOfLegacySet()
@@ -121,9 +115,7 @@ extension VirtualController {
         }
     }
 
-    /// Ends a set that nobody has connected to.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.18; 7.8.9 for the legacy commands.
+    /// Ends a set that nobody has connected to (Core 6.0, Vol 4, Part E, 7.7.65.18; 7.8.9 for the legacy commands).
     private func endAdvertising(_ place: Int, _ status: HCIStatus) {
         let set = state.sets[place]
         state.sets[place].nextEvent = nil
@@ -159,9 +151,8 @@ extension VirtualController {
         return !set.filterPolicy.contains(policy) || state.acceptList.contains(device)
     }
 
-    /// Notes a scan request, and reports it where the host asked for that (LE Scan Request Received).
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.19.
+    /// Notes a scan request, and reports it where the host asked for that (LE Scan Request Received) (Core 6.0, Vol 4,
+    /// Part E, 7.7.65.19).
     func noteScanRequest(_ set: AdvertisingSet, from scanner: DeviceAddress) {
         guard let handle = set.handle, set.reportsScanRequests else { return }
         var writer = ByteWriter()
@@ -171,9 +162,8 @@ extension VirtualController {
         emit(.scanRequestReceived, writer.bytes)
     }
 
-    /// Ends a set because a device has connected to it; the event follows that of the connection.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.18.
+    /// Ends a set because a device has connected to it; the event follows that of the connection (Core 6.0, Vol 4, Part
+    /// E, 7.7.65.18).
     func endAdvertising(handle: UInt8?, connection: UInt16) {
         guard let place = place(ofSet: handle) else { return }
         state.sets[place].nextEvent = nil

@@ -64,9 +64,8 @@ extension VirtualController {
         return event(HCIEvent.Code.commandStatus, writer.bytes)
     }
 
-    /// Refuses the commands of the generation that the host has not chosen since Reset.
-    ///
-    /// Core 6.0, Vol 4, Part E, 3.1.1.
+    /// Refuses the commands of the generation that the host has not chosen since Reset (Core 6.0, Vol 4, Part E,
+    /// 3.1.1).
     private func checkGeneration(_ command: ControllerCommand) throws(Refusal) {
         guard let generation = command.generation else { return }
         guard state.generation == nil || state.generation == generation else { throw .disallowed }
@@ -118,5 +117,140 @@ extension VirtualController {
         default: return read(command)
         }
         return []
+    }
+
+    /// The identity and features that a controller reports.
+    enum Identity {
+        /// The company number that belongs to nobody (Assigned Numbers, 7).
+        static let company: UInt16 = 0xFFFF
+        /// Core 4.2 and Core 5.0 (Assigned Numbers, 2.1).
+        static func version(_ generation: Generation) -> UInt8 { generation == .legacy ? 0x08 : 0x09 }
+        /// BR/EDR Not Supported and LE Supported (Core 6.0, Vol 2, Part C, 3.3: bits 37 and 38).
+        static let features: UInt64 = UInt64(1) &<< 37 | UInt64(1) &<< 38
+        /// LE Encryption, Connection Parameters Request, Extended Reject Indication, Peripheral-initiated Features Exchange, and LE
+        /// Extended Advertising (Core 6.0, Vol 6, Part B, 4.6: bits 0 to 3 and 12).
+        static func lowEnergyFeatures(_ generation: Generation) -> UInt64 {
+            let legacy: UInt64 = 0b1111
+            return generation == .legacy ? legacy : legacy | UInt64(1) &<< 12
+        }
+        /// Every state and combination that 7.8.27 knows: bits 0 to 41.
+        static let states: UInt64 = 0x0000_03FF_FFFF_FFFF
+        /// The power of transmission in dBm.
+        static let txPower: UInt8 = 0
+        /// All 37 data channels (Core 6.0, Vol 4, Part E, 7.8.20).
+        static let channelMap: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0x1F]
+    }
+
+    /// Answers a command that only asks for information (Core 6.0, Vol 4, Part E, 7.4 and 7.8).
+    func read(_ command: ControllerCommand) -> [UInt8] {
+        var writer = ByteWriter()
+        switch command {
+        case .readLocalVersionInformation:
+            writeVersion(&writer)
+        case .readLocalSupportedCommands:
+            writer.write(SupportedCommands(Set(supportedCommands.map { $0.shape.bit })).octets)
+        case .readLocalSupportedFeatures: writer.write(Identity.features)
+        case .readAddress: writer.write(configuration.address)
+        case .readBufferSize:
+            let isShared = configuration.sharesBuffers
+            writer.write(isShared ? configuration.aclDataLength : 0)
+            writer.write(UInt8(0))
+            writer.write(isShared ? UInt16(configuration.aclBufferCount) : 0)
+            writer.write(UInt16(0))
+        case .leReadBufferSize:
+            let isShared = configuration.sharesBuffers
+            writer.write(isShared ? 0 : configuration.aclDataLength)
+            writer.write(isShared ? 0 : configuration.aclBufferCount)
+        case .leReadLocalSupportedFeatures: writer.write(Identity.lowEnergyFeatures(configuration.generation))
+        case .leReadAdvertisingTxPower: writer.write(Identity.txPower)
+        case .leReadFilterAcceptListSize: writer.write(configuration.acceptListSize)
+        case .leRand: writer.write(radio?.random(in: UInt64.min...UInt64.max) ?? 0)
+        case .leReadSupportedStates: writer.write(Identity.states)
+        case .leReadMaximumAdvertisingDataLength: writer.write(UInt16(Limit.extendedData))
+        case .leReadNumberOfSupportedAdvertisingSets: writer.write(configuration.advertisingSetCount)
+        default: break
+        }
+        return writer.bytes
+    }
+
+    private func writeVersion(_ writer: inout ByteWriter) {
+        let version = Identity.version(configuration.generation)
+        writer.write(version)
+        writer.write(UInt16(0))
+        writer.write(version)
+        writer.write(Identity.company)
+        writer.write(UInt16(0))
+    }
+
+    // MARK: Addresses
+
+    /// LE Set Random Address: not while it is in use (Core 6.0, Vol 4, Part E, 7.8.4).
+    func setRandomAddress(_ parameters: inout CommandParameters) throws(Refusal) {
+        let isAdvertising = state.sets.contains { $0.handle == nil && $0.isEnabled }
+        guard !isAdvertising, !state.scan.isEnabled, state.initiation == nil else { throw .disallowed }
+        state.randomAddress = try parameters.readAddress()
+    }
+
+    /// The controller's address of the given type; refused when there is no random address.
+    func ownAddress(_ type: AddressType, random: BluetoothAddress?) throws(Refusal) -> DeviceAddress {
+        guard type == .random else { return DeviceAddress(configuration.address, .public) }
+        guard let random else { throw .invalid }
+        return DeviceAddress(random, .random)
+    }
+
+    // MARK: Filter Accept List
+
+    /// The Address_Type of an entry for advertisers that hide their address.
+    private static let anonymous: UInt8 = 0xFF
+
+    /// LE Clear Filter Accept List (Core 6.0, Vol 4, Part E, 7.8.15).
+    func clearAcceptList() throws(Refusal) {
+        try checkAcceptListIsFree()
+        state.acceptList.removeAll()
+        state.acceptsAnonymous = false
+    }
+
+    /// LE Add Device To Filter Accept List (Core 6.0, Vol 4, Part E, 7.8.16).
+    func addToAcceptList(_ parameters: inout CommandParameters) throws(Refusal) {
+        try checkAcceptListIsFree()
+        let (type, address) = try readEntry(&parameters)
+        guard let type else {
+            state.acceptsAnonymous = true
+            return
+        }
+        let device = DeviceAddress(address, type)
+        guard !state.acceptList.contains(device) else { return }
+        guard state.acceptList.count < Int(configuration.acceptListSize) else { throw .memoryCapacityExceeded }
+        state.acceptList.append(device)
+    }
+
+    /// LE Remove Device From Filter Accept List (Core 6.0, Vol 4, Part E, 7.8.17).
+    func removeFromAcceptList(_ parameters: inout CommandParameters) throws(Refusal) {
+        try checkAcceptListIsFree()
+        let (type, address) = try readEntry(&parameters)
+        if let type {
+            state.acceptList.removeAll { $0 == DeviceAddress(address, type) }
+        } else {
+            state.acceptsAnonymous = false
+        }
+    }
+
+    private func readEntry(
+        _ parameters: inout CommandParameters
+    ) throws(Refusal) -> (type: AddressType?, address: BluetoothAddress) {
+        let value = try parameters.readUInt8()
+        let address = try parameters.readAddress()
+        if value == Self.anonymous { return (nil, address) }
+        guard let type = AddressType(rawValue: value) else { throw .invalid }
+        return (type, address)
+    }
+
+    /// The list does not change while anything is filtered by it.
+    private func checkAcceptListIsFree() throws(Refusal) {
+        let isUsed =
+            state.sets.contains { $0.isEnabled && !$0.filterPolicy.isEmpty }
+            || (state.scan.isEnabled && state.scan.usesAcceptList)
+            || (state.initiation.map { $0.peer == nil } ?? false)
+        guard !isUsed else { throw .disallowed }
     }
 }

@@ -21,9 +21,7 @@ extension VirtualController {
         return place
     }
 
-    /// LE Set Extended Advertising Parameters [v1]; returns the power.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.53.
+    /// LE Set Extended Advertising Parameters [v1]; returns the power (Core 6.0, Vol 4, Part E, 7.8.53).
     func setExtendedAdvertisingParameters(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let handle = try parameters.readUInt8(in: Self.handles)
         let place = place(ofSet: handle)
@@ -83,9 +81,7 @@ extension VirtualController {
         }
     }
 
-    /// LE Set Advertising Set Random Address.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.52.
+    /// LE Set Advertising Set Random Address (Core 6.0, Vol 4, Part E, 7.8.52).
     func setAdvertisingSetRandomAddress(_ parameters: inout CommandParameters) throws(Refusal) {
         let place = try placeOfSet(&parameters)
         let set = state.sets[place]
@@ -102,9 +98,8 @@ extension VirtualController {
         case unchanged = 4
     }
 
-    /// LE Set Extended Advertising Data, LE Set Extended Scan Response Data.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.54 and 7.8.55.
+    /// LE Set Extended Advertising Data, LE Set Extended Scan Response Data (Core 6.0, Vol 4, Part E, 7.8.54 and
+    /// 7.8.55).
     func setExtendedAdvertisingData(_ parameters: inout CommandParameters, isResponse: Bool) throws(Refusal) {
         let place = try placeOfSet(&parameters)
         var set = state.sets[place]
@@ -152,9 +147,7 @@ extension VirtualController {
         guard data.count <= Limit.legacyData else { throw .invalid }
     }
 
-    /// LE Set Extended Advertising Enable.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.56.
+    /// LE Set Extended Advertising Enable (Core 6.0, Vol 4, Part E, 7.8.56).
     func setExtendedAdvertisingEnable(_ parameters: inout CommandParameters) throws(Refusal) {
         let isEnabled = try parameters.readUInt8(in: 0...1) == 1
         let count = Int(try parameters.readUInt8())
@@ -190,18 +183,14 @@ extension VirtualController {
         }
     }
 
-    /// LE Remove Advertising Set.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.59.
+    /// LE Remove Advertising Set (Core 6.0, Vol 4, Part E, 7.8.59).
     func removeAdvertisingSet(_ parameters: inout CommandParameters) throws(Refusal) {
         let place = try placeOfSet(&parameters)
         guard !state.sets[place].isEnabled else { throw .disallowed }
         state.sets.remove(at: place)
     }
 
-    /// LE Clear Advertising Sets.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.60.
+    /// LE Clear Advertising Sets (Core 6.0, Vol 4, Part E, 7.8.60).
     func clearAdvertisingSets() throws(Refusal) {
         guard !state.sets.contains(where: { $0.isEnabled }) else { throw .disallowed }
         state.sets.removeAll()

@@ -17,9 +17,7 @@ extension VirtualController {
     /// The handles that connections may have (Core 6.0, Vol 4, Part E, 5.4.2).
     private static let handles: ClosedRange<UInt16> = 0x0040...0x0EFF
 
-    /// LE Create Connection.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.12.
+    /// LE Create Connection (Core 6.0, Vol 4, Part E, 7.8.12).
     func createConnection(_ parameters: inout CommandParameters) throws(Refusal) {
         let window = try ScanWindow(&parameters, in: Self.legacyScanIntervals)
         let usesAcceptList = try parameters.readUInt8(in: 0...1) == 1
@@ -36,9 +34,7 @@ extension VirtualController {
         )
     }
 
-    /// LE Extended Create Connection [v1].
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.66.
+    /// LE Extended Create Connection [v1] (Core 6.0, Vol 4, Part E, 7.8.66).
     func extendedCreateConnection(_ parameters: inout CommandParameters) throws(Refusal) {
         let usesAcceptList = try parameters.readUInt8(in: 0...1) == 1
         let ownType = try parameters.readAddressType()
@@ -96,9 +92,8 @@ extension VirtualController {
         )
     }
 
-    /// LE Create Connection Cancel: the attempt completes with Unknown Connection Identifier.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.13.
+    /// LE Create Connection Cancel: the attempt completes with Unknown Connection Identifier (Core 6.0, Vol 4, Part E,
+    /// 7.8.13).
     func cancelConnection() throws(Refusal) {
         guard state.initiation != nil else { throw .disallowed }
         state.initiation = nil
@@ -135,7 +130,6 @@ extension VirtualController {
     /// The number of this controller's connections.
     var connectionCount: Int { radio?.links.count { $0.role(of: self) != nil } ?? 0 }
 
-    /// True when one of them is with the address.
     private func isConnected(to peer: DeviceAddress) -> Bool {
         radio?.links.contains { link in link.role(of: self).map { link[$0.other].address == peer } ?? false } ?? false
     }
@@ -149,9 +143,8 @@ extension VirtualController {
 
     // MARK: Events
 
-    /// LE Enhanced Connection Complete [v1] where the host wants it, else LE Connection Complete.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.10.
+    /// LE Enhanced Connection Complete [v1] where the host wants it, else LE Connection Complete (Core 6.0, Vol 4, Part
+    /// E, 7.7.65.1 and 7.7.65.10).
     private func emitConnection(_ link: Link, _ role: ConnectionRole) {
         emitConnection(
             .success,

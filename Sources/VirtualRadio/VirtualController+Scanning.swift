@@ -13,9 +13,7 @@ extension VirtualController {
         static let leCoded: UInt8 = 1 << 2
     }
 
-    /// LE Set Scan Parameters.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.10.
+    /// LE Set Scan Parameters (Core 6.0, Vol 4, Part E, 7.8.10).
     func setScanParameters(_ parameters: inout CommandParameters) throws(Refusal) {
         guard !state.scan.isEnabled else { throw .disallowed }
         var scan = state.scan
@@ -27,9 +25,7 @@ extension VirtualController {
         state.scan = scan
     }
 
-    /// LE Set Scan Enable.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.11.
+    /// LE Set Scan Enable (Core 6.0, Vol 4, Part E, 7.8.11).
     func setScanEnable(_ parameters: inout CommandParameters) throws(Refusal) {
         let isEnabled = try parameters.readUInt8(in: 0...1) == 1
         let filtersDuplicates = try parameters.readUInt8(in: 0...1) == 1
@@ -37,9 +33,7 @@ extension VirtualController {
         try startScan(filtersDuplicates: filtersDuplicates, duration: .zero, period: .zero, forgets: false)
     }
 
-    /// LE Set Extended Scan Parameters.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.64.
+    /// LE Set Extended Scan Parameters (Core 6.0, Vol 4, Part E, 7.8.64).
     func setExtendedScanParameters(_ parameters: inout CommandParameters) throws(Refusal) {
         guard !state.scan.isEnabled else { throw .disallowed }
         var scan = state.scan
@@ -57,9 +51,7 @@ extension VirtualController {
         state.scan = scan
     }
 
-    /// LE Set Extended Scan Enable.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.65.
+    /// LE Set Extended Scan Enable (Core 6.0, Vol 4, Part E, 7.8.65).
     func setExtendedScanEnable(_ parameters: inout CommandParameters) throws(Refusal) {
         let isEnabled = try parameters.readUInt8(in: 0...1) == 1
         let filter = try parameters.readUInt8(in: 0...2)
@@ -166,9 +158,7 @@ extension VirtualController {
         }
     }
 
-    /// LE Advertising Report.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.2.
+    /// LE Advertising Report (Core 6.0, Vol 4, Part E, 7.7.65.2).
     private func emitLegacyReport(_ kind: UInt16, _ set: AdvertisingSet, _ data: [UInt8], _ rssi: UInt8) {
         let type: UInt8
         if kind & UInt16(AdvertisingEventType.scanResponse.rawValue) != 0 {
@@ -191,9 +181,7 @@ extension VirtualController {
         emit(.advertisingReport, writer.bytes)
     }
 
-    /// LE Extended Advertising Report, as many as the data needs.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.13.
+    /// LE Extended Advertising Report, as many as the data needs (Core 6.0, Vol 4, Part E, 7.7.65.13).
     private func emitExtendedReports(
         _ kind: UInt16,
         _ set: AdvertisingSet,

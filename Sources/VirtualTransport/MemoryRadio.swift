@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 package import BluetoothPackets
 package import LinuxIO
 package import VirtualRadio
@@ -26,19 +27,16 @@ package final class MemoryRadio {
         radio = VirtualRadio(now: start)
     }
 
-    /// Adds a controller, and returns the transport to it.
     package func addController(_ address: BluetoothAddress) -> MemoryTransport {
         addController(VirtualController.Configuration(address: address))
     }
 
-    /// Adds a controller, and returns the transport to it.
     package func addController(_ configuration: VirtualController.Configuration) -> MemoryTransport {
         let transport = MemoryTransport(radio.addController(configuration), self)
         transports.append(transport)
         return transport
     }
 
-    /// The time on the radio.
     var now: Duration { start + (MonotonicClock.now - start) * speed }
 
     /// Schedules the radio's due events for the loop's next turn.
@@ -54,5 +52,41 @@ package final class MemoryRadio {
         for transport in transports { transport.deliver() }
         guard !isScheduled, let deadline = radio.deadline else { return }
         timer.set(on: loop, at: start + (deadline - start) / speed) { [weak self] in self?.run() }
+    }
+}
+
+/// The transport to a controller in memory; to be used on the loop's thread.
+package final class MemoryTransport: PacketTransport {
+    /// The controller, for its faults.
+    package let controller: VirtualController
+
+    private weak var radio: MemoryRadio?
+    private var toController: [[UInt8]] = []
+
+    package var onReceive: ((Span<UInt8>) -> Void)?
+    package var onClosed: ((String) -> Void)?
+
+    init(_ controller: VirtualController, _ radio: MemoryRadio) {
+        self.controller = controller
+        self.radio = radio
+    }
+
+    package func send(_ packet: [UInt8]) {
+        toController.append(packet)
+        radio?.wake()
+    }
+
+    package func close() {
+        onReceive = nil
+        onClosed = nil
+    }
+
+    /// Hands over the waiting packets, both ways.
+    func deliver() {
+        guard let radio else { return }
+        let packets = toController
+        toController = []
+        for packet in packets { controller.receive(packet, now: radio.now) }
+        while let packet = controller.nextPacket() { onReceive?(packet.span) }
     }
 }

@@ -90,8 +90,6 @@ struct SecurityToolboxVector: Sendable, CustomTestStringConvertible {
                 responderNonce: number(3)
             )
             return [UInt128(value).bytes.suffix(4)]
-        case "h6": return [try SecurityToolbox.h6(number(0), identifier: UInt32(number(1))).bytes]
-        case "h7": return [try SecurityToolbox.h7(salt: number(0), number(1)).bytes]
         case "dh":
             let key = try P256.PrivateKey(coordinate(0), blinding: 1)
             return [try key.shared(with: P256.PublicKey(x: coordinate(1), y: coordinate(2)), blinding: 2).bytes]

@@ -2,6 +2,7 @@
 
 #if DEBUG
     import BluetoothHost
+    import ClockSupport
     import Glibc
     import SystemPackage
     import Testing

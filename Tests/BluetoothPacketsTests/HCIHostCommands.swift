@@ -54,8 +54,6 @@ enum HCIHostCommands {
             "leSetExtendedAdvertisingParameters connectable":
                 .leSetExtendedAdvertisingParameters(handle: 0, advertising),
             "leSetExtendedAdvertisingEnable on": .leSetExtendedAdvertisingEnable(true, handle: 0),
-            "leRemoveAdvertisingSet": .leRemoveAdvertisingSet(handle: 0),
-            "leClearAdvertisingSets": .leClearAdvertisingSets,
             "leExtendedCreateConnection": .leExtendedCreateConnection(to: peer, .standard),
         ]
         commands["leSetAdvertisingData"] = .leSetAdvertisingData([2, 1, 6])

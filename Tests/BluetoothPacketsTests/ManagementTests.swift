@@ -82,7 +82,6 @@ private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
         let hci1 = ControllerIndex(rawValue: 1)
         let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
         let expected: [(ManagementCommand, String)] = [
-            (.readVersion, "0100FFFF0000"),
             (.readSupportedCommands, "0200FFFF0000"),
             (.readIndexList, "0300FFFF0000"),
             (.readControllerInformation(hci1), "040001000000"),
@@ -213,7 +212,6 @@ private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
 
     @Test("What commands return, refused at every other length")
     func returns() throws {
-        #expect(try ManagementVersion(returnParameters: [1, 22, 0].span).revision == 22)
         #expect(try ManagementReturn.indexList([2, 0, 0, 0, 5, 0].span).map(\.rawValue) == [0, 5])
         #expect(try ManagementReturn.connections([1, 0, 6, 5, 4, 3, 2, 1, 2].span).first?.device?.type == .random)
         #expect(try ManagementReturn.settings([1, 2, 0, 0].span) == [.powered, .lowEnergy])
@@ -230,9 +228,6 @@ private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
         #expect(throws: DecodingError.self) { try ManagementReturn.connections(lying.span) }
         for length in 0...8 {
             let bytes = [UInt8](repeating: 1, count: length)
-            if length != 3 {
-                #expect(throws: DecodingError.self) { try ManagementVersion(returnParameters: bytes.span) }
-            }
             if length != 4 { #expect(throws: DecodingError.self) { try ManagementReturn.settings(bytes.span) } }
             #expect(throws: DecodingError.self) { try ManagementReturn.indexList(bytes.span) }
         }

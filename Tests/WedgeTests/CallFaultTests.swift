@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 #if DEBUG
+    import ClockSupport
     import Daemon
     import Glibc
     import LinuxIO

@@ -5,6 +5,7 @@ import Link
 
 #if DEBUG
     import BluetoothLE
+    import ClockSupport
     import Control
     import Daemon
     import Devices

@@ -49,9 +49,7 @@ extension ATTBearer {
         return .failed
     }
 
-    /// A malformed request, or one longer than the MTU, is answered by Invalid PDU.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.1.1.
+    /// A malformed request, or one longer than the MTU, is answered by Invalid PDU (Core 6.0, Vol 3, Part F, 3.4.1.1).
     private mutating func receiveRequest(_ opcode: ATTOpcode, _ bytes: Span<UInt8>) -> Reception {
         guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes) else { return refuse(opcode, .invalidPDU) }
         guard case .exchangeMTURequest(let clientReceiveMTU) = pdu else {
@@ -66,9 +64,8 @@ extension ATTBearer {
         return reception
     }
 
-    /// A signed write is ignored: there is no key that could tell its signature from any other.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.5.3 and 3.4.5.4.
+    /// A signed write is ignored: there is no key that could tell its signature from any other (Core 6.0, Vol 3, Part
+    /// F, 3.4.5.3 and 3.4.5.4).
     private mutating func receiveCommand(_ bytes: Span<UInt8>) -> Reception {
         guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes), case .writeCommand = pdu else { return ignore() }
         return .command(pdu)
@@ -123,9 +120,7 @@ extension ATTBearer {
     }
 
     /// Confirms once; an indication without a handle, or of no handle, or longer than this side's own MTU is confirmed and
-    /// discarded.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.7.2.
+    /// discarded (Core 6.0, Vol 3, Part F, 3.4.7.2).
     private mutating func receiveIndication(_ bytes: Span<UInt8>) -> Reception {
         guard !confirmationWaiting else { return end(.notSequential(.handleValueIndication)) }
         confirmationWaiting = true
@@ -149,6 +144,5 @@ extension ATTBearer {
 }
 
 extension ATTOpcode {
-    /// True for a notification or indication of one value.
     fileprivate var isValue: Bool { self == .handleValueNotification || self == .handleValueIndication }
 }

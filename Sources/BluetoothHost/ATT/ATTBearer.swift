@@ -10,19 +10,13 @@ public import BluetoothPackets
 /// to be sent is bounded, whether the peer reads or not.
 ///
 /// Requests of the peer are for the owner to `answer`, one at a time; those that cannot be read or that nobody knows,
-/// and the exchange of the MTU, are answered here.
-///
-/// Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.
+/// and the exchange of the MTU, are answered here. Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.
 public struct ATTBearer: Sendable {
-    /// The MTU of a bearer on LE before an exchange.
-    ///
-    /// Core 6.0, Vol 3, Part G, 5.2.1.
+    /// The MTU of a bearer on LE before an exchange (Core 6.0, Vol 3, Part G, 5.2.1).
     public static let defaultMTU: UInt16 = 23
     /// The MTU that carries every PDU with the longest value: a prepared write of 512 bytes.
     public static let largestUsefulMTU: UInt16 = 517
-    /// The time after which a transaction without an answer has failed.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.3.3.
+    /// The time after which a transaction without an answer has failed (Core 6.0, Vol 3, Part F, 3.3.3).
     public static let transactionTimeout = Duration.seconds(30)
 
     /// The reason why a bearer cannot be used any more; the link has to be closed.
@@ -31,7 +25,6 @@ public struct ATTBearer: Sendable {
         case transactionTimeout(ATTOpcode)
         /// The answer to our request cannot be read.
         case malformedResponse(DecodingError)
-        /// The answer to our request is longer than the MTU.
         case responseTooLong(count: Int, mtu: UInt16)
         /// A response or confirmation came while another, or none, was due.
         case unexpectedPDU(ATTOpcode, expected: ATTOpcode?)
@@ -43,15 +36,12 @@ public struct ATTBearer: Sendable {
 
     /// The reason why a PDU of ours was not taken.
     public enum Refusal: Error, Equatable, Sendable {
-        /// The bearer has failed.
         case failed(Failure)
         /// A transaction of this kind is not finished.
         case busy
-        /// The PDU is longer than the MTU.
         case tooLong(count: Int, mtu: UInt16)
         /// Too many commands wait to be sent.
         case queueFull
-        /// The MTU was exchanged already.
         case exchangedAlready
         /// The PDU is neither request, command, notification nor indication; or no response to what was asked.
         case notOurs(ATTOpcode)
@@ -65,9 +55,7 @@ public struct ATTBearer: Sendable {
         case command(ATTPDU)
         /// A request of the peer whose answer waits to be sent.
         case answered
-        /// The answer to our request.
         case response(ATTPDU)
-        /// The refusal of our request.
         case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
         /// The end of our request by an Error Response that names another one: what became of ours is not known.
         case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode, handle: AttributeHandle, error: ATTError)
@@ -75,7 +63,6 @@ public struct ATTBearer: Sendable {
         case notification(AttributeHandle)
         /// An indication, whose confirmation waits to be sent; its value begins at the PDU's byte 3.
         case indication(AttributeHandle)
-        /// The confirmation of our indication.
         case confirmed
         /// A PDU without consequence: empty, an unknown or signed command, or one that is to be ignored.
         case ignored
@@ -127,7 +114,6 @@ public struct ATTBearer: Sendable {
     var isAnswering = false
     /// The request of the peer that the owner has not answered.
     public internal(set) var unanswered: ATTOpcode?
-    /// A confirmation waits to be sent.
     var confirmationWaiting = false
     private var didRequestMTU = false
     /// The peer has asked for our MTU, which it may do once.
@@ -241,9 +227,7 @@ public struct ATTBearer: Sendable {
         outgoing.append(ATTPDU.handleValueConfirmation.encoded)
     }
 
-    /// Takes the smaller MTU of the two sides; one below 23 counts as 23.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.2.2.
+    /// Takes the smaller MTU of the two sides; one below 23 counts as 23 (Core 6.0, Vol 3, Part F, 3.4.2.2).
     mutating func agreeMTU(peer: UInt16) {
         mtu = max(Self.defaultMTU, min(localMTU, peer))
     }

@@ -4,9 +4,8 @@ public import BluetoothPackets
 
 /// Finds the ATT PDUs in recorded HCI traffic: joins ACL fragments to L2CAP PDUs and keeps those of the ATT channel.
 ///
-/// A pure observer of both directions of any number of connections; what is malformed is counted and left out.
-///
-/// Core 6.0, Vol 4, Part E, 5.4.2; Vol 3, Part A, 3.1.
+/// A pure observer of both directions of any number of connections; what is malformed is counted and left out. Core
+/// 6.0, Vol 4, Part E, 5.4.2; Vol 3, Part A, 3.1.
 public struct ATTTrace: Sendable {
     /// One ATT PDU that was found.
     public struct Packet: Equatable, Sendable {
@@ -28,9 +27,7 @@ public struct ATTTrace: Sendable {
         var direction: MonitorOpcode.Direction
     }
 
-    /// The fixed channel of the Attribute Protocol.
-    ///
-    /// Core 6.0, Vol 3, Part A, 2.1.
+    /// The fixed channel of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
     private static let attributeChannel: UInt16 = 0x0004
     /// The length and the channel before an L2CAP PDU's payload.
     private static let basicHeader = 4
@@ -97,5 +94,47 @@ public struct ATTTrace: Sendable {
             time: record.time,
             pdu: Array(joined[Self.basicHeader...])
         )
+    }
+}
+
+/// The choice of records for a capture: those of one controller, and none between other programs and the kernel.
+///
+/// The controller may become known only after its first packets: until then they wait, within a bound.
+public struct CaptureSelection: Sendable {
+    /// The most bytes of packets that wait for the controller to be known; more are dropped and counted.
+    public static let waitingCapacity = 1 << 18
+
+    private var index: ControllerIndex?
+    private var waiting: [BtsnoopRecord] = []
+    private var waitingBytes = 0
+    private var dropped: UInt32 = 0
+
+    /// A selection that waits to be told the controller.
+    public init() {}
+
+    /// Keeps the records of this controller from now on, and returns those that have waited.
+    public mutating func follow(_ index: ControllerIndex) -> [BtsnoopRecord] {
+        self.index = index
+        defer { waiting = [] }
+        waitingBytes = 0
+        return waiting.filter { $0.index == index }
+    }
+
+    /// The record as it is to be written; nil for one that is left out or waits.
+    public mutating func take(_ record: BtsnoopRecord) -> BtsnoopRecord? {
+        guard record.opcode.concernsController, record.index != .none else { return nil }
+        var record = record
+        record.drops &+= dropped
+        guard let index else {
+            let bytes = record.payload.count &+ Btsnoop.recordHeaderByteCount
+            if waitingBytes &+ bytes <= Self.waitingCapacity {
+                waitingBytes &+= bytes
+                waiting.append(record)
+            } else {
+                dropped &+= 1
+            }
+            return nil
+        }
+        return record.index == index ? record : nil
     }
 }

@@ -7,9 +7,8 @@ import BluetoothPackets
 /// Memory is bounded: 8 partial advertisements of at most 1,650 bytes, in buffers that are used again. When a ninth
 /// begins, the oldest is given up and what still comes of it is discarded, for its rest alone would look like a whole
 /// advertisement. A partial one that is not finished within 5 s is given up, and so is one whose first fragment comes
-/// again: there are controllers that never send the rest. `takeGivenUp` returns the beginnings of those given up.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.13.
+/// again: there are controllers that never send the rest. `takeGivenUp` returns the beginnings of those given up. Core
+/// 6.0, Vol 4, Part E, 7.7.65.13.
 struct AdvertisementAssembler: Sendable {
     /// The identity of an advertisement: fragments that share it belong together.
     struct Key: Hashable, Sendable {
@@ -18,23 +17,18 @@ struct AdvertisementAssembler: Sendable {
         var isScanResponse: Bool
     }
 
-    /// The outcome of a report.
     enum Result: Equatable {
         /// The report holds all of the data.
         case whole(isTruncated: Bool)
         /// The last fragment: all is in `buffers[slot]` until `release`.
         case assembled(slot: Int, isTruncated: Bool)
-        /// More fragments will come.
         case pending
         /// A fragment without a beginning.
         case discarded
     }
 
-    /// The longest advertisement, in bytes: 1,650.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.57.
+    /// The longest advertisement, in bytes: 1,650 (Core 6.0, Vol 4, Part E, 7.8.57).
     static let maximumLength = 1650
-    /// The most advertisements that may be partial at a time.
     static let maximumPartials = 8
     /// The number of dropped advertisements that are remembered.
     static let maximumDropped = 64
@@ -44,11 +38,9 @@ struct AdvertisementAssembler: Sendable {
     /// The beginning of an advertisement that was given up.
     struct Beginning: Sendable {
         var key: Key
-        /// The kind of its last fragment.
         var eventType: AdvertisingEventType
         /// The strength of its last fragment, where it is known.
         var rssi: Int8?
-        /// The time of its last fragment.
         var lastHeard: Duration
         var bytes: [UInt8]
     }
@@ -56,7 +48,6 @@ struct AdvertisementAssembler: Sendable {
     private struct Partial {
         var key: Key
         var begun: Duration
-        /// The length of its first fragment.
         var firstLength: Int
         var eventType: AdvertisingEventType
         var rssi: Int8?
@@ -74,14 +65,12 @@ struct AdvertisementAssembler: Sendable {
     /// The number of fragments without a beginning that were discarded.
     private(set) var discarded: UInt64 = 0
 
-    /// The number of partial advertisements.
     private(set) var count = 0
 
     /// True where no fragment is waited for.
     @inline(__always)
     var isIdle: Bool { count == 0 && orphans.isEmpty }
 
-    /// Takes a report from `sender`.
     mutating func add(_ report: borrowing AdvertisingReport, from sender: DeviceAddress, now: Duration) -> Result {
         if report.eventType.contains(.legacy) { return .whole(isTruncated: false) }
         expire(now: now)
@@ -151,7 +140,6 @@ struct AdvertisementAssembler: Sendable {
         givenUp.removeAll()
     }
 
-    /// Begins an advertisement with its first fragment.
     private mutating func begin(_ report: borrowing AdvertisingReport, _ key: Key, in slot: Int, now: Duration) {
         partials[slot] = Partial(
             key: key,

@@ -6,9 +6,8 @@ public import BluetoothPackets
 ///
 /// The flags and the services come first in the advertisement, for centrals look for them without asking; the name
 /// follows when it fits. What does not fit goes to the scan response as a whole, a list of services piece by piece.
-/// An item that fits neither is refused, and nothing is shortened without being asked for.
-///
-/// Core 6.0, Vol 3, Part C, 11; Core Specification Supplement, Part A, 1.
+/// An item that fits neither is refused, and nothing is shortened without being asked for. Core 6.0, Vol 3, Part C, 11;
+/// Core Specification Supplement, Part A, 1.
 public struct AdvertisementLayout: Hashable, Sendable {
     /// The data to advertise.
     public struct Content: Hashable, Sendable {
@@ -65,24 +64,6 @@ public struct AdvertisementLayout: Hashable, Sendable {
     public private(set) var data: [UInt8] = []
     /// The scan response.
     public private(set) var scanResponse: [UInt8] = []
-
-    /// AD types (Assigned Numbers, 2.3).
-    private enum ADType {
-        static let flags: UInt8 = 0x01
-        static let someUUIDs16: UInt8 = 0x02
-        static let allUUIDs16: UInt8 = 0x03
-        static let someUUIDs32: UInt8 = 0x04
-        static let allUUIDs32: UInt8 = 0x05
-        static let someUUIDs128: UInt8 = 0x06
-        static let allUUIDs128: UInt8 = 0x07
-        static let completeName: UInt8 = 0x09
-        static let txPower: UInt8 = 0x0A
-        static let serviceData16: UInt8 = 0x16
-        static let serviceData32: UInt8 = 0x20
-        static let serviceData128: UInt8 = 0x21
-        static let appearance: UInt8 = 0x19
-        static let manufacturerData: UInt8 = 0xFF
-    }
 
     /// LE General Discoverable Mode, and no BR/EDR (Supplement, Part A, 1.3).
     private static let generallyDiscoverable: UInt8 = 0x06

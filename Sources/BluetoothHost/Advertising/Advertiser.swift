@@ -10,9 +10,8 @@ public import BluetoothPackets
 /// `advance` at `deadline`. A controller stops advertising when a central connects: the caller says so by `resume`.
 ///
 /// Legacy and extended commands must not be mixed on a controller; the generation is chosen as a `Scanner`'s is. Either
-/// way it advertises with legacy PDUs, which every central hears.
-///
-/// Core 6.0, Vol 4, Part E, 3.1.1, 7.8.5 to 7.8.9 and 7.8.53 to 7.8.56.
+/// way it advertises with legacy PDUs, which every central hears. Core 6.0, Vol 4, Part E, 3.1.1, 7.8.5 to 7.8.9 and
+/// 7.8.53 to 7.8.56.
 public struct Advertiser: Sendable {
     /// The generation of commands that is used.
     public enum Generation: Hashable, Sendable {
@@ -56,9 +55,7 @@ public struct Advertiser: Sendable {
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The data or the scan response has more than 31 bytes.
         case tooLong(data: Int, scanResponse: Int)
-        /// The controller refused a command.
         case refused(HCIOpcode, HCIStatus)
-        /// The controller did not answer a command in time.
         case noAnswer(HCIOpcode)
         /// The controller reported a fault of its own, with the vendor's code.
         case hardwareError(UInt8)
@@ -78,7 +75,6 @@ public struct Advertiser: Sendable {
 
     /// The state of an advertiser.
     public enum State: Hashable, Sendable {
-        /// Not advertising.
         case idle
         /// Commands are on their way.
         case starting

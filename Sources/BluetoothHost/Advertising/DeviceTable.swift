@@ -268,7 +268,6 @@ public struct DeviceTable: Sendable {
         }
     }
 
-    /// Stores data that is new.
     @inline(never)
     private mutating func store(_ data: Span<UInt8>, _ place: Int, isResponse: Bool, isTruncated: Bool) {
         let parsed = AdvertisementData.parse(data)

@@ -100,11 +100,97 @@ public struct DiscoveredDevice: Hashable, Sendable {
         return isNew ? .changed : reportsDuplicates ? .heard : nil
     }
 
-    /// Merges the parsed data anew.
     mutating func merge() {
         data = advertisedData.merged(with: responseData)
         guard let heard = data.localName else { return }
         if !heard.isComplete, let name, name.isComplete, name.text.hasPrefix(heard.text) { return }
         name = heard
+    }
+}
+
+/// Where a device carries its address in the manufacturer data of its advertisements (BT-3).
+///
+/// For devices whose address on the air changes, or is another one than is printed on them.
+public struct AdvertisedAddress: Hashable, Sendable {
+    private static let length = 6
+    /// The greatest offset: manufacturer data of an extended advertisement ends there.
+    public static let greatestOffset = 1650 - length
+
+    /// The address's first byte, counted from 0 at the low byte of the company's number.
+    public var offset: Int
+    /// True where its last written byte comes first.
+    public var isReversed: Bool
+
+    /// An address at a place of the manufacturer data.
+    public init(offset: Int, isReversed: Bool = false) {
+        self.offset = offset
+        self.isReversed = isReversed
+    }
+
+    /// The addresses at that place, one for each company's data that reaches as far.
+    public func addresses(in data: AdvertisementData) -> [BluetoothAddress] {
+        data.manufacturerData.compactMap { item in
+            let company = [UInt8(truncatingIfNeeded: item.company), UInt8(truncatingIfNeeded: item.company &>> 8)]
+            let bytes = (company + item.data).dropFirst(max(0, offset)).prefix(Self.length)
+            guard bytes.count == Self.length else { return nil }
+            let written = isReversed ? Array(bytes.reversed()) : Array(bytes)
+            return BluetoothAddress(rawValue: written.reduce(0) { $0 &<< 8 | UInt64($1) })
+        }
+    }
+}
+
+/// The devices that a scan is for.
+public struct ScanFilter: Hashable, Sendable {
+    /// A condition on the name; letters of either case are equal, and blanks at its ends do not count (BT-3).
+    public enum Name: Hashable, Sendable {
+        case exactly(String)
+        case prefix(String)
+    }
+
+    /// The one device with an address.
+    public struct Identity: Hashable, Sendable {
+        /// Its address, on the air or in the manufacturer data.
+        public var address: BluetoothAddress
+        /// The place in the manufacturer data where the address may be too; nil for nowhere.
+        public var place: AdvertisedAddress?
+
+        /// The device with that address.
+        public init(_ address: BluetoothAddress, advertisedAt place: AdvertisedAddress? = nil) {
+            self.address = address
+            self.place = place
+        }
+
+        /// True for the device of that address on the air which says this.
+        public func matches(_ sender: BluetoothAddress, _ data: AdvertisementData) -> Bool {
+            sender == address || place?.addresses(in: data).contains(address) ?? false
+        }
+    }
+
+    /// Devices that offer any of these; empty is no condition.
+    public var services: Set<BluetoothUUID>
+    /// Devices of this name; nil is no condition.
+    public var name: Name?
+    /// The one device with this address; nil is no condition.
+    public var identity: Identity?
+
+    /// A filter in which all conditions must hold; without arguments it takes every device.
+    public init(services: Set<BluetoothUUID> = [], name: Name? = nil, identity: Identity? = nil) {
+        self.services = services
+        self.name = name
+        self.identity = identity
+    }
+
+    /// The address without which no device can meet the filter, whatever it says; nil where there is none such.
+    var onlyAddress: BluetoothAddress? { identity?.place == nil ? identity?.address : nil }
+
+    /// True when a device of that name, which offers these services, is looked for.
+    public func matches(name deviceName: LocalName?, services offered: [BluetoothUUID]) -> Bool {
+        guard services.isEmpty || offered.contains(where: services.contains) else { return false }
+        guard let name else { return true }
+        guard let deviceName else { return false }
+        switch name {
+        case .exactly(let text): return LocalName.isSame(deviceName.text, text)
+        case .prefix(let text): return deviceName.text.lowercased().hasPrefix(text.lowercased())
+        }
     }
 }

@@ -11,9 +11,7 @@ public import BluetoothPackets
 ///
 /// Legacy and extended commands must not be mixed on a controller, so the generation is chosen once, from the commands
 /// that the controller knows and not from its version: the extended ones where it knows both of them, as the kernel
-/// does.
-///
-/// Core 6.0, Vol 4, Part E, 3.1.1, 7.8.10, 7.8.11, 7.8.64 and 7.8.65.
+/// does. Core 6.0, Vol 4, Part E, 3.1.1, 7.8.10, 7.8.11, 7.8.64 and 7.8.65.
 public struct Scanner: Sendable {
     /// The generation of commands that a controller is scanned with.
     public enum Generation: Hashable, Sendable {
@@ -39,9 +37,7 @@ public struct Scanner: Sendable {
 
     /// The reason why scanning failed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The controller refused a command.
         case refused(HCIOpcode, HCIStatus)
-        /// The controller did not answer a command in time.
         case noAnswer(HCIOpcode)
         /// The controller reported a fault of its own, with the vendor's code.
         case hardwareError(UInt8)
@@ -100,7 +96,6 @@ public struct Scanner: Sendable {
     private var wantsAnother = false
     /// The number of refusals in a row that were answered with a pause.
     private var refusals = 0
-    /// The end of the pause.
     private var resumesAt: Duration?
 
     /// A scanner that does nothing yet; nil for a controller that knows neither generation's commands.

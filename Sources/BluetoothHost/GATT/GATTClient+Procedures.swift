@@ -3,9 +3,7 @@
 public import BluetoothPackets
 
 extension GATTClient {
-    /// Exchanges the MTU, once on a connection; ends with `mtu`.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.3.1.
+    /// Exchanges the MTU, once on a connection; ends with `mtu` (Core 6.0, Vol 3, Part G, 4.3.1).
     public mutating func exchangeMTU(now: Duration) throws(GATTError) -> ProcedureID {
         guard !didAskForMTU else { throw .exchangedAlready }
         let id = try submit(.mtuExchange(GATTMTUExchange(localMTU: bearer.localMTU)), now: now)
@@ -13,16 +11,12 @@ extension GATTClient {
         return id
     }
 
-    /// Finds all primary services; ends with `services`.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.4.1.
+    /// Finds all primary services; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.1).
     public mutating func discoverPrimaryServices(now: Duration) throws(GATTError) -> ProcedureID {
         try submit(.primaryServiceDiscovery(GATTPrimaryServiceDiscovery(limit: limits.attributes)), now: now)
     }
 
-    /// Finds the primary services of one UUID, none perhaps; ends with `services`.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.4.2.
+    /// Finds the primary services of one UUID, none perhaps; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.2).
     public mutating func discoverPrimaryServices(
         _ uuid: BluetoothUUID,
         now: Duration
@@ -30,9 +24,7 @@ extension GATTClient {
         try submit(.serviceSearch(GATTServiceSearch(uuid: uuid, limit: limits.attributes)), now: now)
     }
 
-    /// Finds the services that a service includes; ends with `includedServices`.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.5.1.
+    /// Finds the services that a service includes; ends with `includedServices` (Core 6.0, Vol 3, Part G, 4.5.1).
     public mutating func discoverIncludedServices(
         of service: GATTService,
         now: Duration
@@ -44,9 +36,8 @@ extension GATTClient {
         )
     }
 
-    /// Finds a service's characteristics, all or those of one UUID; ends with `characteristics`.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2.
+    /// Finds a service's characteristics, all or those of one UUID; ends with `characteristics` (Core 6.0, Vol 3, Part
+    /// G, 4.6.1 and 4.6.2).
     public mutating func discoverCharacteristics(
         of service: GATTService,
         _ uuid: BluetoothUUID? = nil,
@@ -59,9 +50,7 @@ extension GATTClient {
         )
     }
 
-    /// Finds a characteristic's descriptors; ends with `descriptors`.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.7.1.
+    /// Finds a characteristic's descriptors; ends with `descriptors` (Core 6.0, Vol 3, Part G, 4.7.1).
     public mutating func discoverDescriptors(
         of characteristic: GATTCharacteristic,
         now: Duration
@@ -79,9 +68,8 @@ extension GATTClient {
     /// has no client configuration descriptor, and the server may send them all the same.
     ///
     /// Without a kind, notifications are preferred to indications. Refused when the properties have neither, or not
-    /// this one. `subscriptions` has the characteristic from now on, and loses it when the procedure fails.
-    ///
-    /// Core 6.0, Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
+    /// this one. `subscriptions` has the characteristic from now on, and loses it when the procedure fails. Core 6.0,
+    /// Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
     public mutating func subscribe(
         _ characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,
@@ -124,23 +112,22 @@ extension GATTClient {
         )
     }
 
-    /// Reads a value or descriptor, at most MTU − 1 bytes of it; ends with `value`.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.8.1 and 4.12.1.
+    /// Reads a value or descriptor, at most MTU − 1 bytes of it; ends with `value` (Core 6.0, Vol 3, Part G, 4.8.1 and
+    /// 4.12.1).
     public mutating func read(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
         try submit(.read(GATTRead(handle: valid(handle))), now: now)
     }
 
-    /// Reads a value or descriptor of any length up to 4,096 bytes; ends with `value`.
+    /// Reads a value or descriptor of any length up to 4,096 bytes; ends with `value` (Core 6.0, Vol 3, Part G, 4.8.3
+    /// and 4.12.2).
     ///
     /// Core 6.0, Vol 3, Part G, 4.8.3 and 4.12.2.
     public mutating func readLong(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
         try submit(.longRead(GATTLongRead(handle: valid(handle), limit: Self.longestRead)), now: now)
     }
 
-    /// Reads the values of one type in a range; ends with `values`, or fails with Attribute Not Found.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.8.2.
+    /// Reads the values of one type in a range; ends with `values`, or fails with Attribute Not Found (Core 6.0, Vol 3,
+    /// Part G, 4.8.2).
     public mutating func read(
         _ uuid: BluetoothUUID,
         in range: AttributeHandleRange = .all,
@@ -149,9 +136,8 @@ extension GATTClient {
         try submit(.readByUUID(GATTReadByUUID(uuid: uuid, range: valid(range), limit: limits.attributes)), now: now)
     }
 
-    /// Writes a value or descriptor of at most MTU − 3 bytes and hears whether it worked; ends with `done`.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3.
+    /// Writes a value or descriptor of at most MTU − 3 bytes and hears whether it worked; ends with `done` (Core 6.0,
+    /// Vol 3, Part G, 4.9.3 and 4.12.3).
     public mutating func write(
         _ value: [UInt8],
         to handle: AttributeHandle,
@@ -161,9 +147,7 @@ extension GATTClient {
     }
 
     /// Writes a value of at most MTU − 3 bytes without hearing of it; nothing waits for it and it waits for no
-    /// procedure.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.9.1.
+    /// procedure (Core 6.0, Vol 3, Part G, 4.9.1).
     public mutating func writeWithoutResponse(
         _ value: [UInt8],
         to handle: AttributeHandle,
@@ -178,9 +162,8 @@ extension GATTClient {
         }
     }
 
-    /// Writes a value or descriptor of at most 512 bytes part by part; ends with `done`.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.9.4 and 4.12.4.
+    /// Writes a value or descriptor of at most 512 bytes part by part; ends with `done` (Core 6.0, Vol 3, Part G, 4.9.4
+    /// and 4.12.4).
     public mutating func writeLong(
         _ value: [UInt8],
         to handle: AttributeHandle,
@@ -192,9 +175,8 @@ extension GATTClient {
     /// Writes values of one or several characteristics, all or none, after the server has echoed each; ends with
     /// `done`.
     ///
-    /// Each value has at most 512 bytes, and there are 1 to 32 of them, so that the requests suffice at any MTU.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.9.5.
+    /// Each value has at most 512 bytes, and there are 1 to 32 of them, so that the requests suffice at any MTU. Core
+    /// 6.0, Vol 3, Part G, 4.9.5.
     public mutating func writeReliably(
         _ values: [ATTPDU.HandleValue],
         now: Duration

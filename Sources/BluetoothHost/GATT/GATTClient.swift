@@ -11,9 +11,7 @@ public import BluetoothPackets
 /// The owner passes every arriving PDU to `receive`, sends all that `nextOutgoing` returns, takes all that `nextEvent`
 /// returns, calls `handleDeadline` when `deadline` has come, and closes the link once `failure` is set. Every procedure
 /// ends, whatever the server does: requests, attributes, value bytes and time are limited, and handles only run
-/// upwards.
-///
-/// Core 6.0, Vol 3, Part G, 4.
+/// upwards. Core 6.0, Vol 3, Part G, 4.
 public struct GATTClient: Sendable {
     /// The limits of a procedure's cost and of what may wait.
     public struct Limits: Equatable, Sendable {
@@ -39,7 +37,6 @@ public struct GATTClient: Sendable {
 
     /// The result of a procedure that succeeded.
     public enum Outcome: Equatable, Sendable {
-        /// The MTU now in force.
         case mtu(UInt16)
         /// Primary services, by rising handles.
         case services([GATTService])
@@ -49,7 +46,6 @@ public struct GATTClient: Sendable {
         case characteristics([GATTCharacteristic])
         /// Descriptors, by rising handles.
         case descriptors([GATTDescriptor])
-        /// A value that was read.
         case value([UInt8])
         /// Values that were read by their type, each at most 253 bytes of it.
         case values([ATTPDU.HandleValue])
@@ -76,7 +72,6 @@ public struct GATTClient: Sendable {
         case notification(AttributeHandle)
         /// An indication of this handle, subscribed to or not; its confirmation waits to be sent.
         case indication(AttributeHandle)
-        /// A PDU without consequence.
         case ignored
     }
 
@@ -88,9 +83,7 @@ public struct GATTClient: Sendable {
         public var kind: GATTSubscriptionKind
     }
 
-    /// The longest value that an attribute can have.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.2.9.
+    /// The longest value that an attribute can have (Core 6.0, Vol 3, Part F, 3.2.9).
     public static let longestValue = 512
     /// The longest value that is read: some servers have longer ones than the specification allows.
     public static let longestRead = 4096
@@ -141,11 +134,6 @@ public struct GATTClient: Sendable {
 
     /// True when nothing runs and nothing waits to run.
     public var isIdle: Bool { running == nil && waiting.isEmpty }
-
-    /// True when values of this handle were asked for.
-    public func isSubscribed(_ value: AttributeHandle) -> Bool {
-        subscriptions.contains { $0.value == value }
-    }
 
     /// The next result; nil when there is none.
     public mutating func nextEvent() -> Event? {
@@ -254,6 +242,81 @@ public struct GATTClient: Sendable {
             }
         if let dropped { subscriptions.removeAll { $0 == dropped } }
         events.append(Event(procedure: ended.id, result: result))
+    }
+
+    /// Takes one arriving PDU of a peer that is not served.
+    ///
+    /// A notification costs a few comparisons and no memory, and nobody asks what time it is.
+    public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
+        let reception = bearer.receive(bytes, now: now())
+        if case .notification(let handle) = reception { return .notification(handle) }
+        let now = now()
+        switch reception {
+        case .command: return take(bearer.ignore(), now: now)
+        case .request(let pdu):
+            var server = GATTServer(.empty)
+            let peer = server.connect()
+            server.receive(pdu, from: peer, mtu: Int(mtu), now: now)
+            send(from: peer, of: &server, now: now)
+            return .handled
+        default: return take(reception, now: now)
+        }
+    }
+
+    /// Takes one arriving PDU of a peer that is served: PDUs for the server go there, and may become its events.
+    public mutating func receive(
+        _ bytes: Span<UInt8>,
+        from peer: GATTServer.PeerID,
+        for server: inout GATTServer,
+        now: Duration
+    ) -> Reception {
+        let reception = bearer.receive(bytes, now: now)
+        switch reception {
+        case .confirmed: server.confirm(peer)
+        case .command(let pdu), .request(let pdu): server.receive(pdu, from: peer, mtu: Int(mtu), now: now)
+        default: return take(reception, now: now)
+        }
+        return .handled
+    }
+
+    /// The next PDU for the transport; nil when there is none.
+    public mutating func nextOutgoing() -> [UInt8]? {
+        bearer.nextOutgoing()
+    }
+
+    /// The next PDU for the transport, the client's or the server's; nil when there is none.
+    ///
+    /// The server's updates stay in its own queue until the transport has taken everything else.
+    public mutating func nextOutgoing(
+        to peer: GATTServer.PeerID,
+        from server: inout GATTServer,
+        now: Duration
+    ) -> [UInt8]? {
+        if let pdu = bearer.nextOutgoing() { return pdu }
+        send(from: peer, of: &server, now: now)
+        return bearer.nextOutgoing()
+    }
+
+    private mutating func send(from peer: GATTServer.PeerID, of server: inout GATTServer, now: Duration) {
+        guard failure == nil else { return }
+        let pdu = server.nextOutgoing(
+            for: peer,
+            mtu: Int(mtu),
+            canNotify: bearer.canNotify,
+            canIndicate: bearer.canIndicate
+        )
+        guard let pdu else { return }
+        do throws(ATTBearer.Refusal) {
+            if pdu.opcode.kind == .response {
+                try bearer.answer(pdu)
+            } else {
+                try bearer.send(pdu, now: now)
+            }
+        } catch {
+            // This happens only where the MTU became smaller after the request, which still gets its one response.
+            guard let opcode = bearer.unanswered else { return }
+            try? bearer.answer(.errorResponse(request: opcode, handle: .invalid, error: .unlikelyError))
+        }
     }
 }
 

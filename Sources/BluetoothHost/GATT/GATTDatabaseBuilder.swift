@@ -72,9 +72,7 @@ public struct GATTDatabaseBuilder: Sendable {
         )
     }
 
-    /// The longest device name, in bytes.
-    ///
-    /// Core 6.0, Vol 3, Part C, 3.2.2.
+    /// The longest device name, in bytes (Core 6.0, Vol 3, Part C, 3.2.2).
     public static let longestDeviceName = 248
 
     /// The database with the services published so far.

@@ -2,13 +2,11 @@
 
 import BluetoothPackets
 
-/// The response to a request that only reads, made of the database and the values that are known.
-///
-/// Core 6.0, Vol 3, Part F, 3.4.3 and 3.4.4.
+/// The response to a request that only reads, made of the database and the values that are known (Core 6.0, Vol 3, Part
+/// F, 3.4.3 and 3.4.4).
 struct GATTReadAnswer {
     /// The reason why there is no response yet.
     enum Interruption: Error {
-        /// The request is refused.
         case refused(ATTError, AttributeHandle)
         /// The owner has to supply this value first.
         case needs(AttributeHandle, offset: Int)
@@ -122,9 +120,7 @@ struct GATTReadAnswer {
         return .readByTypeResponse(items)
     }
 
-    /// Services are the only groups.
-    ///
-    /// Core 6.0, Vol 3, Part G, 2.5.3.
+    /// Services are the only groups (Core 6.0, Vol 3, Part G, 2.5.3).
     private func readByGroupType(_ range: AttributeHandleRange, _ type: BluetoothUUID) throws(Interruption) -> ATTPDU {
         guard range.isValid else { throw .refused(.invalidHandle, range.start) }
         guard type == GATTAttributeType.primaryService || type == GATTAttributeType.secondaryService else {

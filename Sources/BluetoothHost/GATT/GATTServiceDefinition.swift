@@ -12,9 +12,7 @@ public enum GATTValueSource: Hashable, Sendable {
     case dynamic
 }
 
-/// A service that a server is to have.
-///
-/// Core 6.0, Vol 3, Part G, 3.1.
+/// A service that a server is to have (Core 6.0, Vol 3, Part G, 3.1).
 public struct GATTServiceDefinition: Hashable, Sendable {
     /// The service's UUID.
     public var uuid: BluetoothUUID
@@ -39,9 +37,7 @@ public struct GATTServiceDefinition: Hashable, Sendable {
     }
 }
 
-/// The extended properties of a characteristic.
-///
-/// Core 6.0, Vol 3, Part G, 3.3.3.1.
+/// The extended properties of a characteristic (Core 6.0, Vol 3, Part G, 3.3.3.1).
 public struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
     /// The two bytes of the descriptor.
     public let rawValue: UInt16
@@ -61,9 +57,7 @@ public struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
 ///
 /// The properties say which of reading, writing, notifying and indicating there is at all; the access fields say over
 /// which links. A client characteristic configuration descriptor comes with `notify` and `indicate`, and an extended
-/// properties descriptor with `extendedProperties`.
-///
-/// Core 6.0, Vol 3, Part G, 3.3.
+/// properties descriptor with `extendedProperties`. Core 6.0, Vol 3, Part G, 3.3.
 public struct GATTCharacteristicDefinition: Hashable, Sendable {
     /// Its UUID.
     public var uuid: BluetoothUUID
@@ -107,15 +101,11 @@ public struct GATTCharacteristicDefinition: Hashable, Sendable {
         self.descriptors = descriptors
     }
 
-    /// The shortest key that encryption can have, in bytes.
-    ///
-    /// Core 6.0, Vol 3, Part H, 2.3.4.
+    /// The shortest key that encryption can have, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let shortestKey: UInt8 = 7
 }
 
-/// A descriptor that a characteristic is to have.
-///
-/// Core 6.0, Vol 3, Part G, 3.3.3.
+/// A descriptor that a characteristic is to have (Core 6.0, Vol 3, Part G, 3.3.3).
 public struct GATTDescriptorDefinition: Hashable, Sendable {
     /// Its UUID.
     public var uuid: BluetoothUUID
@@ -139,17 +129,13 @@ public struct GATTDescriptorDefinition: Hashable, Sendable {
         self.write = write
     }
 
-    /// The Characteristic User Description descriptor: a text as UTF-8.
-    ///
-    /// Core 6.0, Vol 3, Part G, 3.3.3.2.
+    /// The Characteristic User Description descriptor: a text as UTF-8 (Core 6.0, Vol 3, Part G, 3.3.3.2).
     public static func userDescription(_ text: String) -> GATTDescriptorDefinition {
         GATTDescriptorDefinition(uuid: GATTAttributeType.userDescription, value: .constant(Array(text.utf8)))
     }
 
     /// The Characteristic Presentation Format descriptor: a format, a power of ten, and the numbers of unit and
-    /// description.
-    ///
-    /// Core 6.0, Vol 3, Part G, 3.3.3.5.
+    /// description (Core 6.0, Vol 3, Part G, 3.3.3.5).
     public static func presentationFormat(
         format: UInt8,
         exponent: Int8 = 0,
@@ -164,5 +150,63 @@ public struct GATTDescriptorDefinition: Hashable, Sendable {
         writer.write(namespace)
         writer.write(description)
         return GATTDescriptorDefinition(uuid: GATTAttributeType.presentationFormat, value: .constant(writer.bytes))
+    }
+}
+
+/// The security that a link must have before an attribute may be read or written over it (Core 6.0, Vol 3, Part F,
+/// 3.2.5).
+public enum GATTAccess: Sendable, Hashable, CaseIterable {
+    /// No link is enough: access is never allowed.
+    case never
+    /// Any link is enough.
+    case open
+    case encrypted
+    /// The link is encrypted by a key that was authenticated.
+    case authenticated
+}
+
+/// The security of a link (Core 6.0, Vol 3, Part C, 10.2.1 (LE security mode 1)).
+public struct GATTLinkSecurity: Hashable, Sendable {
+    /// The level of a link's security.
+    public enum Level: Int, Sendable, Comparable, CaseIterable {
+        case none
+        /// Encrypted, by a key that anyone could have agreed upon.
+        case encrypted
+        /// Encrypted by a key that was authenticated.
+        case authenticated
+
+        /// Ordered from weaker to stronger.
+        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// The longest key, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
+    public static let longestKey: UInt8 = 16
+
+    /// The level.
+    public var level: Level
+    /// The length of the key that encrypts the link, 7 to 16 bytes; without meaning on a link that is not encrypted.
+    public var keySize: UInt8
+    /// True when both sides have a key from an earlier pairing, in use or not.
+    public var isBonded: Bool
+
+    /// The security of a link; a fresh one has none.
+    public init(level: Level = .none, keySize: UInt8 = Self.longestKey, isBonded: Bool = false) {
+        self.level = level
+        self.keySize = keySize
+        self.isBonded = isBonded
+    }
+
+    /// The error for a link that is not secure enough; nil where it is, and for `never`, which no link satisfies.
+    ///
+    /// Without a key to encrypt with, pairing has to come first: Insufficient Authentication. With one, encryption is
+    /// all that is missing: Insufficient Encryption. Core 6.0, Vol 3, Part C, 10.3.1.
+    func refusal(for access: GATTAccess, keySize required: UInt8) -> ATTError? {
+        switch access {
+        case .never, .open: return nil
+        case .encrypted, .authenticated:
+            guard level >= .encrypted else { return isBonded ? .insufficientEncryption : .insufficientAuthentication }
+            if access == .authenticated, level < .authenticated { return .insufficientAuthentication }
+            return keySize < required ? .encryptionKeySizeTooShort : nil
+        }
     }
 }

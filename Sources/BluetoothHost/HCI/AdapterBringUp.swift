@@ -34,7 +34,6 @@ public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
 
 /// The reason why an adapter cannot be used.
 public enum AdapterFailure: Error, Equatable, Sendable {
-    /// The kernel knows no adapter.
     case noAdapter
     /// The kernel does not know the adapter that was asked for.
     case notFound(AdapterSelector, available: [String])
@@ -44,7 +43,6 @@ public enum AdapterFailure: Error, Equatable, Sendable {
     case blocked(ControllerIndex)
     /// The kernel does not let this process change the adapter.
     case notPermitted(ControllerIndex)
-    /// The kernel refused a command.
     case refused(ManagementOpcode, ManagementStatus)
     /// The kernel's answer could not be read.
     case malformed(DecodingError)
@@ -62,9 +60,7 @@ public struct AdapterBringUp: Sendable {
         case send(ManagementCommand)
         /// Send the command after a while: the kernel is busy with the adapter.
         case sendLater(ManagementCommand, after: Duration)
-        /// The adapter is ready.
         case ready(ControllerIndex, ControllerInformation)
-        /// The adapter cannot be made ready.
         case failed(AdapterFailure)
     }
 

@@ -3,14 +3,11 @@
 public import BluetoothPackets
 
 extension LowEnergyHost {
-    /// The progress of advertising.
     struct Advertising: Sendable {
         enum State: Sendable {
-            /// The controller does not advertise.
             case idle
             /// Commands are on their way.
             case busy
-            /// The controller advertises.
             case on
             /// A connection ended it, and the controller cannot advertise again yet.
             case waiting
@@ -103,7 +100,6 @@ extension LowEnergyHost {
         request(advertising.steps.removeFirst(), .advertise)
     }
 
-    /// Takes the answer to a command of the sequence.
     mutating func takeAdvertising(_ outcome: HCICommandQueue.Outcome) {
         if advertising.isSuperseded {
             advertising.isSuperseded = false
@@ -151,9 +147,7 @@ extension LowEnergyHost {
         }
     }
 
-    /// A central has connected: the controller advertises no more.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.9.
+    /// A central has connected: the controller advertises no more (Core 6.0, Vol 4, Part E, 7.8.9).
     mutating func noteConnectionOfAdvertising() {
         guard advertising.wanted != nil, advertising.isAnnounced else { return }
         guard advertising.state == .on else {

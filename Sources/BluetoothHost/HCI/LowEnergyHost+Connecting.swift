@@ -3,16 +3,12 @@
 public import BluetoothPackets
 
 extension LowEnergyHost {
-    /// An attempt to connect.
-    ///
-    /// The first attempt is the controller's, the others wait.
+    /// An attempt to connect; the first attempt is the controller's, the others wait.
     struct Attempt: Sendable {
         enum State: Sendable, Equatable {
-            /// Waits for its turn.
             case waiting
             /// LE Create Connection is on its way.
             case commanded
-            /// The controller looks for the device.
             case initiating
             /// LE Create Connection Cancel was sent.
             case cancelling
@@ -26,7 +22,6 @@ extension LowEnergyHost {
         var state = State.waiting
         /// True when the attempt was given up; it then ends without an event.
         var isAbandoned = false
-        /// True when its time is over.
         var isLate = false
 
         /// The time at which something is to be done.
@@ -40,9 +35,7 @@ extension LowEnergyHost {
     /// The pause before a connection that could not be established is tried again.
     static let rest = Duration.milliseconds(100)
 
-    /// Connects, one device after the other.
-    ///
-    /// `connected` or `connectionFailed` follows.
+    /// Connects, one device after the other; `connected` or `connectionFailed` follows.
     public mutating func connect(
         to device: DeviceAddress,
         _ parameters: ConnectionParameters = .standard,
@@ -135,7 +128,6 @@ extension LowEnergyHost {
         }
     }
 
-    /// Ends attempts whose time is over.
     mutating func expireAttempts(now: Duration) {
         if case .resting(let time)? = attempts.first?.state, time <= now, attempts[0].deadline > now {
             attempts[0].state = .waiting
@@ -239,9 +231,8 @@ extension LowEnergyHost {
         counters.strayPackets &+= UInt64(before - early.count)
     }
 
-    /// Forgets a connection, and gives its buffers back: the controller has thrown its data away.
-    ///
-    /// Core 6.0, Vol 4, Part E, 4.3.
+    /// Forgets a connection, and gives its buffers back: the controller has thrown its data away (Core 6.0, Vol 4, Part
+    /// E, 4.3).
     mutating func end(_ handle: UInt16, _ reason: HCIStatus) {
         guard let link = links.removeValue(forKey: handle) else { return }
         freeBuffers &+= link.inFlight

@@ -120,7 +120,6 @@ extension LowEnergyHost {
         return packet
     }
 
-    /// Takes a data packet.
     mutating func receiveData(_ packet: Span<UInt8>, now: Duration) {
         do throws(DecodingError) {
             let data = try ACLPacket(packet)

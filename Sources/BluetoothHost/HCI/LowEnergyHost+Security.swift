@@ -16,13 +16,10 @@ extension LowEnergyHost {
         case compareNumber(UInt32)
         /// The pairing has succeeded; nil where no bond comes of it.
         case paired(Bond?)
-        /// The pairing has failed.
         case pairingFailed(SecurityManager.Failure)
     }
 
-    /// The bit of LE Encryption in the LE features.
-    ///
-    /// Core 6.0, Vol 6, Part B, 4.6.
+    /// The bit of LE Encryption in the LE features (Core 6.0, Vol 6, Part B, 4.6).
     private static let encryptionFeature: UInt64 = 1 &<< 0
 
     /// The most bonds of which pairings add another.
@@ -124,7 +121,6 @@ extension LowEnergyHost {
         }
     }
 
-    /// The bonds with this controller.
     var ownBonds: [Bond] { bonds.filter { $0.localAddress == ownAddress?.address } }
 
     /// The bond of this controller with a device, by its identity or by an address that the bond's key resolves.
@@ -259,9 +255,8 @@ extension LowEnergyHost {
         return !isKnown && bonds.count < Self.maximumBonds
     }
 
-    /// A peripheral wants a secure link: with a bond the link is encrypted, and without one nobody pairs by himself.
-    ///
-    /// Core 6.0, Vol 3, Part H, 2.4.6.
+    /// A peripheral wants a secure link: with a bond the link is encrypted, and without one nobody pairs by himself
+    /// (Core 6.0, Vol 3, Part H, 2.4.6).
     private mutating func takeSecurityRequest(_ connection: Connection, now: Duration) {
         guard let security = securities[connection.handle] else { return }
         guard security.manager.bond == nil else {

@@ -7,9 +7,8 @@ public import BluetoothPackets
 ///
 /// A pure state machine. The caller passes every packet from the controller to `receive`, sends what `nextOutgoing`
 /// returns, takes the events, and calls `handleDeadline` at `deadline`. Everything that a controller or a peer can make
-/// it keep is bounded, and a controller that is wrong, silent or forgetful ends in one `failed` event.
-///
-/// Core 6.0, Vol 4, Part E (HCI) and Vol 3, Part A (L2CAP).
+/// it keep is bounded, and a controller that is wrong, silent or forgetful ends in one `failed` event. Core 6.0, Vol 4,
+/// Part E (HCI) and Vol 3, Part A (L2CAP).
 public struct LowEnergyHost: Sendable {
     /// An established connection.
     public struct Connection: Hashable, Sendable {
@@ -23,25 +22,19 @@ public struct LowEnergyHost: Sendable {
 
     /// The reason why an attempt to connect failed.
     public enum ConnectionFailure: Error, Hashable, Sendable {
-        /// The device did not answer in time.
         case timedOut
-        /// The controller gave this reason.
         case status(HCIStatus)
-        /// The controller refused this command.
         case refused(HCIOpcode, HCIStatus)
     }
 
     /// News for the caller.
     public enum Event: Hashable, Sendable {
-        /// The controller is initialised.
         case ready
         /// The host has given up; no event follows.
         case failed(HostFailure)
         /// A connection was established, in either role.
         case connected(Connection)
-        /// An attempt to connect has failed.
         case connectionFailed(DeviceAddress, ConnectionFailure)
-        /// A connection has ended.
         case disconnected(Connection, reason: HCIStatus)
         /// A connection has another timing from now on.
         case timed(handle: UInt16, ConnectionTiming)
@@ -51,17 +44,11 @@ public struct LowEnergyHost: Sendable {
         case security(handle: UInt16, SecurityNews)
         /// There is room again for a PDU that was not taken.
         case writable(handle: UInt16)
-        /// Advertising has begun.
         case advertisingStarted
-        /// Advertising could not begin.
         case advertisingFailed(HostFailure)
-        /// Advertising has ended, as asked for.
         case advertisingStopped
-        /// Scanning has begun.
         case scanStarted
-        /// Scanning has ended.
         case scanStopped
-        /// Scanning has failed.
         case scanFailed(Scanner.Failure)
         /// A report that the filter lets through.
         case scanned(DeviceTable.Update)
@@ -95,7 +82,6 @@ public struct LowEnergyHost: Sendable {
         public internal(set) var repeatedConnections: UInt64 = 0
     }
 
-    /// The state of the controller's initialisation.
     enum State: Sendable, Equatable {
         case initialising
         case ready
@@ -171,7 +157,6 @@ public struct LowEnergyHost: Sendable {
     var current: Purpose?
     var scanner: Scanner?
     var links: [UInt16: HostLink] = [:]
-    /// The connections that the caller has heard of.
     var announced: Set<UInt16> = []
     var freeBuffers = 0
     /// The connection that was served last; the next one in order comes first.
@@ -192,7 +177,6 @@ public struct LowEnergyHost: Sendable {
     /// The optional commands that the controller left without an answer.
     var unanswered: Set<HCIOpcode> = []
 
-    /// The purpose of a command.
     enum Purpose: Sendable {
         case initialise
         case advertise

@@ -21,21 +21,17 @@ public struct ManagedPairing: Sendable {
         case ask(Question)
         /// The user is to enter this number at the other device.
         case show(passkey: UInt32)
-        /// It is over.
         case ended(Result<Bond, Failure>)
     }
 
     /// Why a pairing gave no bond.
     public enum Failure: Error, Equatable, Sendable {
-        /// The kernel refused a command.
         case refused(ManagementOpcode, ManagementStatus)
         /// The device could not be connected to, or the link ended.
         case notReached(ManagementStatus)
         /// The devices did not agree: a wrong number, a refusal, or what one of them demands.
         case disagreed
-        /// The kernel has a key of the device.
         case alreadyPaired
-        /// The user has said no.
         case declined
         /// It took too long, or was called off.
         case cancelled

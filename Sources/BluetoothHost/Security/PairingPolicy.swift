@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 public import BluetoothPackets
+import Cryptography
 
 /// What a host allows, and offers, when it pairs.
 public struct PairingPolicy: Hashable, Sendable {
@@ -38,14 +39,12 @@ public struct PairingPolicy: Hashable, Sendable {
         self.identityResolvingKey = identityResolvingKey
     }
 
-    /// The keys that this host distributes.
     private var ownKeys: PairingFeatures.Keys {
         var keys: PairingFeatures.Keys = identityResolvingKey == nil ? [] : .identity
         if allowsLegacy { keys.insert(.encryption) }
         return keys
     }
 
-    /// The keys that are asked of the peer.
     private var peerKeys: PairingFeatures.Keys { allowsLegacy ? [.encryption, .identity] : .identity }
 
     /// AuthReq.
@@ -56,7 +55,6 @@ public struct PairingPolicy: Hashable, Sendable {
         return authentication
     }
 
-    /// The features of a Pairing Request.
     var request: PairingFeatures {
         PairingFeatures(
             ioCapability: ioCapability,
@@ -89,5 +87,185 @@ public struct PairingPolicy: Hashable, Sendable {
         else { throw .invalidParameters }
         let model = AssociationModel(initiator: request, responder: response)
         guard model.hasNumber || !requiresAuthentication else { throw .authenticationRequirements }
+    }
+}
+
+/// The way in which two devices make sure of each other while they pair (Core 6.0, Vol 3, Part H, 2.3.5.1).
+public enum AssociationModel: Hashable, Sendable, CaseIterable {
+    /// They do not: anyone could be in the middle.
+    case justWorks
+    /// Both show a number, and the user says whether it is the same.
+    case numericComparison
+    /// The initiator shows a passkey, which the user enters at the responder.
+    case passkeyFromInitiator
+    /// The responder shows a passkey, which the user enters at the initiator.
+    case passkeyFromResponder
+    /// The user enters one passkey at both.
+    case passkeyEntered
+
+    /// True where the user compares or enters a number; it authenticates with LE Secure Connections only.
+    public var hasNumber: Bool { self != .justWorks }
+
+    /// The model that follows from what both devices offer; out-of-band data is none of them (Core 6.0, Vol 3, Part H,
+    /// 2.3.5.1, table 2.8).
+    public init(initiator: PairingFeatures, responder: PairingFeatures) {
+        let isProtected = initiator.authentication.union(responder.authentication).contains(.mitmProtection)
+        let both = initiator.authentication.intersection(responder.authentication)
+        let isSecure = both.contains(.secureConnections)
+        guard isProtected else {
+            self = .justWorks
+            return
+        }
+        switch (initiator.ioCapability, responder.ioCapability) {
+        case (.noInputNoOutput, _), (_, .noInputNoOutput), (.displayOnly, .displayOnly), (.displayOnly, .displayYesNo),
+            (.displayYesNo, .displayOnly):
+            self = .justWorks
+        case (.keyboardOnly, .keyboardOnly): self = .passkeyEntered
+        case (_, .keyboardOnly), (.displayOnly, .keyboardDisplay): self = .passkeyFromInitiator
+        case (.keyboardOnly, _), (.keyboardDisplay, .displayOnly): self = .passkeyFromResponder
+        case (.displayYesNo, .displayYesNo): self = isSecure ? .numericComparison : .justWorks
+        case (.displayYesNo, .keyboardDisplay), (.keyboardDisplay, .keyboardDisplay):
+            self = isSecure ? .numericComparison : .passkeyFromInitiator
+        case (.keyboardDisplay, .displayYesNo): self = isSecure ? .numericComparison : .passkeyFromResponder
+        }
+    }
+
+    func showsPasskey(_ role: ConnectionRole) -> Bool {
+        self == (role == .central ? .passkeyFromInitiator : .passkeyFromResponder)
+    }
+
+    var hasPasskey: Bool {
+        switch self {
+        case .justWorks, .numericComparison: false
+        case .passkeyFromInitiator, .passkeyFromResponder, .passkeyEntered: true
+        }
+    }
+}
+
+/// What two devices have told each other while they pair.
+struct PairingAttempt: Sendable {
+    /// A kind of PDU by which a key is distributed (Core 6.0, Vol 3, Part H, 3.6.1: in this order).
+    enum KeyPart: Hashable, Sendable {
+        case longTermKey
+        case identification
+        case resolvingKey
+        case identityAddress
+    }
+
+    /// The rounds of LE Secure Connections with a passkey: one for each of its bits.
+    static let rounds = 20
+
+    let request: PairingFeatures
+    /// The responder's features; nil before they are known.
+    var response: PairingFeatures?
+
+    var passkey: UInt32?
+    /// True from the question for the passkey to its answer.
+    var isAskingPasskey = false
+    /// True from the question whether the numbers are the same to its answer.
+    var isComparing = false
+    /// The number of PDUs that were taken without a consequence.
+    var tolerated = 0
+
+    /// The host's key pair of LE Secure Connections, the peer's public key, and the secret that they share.
+    var privateKey: P256.PrivateKey?
+    var peerKey: P256.PublicKey?
+    var secret: UInt256?
+    /// The round of a passkey, from 0 on.
+    var round = 0
+    /// The random numbers of this round, the host's own and the peer's.
+    var nonce: UInt128 = 0
+    var peerNonce: UInt128 = 0
+    var peerConfirm: UInt128?
+    /// A confirm value that came before the passkey was entered.
+    var heldConfirm: UInt128?
+    /// A check value that came before the user had compared the numbers.
+    var heldCheck: UInt128?
+    var macKey: UInt128 = 0
+
+    /// The key that encrypts the link: the long term key of LE Secure Connections, or the short term key.
+    var encryptionKey: UInt128?
+    /// The parts of keys that the peer has yet to send, in this order.
+    var awaited: [KeyPart] = []
+    /// The long term key of LE legacy pairing that this host has distributed.
+    var ownKey: LongTermKey?
+    var peerLongTermKey: UInt128 = 0
+    var peerLegacyKey: LongTermKey?
+    var peerResolvingKey: UInt128 = 0
+    var peerIdentity: DeviceAddress?
+
+    init(request: PairingFeatures, response: PairingFeatures? = nil) {
+        self.request = request
+        self.response = response
+    }
+
+    /// The association model; nil before the features of both are known.
+    var model: AssociationModel? { response.map { AssociationModel(initiator: request, responder: $0) } }
+
+    /// True where a stranger in the middle would be noticed: by a number, with LE Secure Connections.
+    var isAuthenticated: Bool { model?.hasNumber == true && both(.secureConnections) }
+
+    /// True where both devices know a feature, or want it.
+    func both(_ feature: PairingFeatures.Authentication) -> Bool {
+        guard let response else { return false }
+        return request.authentication.intersection(response.authentication).contains(feature)
+    }
+
+    /// The random value of a check: the passkey, or 0.
+    var checkRandom: UInt128 { UInt128(passkey ?? 0) }
+
+    /// The last argument of f4 in this round.
+    var confirmBit: UInt8 {
+        guard let passkey else { return 0 }
+        return 0x80 | UInt8(truncatingIfNeeded: passkey &>> UInt32(truncatingIfNeeded: round)) & 1
+    }
+}
+
+/// How long a peer that failed to pair has to wait: twice as long after each failure (Core 6.0, Vol 3, Part H, 2.3.6).
+public struct PairingBackoff: Hashable, Sendable {
+    /// The first wait, and the longest.
+    public static let waits: ClosedRange<Duration> = .seconds(1)...Duration.seconds(64)
+
+    /// The wait after the last failure; zero without one.
+    public private(set) var wait = Duration.zero
+    /// The time before which no attempt is made or accepted; nil without a failure.
+    public private(set) var end: Duration?
+
+    /// Nothing has failed.
+    public init() {}
+
+    /// True while a peer has to wait.
+    public func isWaiting(at now: Duration) -> Bool { end.map { now < $0 } ?? false }
+
+    mutating func fail(at now: Duration) {
+        wait = min(max(wait * 2, Self.waits.lowerBound), Self.waits.upperBound)
+        end = now + wait
+    }
+
+    /// Takes a success: the next failure is a first one.
+    mutating func succeed() {
+        self = PairingBackoff()
+    }
+}
+
+/// The random numbers of pairing: the system's, which are fit for keys.
+public struct PairingRandomness: RandomNumberGenerator, Sendable {
+    private let number: (@Sendable (_ place: UInt64) -> UInt64)?
+    private var place: UInt64 = 0
+
+    /// The system's numbers.
+    public init() { number = nil }
+
+    /// For tests: each number follows from its place, which begins at 0; a copy goes on at the same one.
+    package init(_ number: @escaping @Sendable (_ place: UInt64) -> UInt64) { self.number = number }
+
+    /// The next number.
+    public mutating func next() -> UInt64 {
+        guard let number else {
+            var system = SystemRandomNumberGenerator()
+            return system.next()
+        }
+        defer { place &+= 1 }
+        return number(place)
     }
 }

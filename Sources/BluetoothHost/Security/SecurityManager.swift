@@ -11,9 +11,7 @@ import Cryptography
 /// controller does.
 ///
 /// A pairing that goes wrong in any way ends in one Pairing Failed and one `failed`; no key of it is ever given out. Only
-/// keys of 16 bytes are made.
-///
-/// Core 6.0, Vol 3, Part H.
+/// keys of 16 bytes are made. Core 6.0, Vol 3, Part H.
 public struct SecurityManager: Sendable {
     /// The reason why a pairing has failed.
     public enum Failure: Error, Hashable, Sendable {
@@ -21,7 +19,6 @@ public struct SecurityManager: Sendable {
         case refused(PairingFailure)
         /// This host has ended it with Authentication Requirements: the peer knows only LE legacy pairing.
         case legacy
-        /// The peer has ended it.
         case refusedByPeer(PairingFailure)
         /// 30 seconds passed without a step; nothing more is sent on this connection.
         case timedOut
@@ -31,7 +28,6 @@ public struct SecurityManager: Sendable {
 
     /// The reason why no pairing was begun.
     public enum Refusal: Error, Hashable, Sendable {
-        /// One is under way.
         case busy
         /// There is a bond, which no pairing replaces.
         case bonded
@@ -58,7 +54,6 @@ public struct SecurityManager: Sendable {
         /// The pairing has succeeded, and the link is encrypted; nil where no bond comes of it, because the peer wants
         /// none or has told no identity.
         case paired(Bond?)
-        /// The pairing has failed.
         case failed(Failure)
     }
 
@@ -76,9 +71,7 @@ public struct SecurityManager: Sendable {
         case timedOut
     }
 
-    /// The time that a step may take.
-    ///
-    /// Core 6.0, Vol 3, Part H, 3.4.
+    /// The time that a step may take (Core 6.0, Vol 3, Part H, 3.4).
     public static let timeout = Duration.seconds(30)
     /// The most PDUs without a consequence in one pairing: more digits than anybody types.
     static let mostTolerated = 64

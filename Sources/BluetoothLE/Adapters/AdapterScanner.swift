@@ -5,7 +5,6 @@ package import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
 
-/// The reasons for which a scan fails.
 package enum ScanError: Error, Equatable {
     /// A system call failed: the operation, as it follows "cannot", and the error.
     case system(String, Errno)
@@ -15,7 +14,6 @@ package enum ScanError: Error, Equatable {
     case unsupported
     /// The controller refused a command, or did not answer it.
     case controller(Scanner.Failure)
-    /// The adapter was lost.
     case adapterGone
 
     /// The cause, in one English sentence.
@@ -84,9 +82,7 @@ package final class AdapterScanner: DeviceScanner {
 
     /// The size of the reports' receive queue in bytes: room for about 10,000 short reports.
     private static let reportBuffer: Int32 = 1 << 22
-    /// The events of the reports' socket: LE Meta.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.65.
+    /// The events of the reports' socket: LE Meta (Core 6.0, Vol 4, Part E, 7.7.65).
     private static let reportEvents: [UInt8] = [0x3E]
 
     /// Opens the sockets; the scan begins with `start`.
@@ -142,16 +138,12 @@ package final class AdapterScanner: DeviceScanner {
     /// The number of reports that the kernel dropped because they were not read in time.
     package var droppedReports: UInt32 { reportSocket.descriptor.droppedPacketCount }
 
-    /// Removes the devices that have not been heard for long (LK-3).
-    ///
-    /// It is called before the devices are shown.
+    /// Removes the devices that have not been heard for long (LK-3); it is called before the devices are shown.
     package func expireDevices() {
         _ = commands.procedure?.devices.expire(now: MonotonicClock.now)
     }
 
-    /// Begins a scan, which replaces one that runs.
-    ///
-    /// Does nothing while a scan is being stopped.
+    /// Begins a scan, which replaces one that runs; does nothing while a scan is being stopped.
     package func start(_ parameters: ScanParameters, devices: DeviceTable) {
         guard ending == nil else { return }
         wanted = (parameters, devices)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothHost
-import BluetoothPackets
+package import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
@@ -19,7 +19,6 @@ final class ConnectionWatch {
     private var evidence: ConnectionEvidence
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
 
-    /// Opens the socket.
     convenience init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
         let events = [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus]
         try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
@@ -88,5 +87,94 @@ final class KernelAttempt: ConnectionAttempt {
         watch?.close()
         if channel.isConnecting { onCancel() }
         channel.cancel()
+    }
+}
+
+/// The look for signs that the kernel has begun to make a connection, on the caller's clock.
+///
+/// The kernel takes a connect for done when it has put the device on its list, and begins with the next change of its own
+/// passive scan. Where it believes that a discovery runs, as after another program's active scan (kernels from 6.12 on),
+/// it begins never, and says nothing. What it does first, whatever its version, is a command: to scan for the devices of its
+/// list, to put the device on the controller's, or to connect. So an answer to one of these is the sign. The
+/// corresponding C functions are `hci_connect_le_scan` and `hci_update_passive_scan_sync`.
+struct ConnectionEvidence: Sendable {
+    enum Step: Equatable, Sendable {
+        /// Nothing before the next deadline.
+        case wait
+        /// End the discovery that the kernel believes to run.
+        case endDiscovery
+    }
+
+    /// The time in which the kernel has to begin.
+    static let limit = Duration.seconds(3)
+
+    /// The time at which `check` is to be called; nil when a sign was seen, or nothing more can be done.
+    private(set) var deadline: Duration?
+
+    /// The look at a connection that the kernel was asked for now.
+    init(now: Duration) {
+        deadline = now + Self.limit
+    }
+
+    private(set) var isBegun = false
+
+    /// Takes an event packet, its indicator included, as a raw socket passes it.
+    mutating func handle(_ packet: Span<UInt8>) {
+        guard !isBegun, let event = try? HCIEvent(packet) else { return }
+        switch event {
+        case .commandComplete(_, let opcode, let returnParameters)
+        where !returnParameters.isEmpty && returnParameters[0] == HCIStatus.success.rawValue:
+            note(opcode)
+        case .commandStatus(.success, _, let opcode): note(opcode)
+        default: break
+        }
+    }
+
+    private mutating func note(_ opcode: HCIOpcode) {
+        switch opcode {
+        case .leAddDeviceToFilterAcceptList, .leSetScanEnable, .leSetExtendedScanEnable, .leCreateConnection,
+            .leExtendedCreateConnection:
+            isBegun = true
+            deadline = nil
+        default: break
+        }
+    }
+
+    /// Decides what is to be done now: once for each `limit` without a sign.
+    mutating func check(now: Duration) -> Step {
+        guard let deadline, now >= deadline else { return .wait }
+        self.deadline = now + Self.limit
+        return .endDiscovery
+    }
+}
+
+/// The devices to which an attempt has failed and was not repeated since, and whom the kernel may connect all the same.
+///
+/// When a controller refuses a connection, Linux 5.10 tells the socket and goes on trying by itself. The link that comes of
+/// it belongs to nobody and lasts until the device ends it: meanwhile the device does not advertise, so no scan hears
+/// it. The corresponding C function is `hci_le_conn_failed`.
+package struct FailedAttempts: Sendable {
+    /// The most devices that are remembered; the one that failed first is forgotten.
+    package static let capacity = 16
+
+    private var devices: [ManagementAddress] = []
+
+    package init() {}
+
+    /// Notes that an attempt begins: the link that comes is its own.
+    package mutating func noteBeginning(_ device: ManagementAddress) {
+        devices.removeAll { $0 == device }
+    }
+
+    package mutating func noteFailure(_ device: ManagementAddress) {
+        if devices.count == Self.capacity { devices.removeFirst() }
+        devices.append(device)
+    }
+
+    /// Notes a link; true if nobody holds it, once for each failure.
+    package mutating func takesLink(_ device: ManagementAddress) -> Bool {
+        guard let place = devices.firstIndex(of: device) else { return false }
+        devices.remove(at: place)
+        return true
     }
 }

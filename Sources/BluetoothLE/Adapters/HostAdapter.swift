@@ -6,8 +6,6 @@ package import LinuxIO
 import SystemPackage
 
 /// The adapter of a controller that belongs to this process alone: the host stack of this library, on the event loop.
-///
-/// It is used on the loop's thread.
 package final class HostAdapter: LowEnergyAdapter {
     let loop: EventLoop
     let transport: any PacketTransport
@@ -124,7 +122,6 @@ package final class HostAdapter: LowEnergyAdapter {
     package var address: BluetoothAddress { host.ownAddress?.address ?? BluetoothAddress(rawValue: 0) }
     /// The address that peers see, with its type; nil before the adapter is ready.
     package var deviceAddress: DeviceAddress? { host.ownAddress }
-    /// The counters of the host stack.
     package var counters: LowEnergyHost.Counters { host.counters }
 
     package func makeScanner() throws(ScanError) -> any DeviceScanner {
@@ -209,7 +206,6 @@ package final class HostAdapter: LowEnergyAdapter {
         return isTaken
     }
 
-    /// Ends a connection.
     func end(_ connection: LowEnergyHost.Connection) {
         guard host.connections.contains(connection) else { return }
         host.disconnect(connection.handle, now: MonotonicClock.now)

@@ -7,8 +7,6 @@ import LinuxIO
 /// A scan by the host stack of this library.
 ///
 /// An adapter has one at a time: the last one that was started.
-///
-/// It is used on the event loop's thread.
 package final class HostScanner: DeviceScanner {
     private let adapter: HostAdapter
     private var onStopped: (() -> Void)?

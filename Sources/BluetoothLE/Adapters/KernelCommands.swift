@@ -70,7 +70,6 @@ final class KernelCommands<Procedure: CommandProcedure> {
         [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus, HCIEvent.Code.hardwareError]
     }
 
-    /// Opens the socket.
     convenience init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
         try self.init(try HCISocket(controller: index.rawValue, events: Self.events), on: loop)
     }
@@ -95,9 +94,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
     /// The kernel passes an event to raw sockets before it processes it. A program that reads the end of a scan and
     /// connects at once may find a kernel that takes the scan for running, disables it again, is refused, and never
     /// begins the connection (seen on 6.1). Events are processed one after another, so the answer to one more command
-    /// comes after that.
-    ///
-    /// The corresponding C function is `hci_rx_work`.
+    /// comes after that. The corresponding C function is `hci_rx_work`.
     func catchUp(completion: @escaping () -> Void) {
         onCaughtUp = completion
         _ = discovery.enqueue(.readLocalSupportedCommands)
@@ -112,9 +109,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
         registration = nil
     }
 
-    /// Sends the commands that are due, and sets the timer.
-    ///
-    /// It is called after each change of the procedure.
+    /// Sends the commands that are due, and sets the timer; it is called after each change of the procedure.
     func pump() {
         guard registration != nil else { return }
         let now = MonotonicClock.now

@@ -2,10 +2,9 @@
 
 package import BluetoothHost
 package import BluetoothPackets
+package import LinuxIO
 
 /// A scanner of devices, over the kernel's raw HCI sockets or the host stack of this library.
-///
-/// It is used on the event loop's thread.
 package protocol DeviceScanner: AnyObject {
     /// The handler of the reports that pass the filter.
     var onUpdate: ((DeviceTable.Update) -> Void)? { get set }
@@ -28,9 +27,7 @@ package protocol DeviceScanner: AnyObject {
 
     /// The devices that were heard since the start.
     var devices: DeviceTable { get }
-    /// Removes the devices that have not been heard for long (LK-3).
-    ///
-    /// It is called before the devices are shown.
+    /// Removes the devices that have not been heard for long (LK-3); it is called before the devices are shown.
     func expireDevices()
     /// The number of reports that were lost because they were not read in time.
     var droppedReports: UInt32 { get }
@@ -42,12 +39,10 @@ package struct Advertisement: Equatable, Sendable {
     package var data: [UInt8]
     /// The scan response, at most 31 bytes.
     package var scanResponse: [UInt8]
-    /// True if centrals may connect.
     package var isConnectable: Bool
     /// The time between advertising events, 20 ms to 10.24 s.
     package var interval: Duration
 
-    /// Makes an advertisement.
     package init(
         data: [UInt8],
         scanResponse: [UInt8] = [],
@@ -69,7 +64,6 @@ package struct Advertisement: Equatable, Sendable {
     }
 }
 
-/// A connection that is being made.
 package protocol ConnectionAttempt: AnyObject {
     /// Cancels the attempt; its completion handler is not called.
     func cancel()
@@ -77,7 +71,7 @@ package protocol ConnectionAttempt: AnyObject {
 
 /// An adapter in both roles, over any transport.
 ///
-/// It is used on the event loop's thread.
+/// It is used on the event loop's thread, as is every class of this module whose comment does not name another.
 package protocol LowEnergyAdapter: AnyObject {
     /// The adapter's name, such as `hci0`.
     var name: String { get }
@@ -89,7 +83,6 @@ package protocol LowEnergyAdapter: AnyObject {
     var onWake: (() -> Void)? { get set }
     /// The handler that is called when a connection that was asked for has not been begun by the kernel.
     var onStalledConnection: (() -> Void)? { get set }
-    /// True while a device is connected.
     var isConnected: Bool { get }
     /// What was done so that the controller goes on, since the adapter was made.
     var controllerCounts: ControllerCounts { get }
@@ -148,10 +141,8 @@ package protocol LowEnergyAdapter: AnyObject {
 }
 
 extension LowEnergyAdapter {
-    /// Nothing is known.
     package func quality(of device: DeviceAddress) -> LinkQuality? { nil }
 
-    /// Nothing is known of bonds.
     package func use(_ bonds: [Bond]) {}
 
     /// True: the address is the controller's.
@@ -160,7 +151,6 @@ extension LowEnergyAdapter {
     /// Nothing below this process keeps keys.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) { completion(false) }
 
-    /// Counts of nothing.
     package var controllerCounts: ControllerCounts { ControllerCounts() }
 
     /// Does nothing: a controller that this process alone drives begins with a Reset.
@@ -171,4 +161,132 @@ extension LowEnergyAdapter {
         close()
         completion()
     }
+}
+
+/// The opening of adapters, over any transport.
+package enum LowEnergyAdapters {
+    /// Finds an adapter and makes it ready; `completion` is called once, later, on the loop's thread.
+    ///
+    /// An adapter of the kernel with the `known` address is taken under whatever number it has come back.
+    /// `capture` records its packets; for the kernel's sockets its `listen` has to be called before. Throws the
+    /// errors that are known at once.
+    package static func open(
+        _ transport: AdapterTransport,
+        on loop: EventLoop,
+        known: BluetoothAddress? = nil,
+        capture: TrafficCapture? = nil,
+        completion: @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void
+    ) throws(AdapterError) {
+        switch transport {
+        case .kernel(let selector):
+            try KernelAdapter.open(selector, known: known, on: loop) { result in
+                if case .success(let adapter) = result { capture?.follow(adapter.index) }
+                completion(result.map { $0 })
+            }
+        case .userChannel(let index):
+            // The recorded packets carry this index; the monitor channel is not used.
+            capture?.follow(index)
+            start(try UserChannelTransport(controller: index, on: loop), "\(transport)", loop, capture, completion)
+        case .h4(let address):
+            start(try H4StreamTransport(to: address, on: loop), "\(transport)", loop, capture, completion)
+        }
+    }
+
+    /// Starts the host stack of this library above a controller.
+    private static func start(
+        _ transport: any PacketTransport,
+        _ name: String,
+        _ loop: EventLoop,
+        _ capture: TrafficCapture?,
+        _ completion: @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void
+    ) {
+        let adapter = HostAdapter(name: name, transport: transport, on: loop)
+        adapter.onPacket = { [weak capture] isSent, packet in capture?.record(isSent ? .sent : .received, packet) }
+        // The completion handler keeps the adapter alive until it is called.
+        adapter.start { result in
+            completion(
+                result.map { adapter }.mapError { error in
+                    // With several controllers in use, the message has to name the one that failed.
+                    if case .controller(let what) = error { .controller("\(name): \(what)") } else { error }
+                }
+            )
+        }
+    }
+}
+
+/// What the user wants of a pairing.
+package struct PairingWish: Sendable {
+    package var device: DeviceAddress
+    /// What the user sees of this host, and can tell it.
+    package var capability: IOCapability
+    /// The level below which there is no bond; a key of less than 16 bytes makes none either.
+    package var required: GATTLinkSecurity.Level
+    /// The time after which the pairing is called off.
+    package var limit: Duration
+
+    package init(
+        _ device: DeviceAddress,
+        _ capability: IOCapability,
+        required: GATTLinkSecurity.Level,
+        limit: Duration
+    ) {
+        self.device = device
+        self.capability = capability
+        self.required = required
+        self.limit = limit
+    }
+}
+
+/// A pairing with one device that the user has begun, by the kernel's Security Manager or this library's.
+///
+/// It is used on the event loop's thread, and begun and closed by the arbiter of the radio, as `RadioPairing`.
+package protocol DevicePairing: AnyObject {
+    /// The handler of news; the last is the end.
+    var onNews: ((ManagedPairing.News) -> Void)? { get set }
+
+    /// Begins; it is called off after its limit.
+    func begin()
+    /// The user's answer to `compare`.
+    func answer(_ isSame: Bool)
+    /// The user's answer to `enter`; nil for none.
+    func answer(passkey: UInt32?)
+    /// Calls it off; the end follows, unless it was there already.
+    func cancel()
+    /// Puts the adapter back as it was and ends the link, with `forgetting` without a key left below this process;
+    /// `completion` is called when that is done.
+    func close(forgetting: Bool, completion: @escaping () -> Void)
+}
+
+/// What a central may agree on with this host, the peripheral.
+package struct PairingOffer: Sendable {
+    /// What the user sees of this host, and can tell it.
+    package var capability: IOCapability
+    /// The level below which there is no bond.
+    package var required: GATTLinkSecurity.Level
+    /// The time after which nobody may pair any more.
+    package var limit: Duration
+
+    package init(_ capability: IOCapability, required: GATTLinkSecurity.Level, limit: Duration) {
+        self.capability = capability
+        self.required = required
+        self.limit = limit
+    }
+}
+
+/// A time in which one central that asks for it pairs with this host: begun by the user, and off otherwise.
+///
+/// It ends with the first bond, at its limit, or when it is closed; who asks before or behind it is refused. A central that
+/// has a bond already is refused too: a key is never replaced.
+package protocol PairingWindow: AnyObject {
+    /// The handler of news; the last is the end.
+    var onNews: ((PairingWindowNews) -> Void)? { get set }
+
+    /// Begins; it takes the place of another window of this adapter.
+    func open()
+    /// The user's answer to `compare`.
+    func answer(_ isSame: Bool)
+    /// The user's answer to `enter`; nil for none.
+    func answer(passkey: UInt32?)
+    /// Ends it at once, and a pairing that is under way; no news follows.
+    func close()
 }

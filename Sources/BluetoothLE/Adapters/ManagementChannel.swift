@@ -5,14 +5,10 @@ package import LinuxIO
 package import SystemPackage
 
 /// The management socket on the event loop: commands with their replies, and events.
-///
-/// It is used on the loop's thread.
 package final class ManagementChannel {
-    /// The outcome of a command.
     package enum Reply {
         /// The kernel's status and return parameters.
         case status(ManagementStatus, returnParameters: [UInt8])
-        /// The kernel did not answer in time.
         case timedOut
     }
 
@@ -41,7 +37,6 @@ package final class ManagementChannel {
     /// Opens the channel; throws `addressFamilyNotSupported` on a kernel without Bluetooth.
     package convenience init(on loop: EventLoop) throws(Errno) { try self.init(try ManagementSocket(), on: loop) }
 
-    /// Takes over a socket.
     package init(_ socket: consuming ManagementSocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket
@@ -120,5 +115,137 @@ package final class ManagementChannel {
         let entry = pending.remove(at: position)
         entry.timer.cancel()
         entry.completion(reply)
+    }
+}
+
+/// A question to the kernel which commands and events its management protocol has; it changes nothing.
+package enum ManagementSurvey {
+    /// Asks the kernel, and waits for the answer on an event loop of its own.
+    package static func take() throws(AdapterError) -> SupportedManagement {
+        let command = ManagementCommand.readSupportedCommands
+        var answer = ManagementChannel.Reply.timedOut
+        do throws(Errno) {
+            let loop = try EventLoop()
+            let management = try ManagementChannel(on: loop)
+            management.send(command) { reply in
+                answer = reply
+                loop.stop()
+            }
+            try loop.run()
+            management.close()
+        } catch {
+            throw AdapterError(error, "ask the kernel what it has")
+        }
+        switch answer {
+        case .timedOut: throw .silent(command.opcode)
+        case .status(.success, let parameters):
+            do throws(DecodingError) {
+                return try SupportedManagement(returnParameters: parameters.span)
+            } catch {
+                throw AdapterError(.malformed(error))
+            }
+        case .status(let status, _): throw .refused("\(command.opcode)", "\(status)")
+        }
+    }
+}
+
+/// A query of the kernel's adapters, which changes none of them.
+package final class AdapterCensus {
+    /// An adapter that the kernel manages.
+    package struct Entry: Hashable, Sendable {
+        /// The adapter's index: 0 is hci0.
+        package var index: ControllerIndex
+        /// The adapter's address, name, version and settings.
+        package var information: ControllerInformation
+    }
+
+    private let management: ManagementChannel
+    private let completion: (Result<[Entry], AdapterError>) -> Void
+    private var remaining: [ControllerIndex] = []
+    private var entries: [Entry] = []
+
+    private init(
+        _ management: ManagementChannel,
+        _ completion: @escaping (Result<[Entry], AdapterError>) -> Void
+    ) {
+        self.management = management
+        self.completion = completion
+    }
+
+    /// Asks the kernel for its adapters, and returns them sorted by index.
+    ///
+    /// It blocks until the kernel has answered, on an event loop of its own.
+    package static func take() throws(AdapterError) -> [Entry] {
+        var result: Result<[Entry], AdapterError> = .failure(.noAdapter)
+        do throws(Errno) {
+            let loop = try EventLoop()
+            let census = AdapterCensus(try ManagementChannel(on: loop)) { found in
+                result = found
+                loop.stop()
+            }
+            census.begin()
+            try loop.run()
+            census.management.close()
+        } catch {
+            throw AdapterError(error, "ask the kernel for its adapters")
+        }
+        return try result.get()
+    }
+
+    private func begin() {
+        let command = ManagementCommand.readIndexList
+        ask(command) { [unowned self] status, parameters throws(DecodingError) in
+            guard status == .success else { return completion(.failure(.refused("\(command.opcode)", "\(status)"))) }
+            remaining = try ManagementReturn.indexList(parameters.span).sorted { $0.rawValue > $1.rawValue }
+            next()
+        }
+    }
+
+    private func next() {
+        guard let index = remaining.popLast() else { return completion(.success(entries)) }
+        ask(.readControllerInformation(index)) { [unowned self] status, parameters throws(DecodingError) in
+            // An adapter that was removed since the list was read is left out.
+            if status == .success {
+                let information = try ControllerInformation(returnParameters: parameters.span)
+                entries.append(Entry(index: index, information: information))
+            }
+            next()
+        }
+    }
+
+    private func ask(
+        _ command: ManagementCommand,
+        _ take: @escaping (ManagementStatus, [UInt8]) throws(DecodingError) -> Void
+    ) {
+        management.send(command) { [weak self] reply in
+            switch reply {
+            case .timedOut: self?.completion(.failure(.silent(command.opcode)))
+            case .status(let status, let parameters):
+                do throws(DecodingError) {
+                    try take(status, parameters)
+                } catch {
+                    self?.completion(.failure(AdapterError(.malformed(error))))
+                }
+            }
+        }
+    }
+}
+
+extension AdapterTransport {
+    /// True if the controller exists; one that is reached by TCP is taken to exist.
+    package var isPresent: Bool {
+        switch self {
+        case .kernel(let selector):
+            ((try? AdapterCensus.take()) ?? []).contains { entry in
+                switch selector {
+                case .any: true
+                case .index(let index): entry.index == index
+                case .address(let address): entry.information.address == address
+                }
+            }
+        case .userChannel(let index): FileSystem.exists("/sys/class/bluetooth/hci\(index.rawValue)")
+        case .h4(.unixSocket(let path)), .h4(.serialLine(let path, _)): FileSystem.exists(path)
+        case .h4(.tcp): true
+        }
     }
 }

@@ -5,16 +5,10 @@ package import BluetoothPackets
 package import LinuxIO
 
 /// The connection to a peer's GATT server, on the event loop: a `GATTClient` over an ATT channel.
-///
-/// It is used on the loop's thread.
 package final class ATTLink {
-    /// The events of the link.
     package enum Event {
-        /// A procedure has ended.
         case procedure(GATTClient.Event)
-        /// The link was closed by the peer or by an error.
-        ///
-        /// No event follows.
+        /// The link was closed by the peer or by an error; no event follows.
         case closed(LinkFailure)
     }
 
@@ -28,7 +22,6 @@ package final class ATTLink {
         set { channel.onGap = newValue }
     }
 
-    /// The timing of the link, as `ATTChannel.timing`.
     package var timing: ConnectionTiming? { channel.timing }
     /// The handler that is called when the link has another timing.
     package var onTiming: ((ConnectionTiming) -> Void)? {
@@ -72,7 +65,6 @@ package final class ATTLink {
 
     deinit { close() }
 
-    /// The address of the peer.
     package var device: DeviceAddress { channel.device }
 
     /// The number of received packets that were dropped below the link because they were not read in time.
@@ -84,7 +76,6 @@ package final class ATTLink {
     /// The ATT_MTU of the connection in bytes: the longest PDU of either side.
     package var mtu: UInt16 { client.mtu }
 
-    /// The security of the link.
     package var security: GATTLinkSecurity { channel.security }
 
     /// Encrypts the link with the key of a bond, as `ATTChannel.secure`.

@@ -35,14 +35,11 @@ package import LinuxIO
 /// triggers the fault, paired or not. Only the user channel and the link of mgmt Add Device prevent that. The latter is not
 /// used: it takes raw ACL packets past the kernel's flow control, and a change of the kernel's accept list.
 package enum ChannelFault: Equatable, Sendable {
-    /// The kernel does not have the fault.
     case absent
-    /// The kernel has the fault.
     case present
     /// A release of 6.1 that was not examined.
     case unknown
 
-    /// Looks a version up.
     package init(_ version: KernelVersion?) {
         guard let version, version.major == 6, version.minor == 1 else {
             self = .absent
@@ -55,7 +52,6 @@ package enum ChannelFault: Equatable, Sendable {
         }
     }
 
-    /// The fault of the running kernel.
     package static let running = ChannelFault(.running)
 
     /// The request that is sent before encryption: services from the last handle on.

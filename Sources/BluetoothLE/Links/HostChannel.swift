@@ -5,9 +5,7 @@ package import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// The ATT channel of a connection of the host stack in this process.
-///
-/// It is used on the event loop's thread.
+/// The ATT channel of a connection of the host stack in this process; it is used on the event loop's thread.
 package final class HostChannel: ATTChannel {
     let connection: LowEnergyHost.Connection
     private weak var adapter: HostAdapter?
@@ -62,13 +60,11 @@ package final class HostChannel: ATTChannel {
         completion(security.suffices(for: level) ? .success(()) : .failure(.notSecured))
     }
 
-    /// Takes the security that the link has from here on.
     func take(_ security: GATTLinkSecurity) {
         self.security = security
         finishSecuring()
     }
 
-    /// Takes the timing that the link has from here on.
     func take(_ timing: ConnectionTiming) {
         self.timing = timing
         onTiming?(timing)
@@ -118,5 +114,36 @@ extension LinkFailure {
         case .commandDisallowed: self = .system(.resourceBusy)
         default: self = .system(.connectionAbort)
         }
+    }
+}
+
+/// An attempt to connect that the host stack of this library makes.
+final class HostAttempt: ConnectionAttempt {
+    let device: DeviceAddress
+    let timeout: Duration
+    private weak var adapter: HostAdapter?
+    private var completion: ((Result<any ATTChannel, LinkFailure>) -> Void)?
+
+    init(
+        _ device: DeviceAddress,
+        _ timeout: Duration,
+        _ adapter: HostAdapter,
+        _ completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
+    ) {
+        self.device = device
+        self.timeout = timeout
+        self.adapter = adapter
+        self.completion = completion
+    }
+
+    package func cancel() {
+        completion = nil
+        adapter?.cancel(self)
+    }
+
+    func finish(_ result: Result<any ATTChannel, LinkFailure>) {
+        let handler = completion
+        completion = nil
+        handler?(result)
     }
 }

@@ -12,9 +12,7 @@ package final class KernelATTChannel: ATTChannel {
     /// A handler of the connection or of the failure to make it, called once.
     package typealias Completion = (Result<any ATTChannel, LinkFailure>) -> Void
 
-    /// The size of the receive queue in bytes.
-    ///
-    /// Without CAP_NET_ADMIN the kernel limits it to less.
+    /// The size of the receive queue in bytes; without CAP_NET_ADMIN the kernel limits it to less.
     static let receiveBuffer: Int32 = 1 << 22
     /// The most packets that are read in a row before the loop serves its other descriptors.
     private static let batch = 64
@@ -44,7 +42,6 @@ package final class KernelATTChannel: ATTChannel {
     /// How long the link may take to be encrypted.
     private static let securingTime = Duration.seconds(10)
 
-    /// The address of the peer.
     package let device: DeviceAddress
     /// The handler of each received PDU, called before the next is read.
     ///
@@ -323,10 +320,32 @@ extension KernelATTChannel: ConnectionAttempt {
     /// True until the connection is made, or could not be, or is given up.
     var isConnecting: Bool { completion != nil }
 
-    /// Cancels the attempt to connect.
-    ///
-    /// Does nothing once the connection is made.
+    /// Cancels the attempt to connect; does nothing once the connection is made.
     package func cancel() {
         if completion != nil { close() }
+    }
+}
+
+/// What is known of a socket's receive queue: whether the kernel can have dropped packets for want of room in it.
+///
+/// The kernel drops a packet only while others wait, even in the smallest queue, which has room for two of the longest MTU.
+/// What it drops behind the last packet that waits is told with the next one, which may come much later. A queue that has
+/// held one packet at a time since it was last empty has therefore dropped none, and its next packet need not be asked.
+struct ReceiveQueue {
+    /// The packets that were taken since the queue was last found empty, two for more.
+    private var taken: UInt8 = 2
+    /// True unless the queue held one packet at most between the last two times that it was found empty.
+    private var wasLonger = true
+
+    /// True if the next packet may tell of dropped ones.
+    var mayHaveDropped: Bool { wasLonger || taken > 0 }
+
+    /// Notes that a packet was taken, or that taking it failed.
+    mutating func take() { taken = min(taken &+ 1, 2) }
+
+    /// Notes that there was none to take.
+    mutating func foundEmpty() {
+        wasLonger = taken > 1
+        taken = 0
     }
 }

@@ -25,7 +25,6 @@ package final class LinkDriver {
         case failed(LinkFailure)
     }
 
-    /// The handler of events.
     package var onEvent: ((Event) -> Void)?
     /// The link; nil before the connection is made, and after `close`.
     package private(set) var link: ATTLink?
@@ -116,9 +115,7 @@ package final class LinkDriver {
         }
     }
 
-    /// Exchanges the MTU, which a client may leave at 23 bytes.
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.3.1.
+    /// Exchanges the MTU, which a client may leave at 23 bytes (Core 6.0, Vol 3, Part G, 4.3.1).
     private func exchangeMTU(_ link: ATTLink) {
         leavesMTU = false
         guard asksForMTU else {

@@ -121,9 +121,7 @@ public actor Peripheral {
         _ = try await run { (client, now) throws(GATTError) in try client.write(value, to: handle, now: now) }
     }
 
-    /// Writes at most MTU − 3 bytes without a confirmation.
-    ///
-    /// Throws `queueFull` while too many writes wait to be sent.
+    /// Writes at most MTU − 3 bytes without a confirmation; throws `queueFull` while too many writes wait to be sent.
     public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) throws(BluetoothError) {
         try core.perform { (client, now) throws(GATTError) in
             try client.writeWithoutResponse(value, to: handle, now: now)

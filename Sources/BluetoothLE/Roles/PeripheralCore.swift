@@ -184,9 +184,7 @@ final class PeripheralCore {
 
     // MARK: Subscriptions
 
-    /// Subscribes to a characteristic's values.
-    ///
-    /// `onEnd` is called with the error when the subscription fails later.
+    /// Subscribes to a characteristic's values; `onEnd` is called with the error when the subscription fails later.
     func subscribe(
         _ characteristic: GATTCharacteristic,
         _ kind: GATTSubscriptionKind?,

@@ -76,9 +76,7 @@ public actor PeripheralServer {
 
     private nonisolated let core: LoopBound<ServerCore>
 
-    /// Makes a server of a database from `GATTDatabaseBuilder`.
-    ///
-    /// An adapter can have one server that advertises.
+    /// Makes a server of a database from `GATTDatabaseBuilder`; an adapter can have one server that advertises.
     public init(_ adapter: BluetoothAdapter, database: GATTServerDatabase, handlers: ServerHandlers = ServerHandlers())
     {
         self.adapter = adapter

@@ -17,31 +17,8 @@ package import LinuxIO
 ///
 /// Every method is called on the loop's thread, and so is every handler.
 package final class RadioArbiter {
-    /// The present use of the radio.
-    enum Radio {
-        case idle
-        case scanning(any DeviceScanner, RadioScan)
-        case stopping(any DeviceScanner)
-        case connecting(RadioAttempt)
-        case pairing(RadioPairing)
-    }
-
-    /// The times after which the arbiter goes on without an adapter's word; each adapter has shorter ones of its own.
-    struct Limits: Sendable {
-        /// The time in which a scanner has to stop.
-        var stop = Duration.seconds(15)
-        /// The time, beyond its own, in which a connection has to be made or to fail.
-        var connection = Duration.seconds(5)
-        /// The time, beyond its own, in which a pairing has to end.
-        var pairing = Duration.seconds(20)
-    }
-
-    /// The pause after a failed attempt with `Patience.forever`, before the next attempt in the queue begins.
-    private static let pause = Duration.seconds(1)
-
     /// The loop on whose thread all methods and handlers are called.
     package let loop: EventLoop
-    /// The adapter; nil while there is none.
     package private(set) var adapter: (any LowEnergyAdapter)?
     /// The error that is thrown while there is no adapter.
     var absence = BluetoothError.unavailable(.unknown, cause: "Bluetooth is not ready yet", remedy: nil)
@@ -53,16 +30,12 @@ package final class RadioArbiter {
     /// For who opens it again and goes on, and has it alone.
     package var restartsAdapter = false
 
-    var radio = Radio.idle
-    var watch: ScanWatch
-    let watchTimer = LoopTimer()
+    private var radio = Radio.idle
+    /// The scans that are wanted, and the one that runs.
+    private let scans: RadioScans
     private let limits: Limits
     /// The limit of the step that the adapter was asked for.
     private let limitTimer = LoopTimer()
-    /// True from the moment when the controller has begun the scan that runs.
-    var isArmed = false
-    /// The scans that are wanted, in the order of their starts.
-    private var scans: [RadioScan] = []
     /// The connections that are wanted; the first one is made first.
     private var attempts: [RadioAttempt] = []
     /// The pairings that are wanted; the first one is made first.
@@ -75,9 +48,7 @@ package final class RadioArbiter {
     /// The server that has advertised on this adapter, if it still exists.
     private weak var server: ServerCore?
 
-    /// Makes an arbiter of an adapter.
-    ///
-    /// Without one, scans and connections wait for `use`.
+    /// Makes an arbiter of an adapter; without one, scans and connections wait for `use`.
     package convenience init(on loop: EventLoop, using adapter: (any LowEnergyAdapter)? = nil) {
         self.init(on: loop, using: adapter, ScanWatch())
     }
@@ -89,14 +60,19 @@ package final class RadioArbiter {
         _ limits: Limits = Limits()
     ) {
         self.loop = loop
-        self.watch = watch
         self.limits = limits
+        scans = RadioScans(watch, on: loop)
+        scans.onFailure = { [weak self] scan, error in
+            self?.radio = .idle
+            self?.end(scan, error)
+        }
+        scans.onSilence = { [weak self] in self?.restart(AdapterSentence.nothingHeard) ?? false }
         if let adapter { use(adapter) }
     }
 
     /// The counts of what was done so that the radio goes on.
     package var counts: RadioCounts {
-        var counts = watch.counts
+        var counts = scans.watch.counts
         if let adapter { counts.controllers.add(adapter.controllerCounts) }
         return counts
     }
@@ -106,13 +82,9 @@ package final class RadioArbiter {
     /// Takes over an adapter, and begins what waits for one.
     package func use(_ adapter: any LowEnergyAdapter) {
         self.adapter = adapter
-        watch.counts.noteOpened(adapter.name, adapter.address)
-        adapter.onWake = { [weak self] in
-            guard let self else { return }
-            watch.resume(now: MonotonicClock.now)
-            setWatchTimer()
-        }
-        adapter.onStalledConnection = { [weak self] in self?.watch.counts.stalledConnections &+= 1 }
+        scans.watch.counts.noteOpened(adapter.name, adapter.address)
+        adapter.onWake = { [weak self] in self?.scans.resume() }
+        adapter.onStalledConnection = { [weak self] in self?.scans.watch.counts.stalledConnections &+= 1 }
         arbitrate()
     }
 
@@ -125,24 +97,22 @@ package final class RadioArbiter {
     /// Drops the adapter after its loss: every scan fails with `ScanError.adapterGone`, every connection attempt with
     /// `LinkFailure.adapterLost` and the cause, every pairing ends with `onLoss`, and the server's connections end.
     package func lose(_ loss: AdapterLoss) {
-        if let adapter { watch.counts.controllers.add(adapter.controllerCounts) }
+        if let adapter { scans.watch.counts.controllers.add(adapter.controllerCounts) }
         adapter?.onWake = nil
         adapter?.onStalledConnection = nil
         adapter = nil
-        watch.counts.lost &+= 1
+        scans.watch.counts.lost &+= 1
         absence = .unavailable(loss.state, cause: loss.cause, remedy: loss.remedy)
         pauseTimer.cancel()
         limitTimer.cancel()
         switch radio {
-        case .scanning(let scanner, _):
-            endWatch(scanner)
-            scanner.close()
+        case .scanning: scans.end()?.close()
         case .stopping(let scanner): scanner.close()
         case .idle, .connecting, .pairing: break
         }
         radio = .idle
-        let (lostScans, lostAttempts, lostPairings) = (scans, attempts, pairings)
-        (scans, attempts, pairings) = ([], [], [])
+        let (lostScans, lostAttempts, lostPairings) = (scans.removeAll(), attempts, pairings)
+        (attempts, pairings) = ([], [])
         for scan in lostScans { scan.fail(.adapterGone) }
         for attempt in lostAttempts { attempt.finish(.failure(.adapterLost(loss.cause))) }
         for pairing in lostPairings { pairing.lose(loss) }
@@ -160,22 +130,12 @@ package final class RadioArbiter {
 
     // MARK: Scanning
 
-    /// Adds a scan.
-    ///
-    /// One that was started before becomes the newest.
+    /// Adds a scan; one that was started before becomes the newest.
     package func start(_ scan: RadioScan) {
-        scans.removeAll { $0 === scan }
-        scans.append(scan)
+        scans.add(scan)
         arbitrate()
-        guard case .scanning(_, let current) = radio, current !== scan, isArmed else { return }
-        later { [weak self] in
-            guard let self, isArmed, scans.contains(where: { $0 === scan }) else { return }
-            scan.noteStart()
-        }
+        scans.noteOverheard(by: scan)
     }
-
-    /// The scan that is to have the radio: who asks devices for more hears all that others would.
-    private var leading: RadioScan? { scans.last { $0.parameters.type == .active } ?? scans.last }
 
     /// Ends a scan, whose handlers are not called any more.
     ///
@@ -184,29 +144,18 @@ package final class RadioArbiter {
         scan.onUpdate = nil
         scan.onPacket = nil
         scan.onFailure = nil
-        scans.removeAll { $0 === scan }
+        scans.remove(scan)
         onQuiet.append(completion)
         arbitrate()
     }
 
-    private func fail(_ scan: RadioScan, _ scanner: any DeviceScanner, _ error: ScanError) {
-        guard case .scanning(let current, _) = radio, current === scanner else { return }
-        endWatch(scanner)
-        scan.rest()
-        scanner.close()
-        radio = .idle
-        end(scan, error)
-    }
-
     private func end(_ scan: RadioScan, _ error: ScanError) {
-        scans.removeAll { $0 === scan }
+        scans.remove(scan)
         if error == .adapterGone, let onAdapterGone {
-            scans.append(scan)
+            scans.add(scan)
             return onAdapterGone()
         }
-        if case .system = error { watch.counts.rebuiltSockets &+= 1 }
-        let isRestartDue =
-            if case .controller = error { watch.fail(byController: true) } else { watch.fail(byController: false) }
+        let isRestartDue = scans.noteFailure(error)
         scan.fail(error)
         if isRestartDue { restart(AdapterSentence.scanFailsAlways) }
         arbitrate()
@@ -241,7 +190,7 @@ package final class RadioArbiter {
             radio = .idle
         }
         if isUnderWay {
-            watch.counts.cancelledAttempts &+= 1
+            scans.watch.counts.cancelledAttempts &+= 1
             disconnect(attempt.device, completion: completion)
         } else {
             later(completion)
@@ -249,9 +198,7 @@ package final class RadioArbiter {
         arbitrate()
     }
 
-    /// Ends the connection with a device at once.
-    ///
-    /// `completion` is called, later, when the controller has ended it.
+    /// Ends the connection with a device at once; `completion` is called, later, when the controller has ended it.
     package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
         guard let adapter else { return later(completion) }
         adapter.disconnect(device, completion: completion)
@@ -261,21 +208,19 @@ package final class RadioArbiter {
         limitTimer.cancel()
         attempt.connection = nil
         switch result {
-        case .success: watch.noteLife()
-        case .failure(let failure): watch.counts.noteFailure(failure)
+        case .success: scans.watch.noteLife()
+        case .failure(let failure): scans.watch.counts.noteFailure(failure)
         }
+        attempts.removeAll { $0 === attempt }
         if case .failure(let failure) = result, attempt.isWorthTryingAgain(after: failure) {
             // The other attempts come first.
-            attempts.removeAll { $0 === attempt }
             attempts.append(attempt)
-            pauseTimer.set(on: loop, after: Self.pause) { [weak self] in
-                guard let self else { return }
-                radio = .idle
-                arbitrate()
+            pauseTimer.set(on: loop, after: RadioAttempt.pause) { [weak self] in
+                self?.radio = .idle
+                self?.arbitrate()
             }
             return
         }
-        attempts.removeAll { $0 === attempt }
         radio = .idle
         together { attempt.finish(result.map { ATTLink($0, on: loop) }) }
     }
@@ -338,9 +283,7 @@ package final class RadioArbiter {
 
     // MARK: Who has the radio
 
-    /// Makes the next step from the present use of the radio to the wanted one.
-    ///
-    /// Called again at the end of each step.
+    /// Makes the next step from the present use of the radio to the wanted one; called again at the end of each step.
     private func arbitrate() {
         guard holds == 0 else { return }
         guard let adapter else { return becomeQuiet() }
@@ -350,15 +293,11 @@ package final class RadioArbiter {
                 begin(pairing, adapter)
             } else if let attempt = attempts.first {
                 connect(attempt, adapter)
-            } else if let scan = leading {
+            } else if let scan = scans.leading {
                 begin(scan, adapter)
             }
-        case .scanning(let scanner, let current):
-            if attempts.isEmpty, pairings.isEmpty, let scan = leading {
-                if scan !== current { exchange(current, for: scan, scanner) } else { shareReports(of: scanner, scan) }
-            } else {
-                rest(scanner, current)
-            }
+        case .scanning:
+            if attempts.isEmpty, pairings.isEmpty, let scan = scans.leading { scans.goOn(with: scan) } else { rest() }
         case .stopping, .connecting, .pairing: break
         }
         if case .stopping = radio { return }
@@ -378,59 +317,19 @@ package final class RadioArbiter {
     private func begin(_ scan: RadioScan, _ adapter: any LowEnergyAdapter) {
         do throws(ScanError) {
             let scanner = try adapter.makeScanner()
-            begin(scan, scanner)
+            radio = .scanning
+            scans.begin(scan, on: scanner)
         } catch {
             later { [weak self] in
-                guard let self, scans.contains(where: { $0 === scan }) else { return }
+                guard let self, scans.contains(scan) else { return }
                 end(scan, error)
             }
         }
     }
 
-    private func begin(_ scan: RadioScan, _ scanner: any DeviceScanner) {
-        radio = .scanning(scanner, scan)
-        // A scanner that kept itself would keep its sockets, and the number of an adapter that is gone.
-        scanner.onFailure = { [weak self, weak scanner] error in
-            if let scanner { self?.fail(scan, scanner, error) }
-        }
-        scanner.onDisturbed = { [weak self] in
-            guard let self else { return }
-            watch.disturb(now: MonotonicClock.now)
-            setWatchTimer()
-        }
-        scan.onArmed = { [weak self] in self?.armed() }
-        isArmed = false
-        shareReports(of: scanner, scan)
-        scan.begin(scanner)
-        watch.begin(reports: scanner.devices.counters.reports, now: MonotonicClock.now)
-        setWatchTimer()
-    }
-
-    private func armed() {
-        watch.noteStart()
-        isArmed = true
-        for scan in scans { scan.noteStart() }
-    }
-
-    /// Lets the other scans hear what the running one hears.
-    private func shareReports(of scanner: any DeviceScanner, _ running: RadioScan) {
-        guard scans.count > 1 || running.onPacket != nil else { return scanner.onPacket = nil }
-        scanner.onPacket = { [weak self, weak running] packet, now in
-            guard let self else { return }
-            for scan in scans where scan !== running || scan.onPacket != nil { scan.overhear(packet, now: now) }
-        }
-    }
-
-    private func exchange(_ scan: RadioScan, for next: RadioScan, _ scanner: any DeviceScanner) {
-        endWatch(scanner)
-        scan.rest()
-        begin(next, scanner)
-    }
-
-    private func rest(_ scanner: any DeviceScanner, _ scan: RadioScan) {
+    private func rest() {
+        guard let scanner = scans.end() else { return }
         radio = .stopping(scanner)
-        endWatch(scanner)
-        scan.rest()
         scanner.onFailure = nil
         let rested = { [weak self, weak scanner] in
             // An open scanner would receive every report of the scans that the kernel makes to connect.
@@ -477,9 +376,21 @@ package final class RadioArbiter {
     private func limit(_ time: Duration, orElse next: @escaping () -> Void) {
         limitTimer.set(on: loop, after: time) { [weak self] in
             guard let self else { return }
-            watch.counts.overdue &+= 1
+            scans.watch.counts.overdue &+= 1
             next()
             restart(AdapterSentence.endsNothing)
         }
     }
+
+    /// Restarts the adapter; false where it is left alone.
+    @discardableResult
+    private func restart(_ cause: (String) -> String) -> Bool {
+        // A controller with a link is alive, and a link is worth more than what may be heard.
+        guard restartsAdapter, let adapter, !adapter.isConnected else { return false }
+        noteRestart()
+        adapter.restart(cause(adapter.name))
+        return true
+    }
+
+    func noteRestart() { scans.watch.counts.restarts &+= 1 }
 }

@@ -9,9 +9,7 @@ import LinuxIO
 ///
 /// Every method is called on the loop's thread.
 package final class ServerCore {
-    /// The connection of one central.
-    ///
-    /// `unsent` is the PDU that the channel had no room for.
+    /// The connection of one central; `unsent` is the PDU that the channel had no room for.
     private final class Link {
         let channel: any ATTChannel
         var client = GATTClient()

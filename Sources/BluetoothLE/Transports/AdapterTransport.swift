@@ -2,6 +2,8 @@
 
 public import BluetoothHost
 public import BluetoothPackets
+package import LinuxIO
+package import SystemPackage
 
 /// The choice of a controller, and of the transport of its packets.
 ///
@@ -19,7 +21,6 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
 
     /// The reasons for which a text is not a transport.
     public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The text has none of the forms.
         case unknownForm(String)
         /// The text after `user:` is not the name of a controller.
         case notController(String)
@@ -99,5 +100,229 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         case .kernel, .userChannel: true
         case .h4: false
         }
+    }
+}
+
+/// The transport to a controller at the other end of a stream of H4 packets.
+///
+/// A Reset that is sent begins the stream anew: everything before its answer is dropped, as a controller that was talking
+/// to another host may be in the middle of a packet.
+///
+/// It is used on the event loop's thread. Core 6.0, Vol 4, Part A.
+package final class H4StreamTransport: PacketTransport {
+    private let line: PacketLine<Opened>
+    private var reader = H4Reader(from: .controller)
+    /// Looks for the answer to the Reset that was sent; nil when it has come.
+    private var seeker: ResetAnswerSeeker?
+    private var droppedBefore: UInt64 = 0
+    private var buffer = [UInt8](repeating: 0, count: 16384)
+
+    package var onReceive: ((Span<UInt8>) -> Void)?
+    package var onUnreadable: (() -> Bool)?
+    package var onClosed: ((String) -> Void)? {
+        get { line.onClosed }
+        set { line.onClosed = newValue }
+    }
+
+    private final class Opened: PacketDescriptor {
+        let stream: ByteStream
+
+        init(_ stream: consuming ByteStream) { self.stream = stream }
+
+        func withDescriptor<Value>(_ body: (borrowing Descriptor) throws(Errno) -> Value) throws(Errno) -> Value {
+            try body(stream.descriptor)
+        }
+
+        func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try stream.write(bytes) }
+    }
+
+    /// The most reads in a row before the loop serves its other descriptors.
+    private static let batch = 16
+
+    package init(_ stream: consuming ByteStream, on loop: EventLoop) throws(Errno) {
+        let isConnecting = stream.isConnecting
+        line = try PacketLine(
+            Opened(stream),
+            isConnecting: isConnecting,
+            refusal: "the stream to the controller broke",
+            on: loop
+        )
+        line.onReadable = { [weak self] in self?.read() }
+    }
+
+    package convenience init(to address: H4Address, on loop: EventLoop) throws(AdapterError) {
+        do throws(Errno) {
+            let stream =
+                switch address {
+                case .unixSocket(let path): try ByteStream(unixSocket: path)
+                case .tcp(let host, let port): try ByteStream(host: host, port: port)
+                case .serialLine(let path, let speed): try ByteStream(serialLine: path, speed: speed)
+                }
+            try self.init(stream, on: loop)
+        } catch {
+            throw .stream(address, error)
+        }
+    }
+
+    package var droppedBytes: UInt64 { droppedBefore &+ (seeker?.taken ?? 0) }
+
+    package func send(_ packet: [UInt8]) {
+        // A Reset that is sent again is answered by the answer to the first, too.
+        if packet == HCICommand.reset.encoded, seeker == nil { seeker = ResetAnswerSeeker() }
+        line.send(packet)
+    }
+
+    package func close() { line.close() }
+
+    private func read() {
+        for _ in 0..<Self.batch {
+            let count: Int
+            do throws(Errno) {
+                guard case .done(let bytes)? = try line.opened?.stream.descriptor.read(into: &buffer) else { return }
+                count = bytes
+            } catch {
+                line.fail("the stream from the controller broke: \(error)")
+                return
+            }
+            guard count > 0 else {
+                line.fail(end)
+                return
+            }
+            take(buffer.span.extracting(first: count))
+            if !line.isOpen { return }
+        }
+    }
+
+    private var end: String {
+        if seeker != nil { return "the stream from the controller ended before Reset was answered" }
+        return reader.isInsidePacket
+            ? "the stream from the controller ended inside a packet" : "the stream from the controller ended"
+    }
+
+    private func take(_ bytes: Span<UInt8>) {
+        var used = 0
+        if let found = seeker?.take(bytes) {
+            droppedBefore &+= seeker?.dropped ?? 0
+            seeker = nil
+            reader = H4Reader(from: .controller)
+            used = found.count
+            onReceive?(found.answer.span)
+        }
+        // Another Reset was sent, or the first is not answered yet.
+        guard seeker == nil, line.isOpen else { return }
+        do throws(H4Reader.Failure) {
+            try reader.read(bytes.extracting(droppingFirst: used)) { packet in
+                // The handler may close the transport, or send a Reset.
+                if line.isOpen, seeker == nil { onReceive?(packet) }
+            }
+        } catch {
+            guard seeker == nil, line.isOpen, onUnreadable?() != true else { return }
+            line.fail("the stream from the controller is no H4: \(error)")
+        }
+    }
+}
+
+/// The address of a stream of H4 packets (Core 6.0, Vol 4, Part A).
+public enum H4Address: Hashable, Sendable, CustomStringConvertible {
+    /// The path of a Unix socket, 1 to 107 bytes.
+    case unixSocket(String)
+    /// An IPv4 address or `localhost`, and a port.
+    case tcp(host: String, port: UInt16)
+    /// The path of a serial line with hardware flow control, and its speed in bit/s, one of `speeds`.
+    case serialLine(String, speed: UInt32)
+
+    /// The speed of a serial line for which none is given, in bit/s: the one with which H4 controllers start.
+    public static let defaultSpeed: UInt32 = 115_200
+    /// The speeds of a serial line that are supported, in bit/s.
+    public static var speeds: [UInt32] { ByteStream.speeds }
+    /// The longest path of a Unix socket in bytes: the kernel's 108 less the zero at the end.
+    public static let maximumPathLength = 107
+
+    /// The reasons for which a text is not such an address.
+    public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The text begins neither with `unix:`, nor with `tcp:`, nor with `/`.
+        case unknownForm(String)
+        /// The path of the Unix socket is empty or too long; its length in bytes is given.
+        case pathLength(Int)
+        case noPort(String)
+        /// The port is not a number from 1 to 65535.
+        case badPort(String)
+        /// The host is not an IPv4 address; names are not resolved.
+        case badHost(String)
+        /// The speed is not one of `speeds`.
+        case badSpeed(String)
+
+        /// The fault and the right form, in one English sentence.
+        public var description: String {
+            let quoted = AdapterTransport.ParsingError.quoted
+            return switch self {
+            case .unknownForm(let text):
+                "\(quoted(text)) is no stream: write h4:unix:PATH, h4:tcp:HOST:PORT or h4:/dev/ttyUSB0@115200"
+            case .pathLength(let count):
+                "a unix socket's path has 1 to \(maximumPathLength) bytes, and this one \(count)"
+            case .noPort(let text): "\(quoted(text)) lacks its port: write h4:tcp:HOST:PORT"
+            case .badPort(let text): "\(quoted(text)) is no port: it is a number from 1 to 65535"
+            case .badHost(let text): "\(quoted(text)) is no IPv4 address, nor localhost; names are not looked up"
+            case .badSpeed(let text):
+                "\(quoted(text)) is no speed of a serial line: it is one of "
+                    + speeds.map { "\($0)" }.joined(separator: ", ")
+            }
+        }
+    }
+
+    /// Reads `unix:PATH`, `tcp:HOST:PORT`, or `/dev/ttyX` with or without `@` and a speed.
+    public init(_ text: some StringProtocol) throws(ParsingError) {
+        if text.hasPrefix("unix:") {
+            let path = String(text.dropFirst(5))
+            guard (1...Self.maximumPathLength).contains(path.utf8.count) else { throw .pathLength(path.utf8.count) }
+            self = .unixSocket(path)
+        } else if text.hasPrefix("tcp:") {
+            let rest = String(text.dropFirst(4))
+            guard let colon = rest.lastIndex(of: ":") else { throw .noPort(rest) }
+            let port = String(rest[rest.index(after: colon)...])
+            guard let number = Self.number(port).flatMap(UInt16.init(exactly:)), number > 0 else {
+                throw .badPort(port)
+            }
+            let host = String(rest[..<colon])
+            guard host == "localhost" || Self.isIPv4(host) else { throw .badHost(host) }
+            self = .tcp(host: host, port: number)
+        } else if text.hasPrefix("/") {
+            guard let sign = text.lastIndex(of: "@") else {
+                self = .serialLine(String(text), speed: Self.defaultSpeed)
+                return
+            }
+            let digits = String(text[text.index(after: sign)...])
+            guard let speed = Self.number(digits), Self.speeds.contains(speed) else { throw .badSpeed(digits) }
+            self = .serialLine(String(text[..<sign]), speed: speed)
+        } else {
+            throw .unknownForm(String(text))
+        }
+    }
+
+    /// The address in the form that follows `h4:` on the command line.
+    public var description: String {
+        switch self {
+        case .unixSocket(let path): "unix:\(path)"
+        case .tcp(let host, let port): "tcp:\(host):\(port)"
+        case .serialLine(let path, let speed): "\(path)@\(speed)"
+        }
+    }
+
+    /// The value of one to nine decimal digits; nil for any other text.
+    private static func number(_ text: some StringProtocol) -> UInt32? {
+        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return UInt32(text)
+    }
+
+    /// True for four numbers up to 255, separated by points, without leading zeros.
+    private static func isIPv4(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4
+            && parts.allSatisfy { part in
+                guard let value = number(part), value <= 255 else { return false }
+                return part.utf8.count == 1 || part.utf8.first != 0x30
+            }
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothPackets
+package import LinuxIO
+import SystemPackage
+
 /// The transport of HCI packets to and from a controller that belongs to this process alone.
 ///
 /// The first byte of each packet is its H4 indicator.
-///
-/// It is used on the event loop's thread.
 package protocol PacketTransport: AnyObject {
     /// The handler of each packet from the controller, called before the next is read, and never during `send`.
     ///
@@ -21,9 +23,7 @@ package protocol PacketTransport: AnyObject {
     /// The bytes that were dropped because they are not the answer to a Reset.
     var droppedBytes: UInt64 { get }
 
-    /// Sends one packet, or queues it until it can be sent.
-    ///
-    /// The controller's flow control limits the packets that wait.
+    /// Sends one packet, or queues it until it can be sent; the controller's flow control limits the packets that wait.
     func send(_ packet: [UInt8])
     /// Releases the controller; no handler is called any more.
     func close()
@@ -37,4 +37,251 @@ extension PacketTransport {
     }
     /// Where packets come one by one, none is dropped.
     package var droppedBytes: UInt64 { 0 }
+}
+
+/// The open descriptor of a `PacketLine`, which is closed when this object is freed.
+protocol PacketDescriptor: AnyObject {
+    func withDescriptor<Value>(_ body: (borrowing Descriptor) throws(Errno) -> Value) throws(Errno) -> Value
+    /// Writes as many of the bytes as the descriptor has room for.
+    func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
+}
+
+/// The common part of the transports over a descriptor: watching it, writing packets when it has room, closing it
+/// once, and reporting its end once.
+final class PacketLine<Opened: PacketDescriptor> {
+    /// The open descriptor; nil once the line is closed.
+    private(set) var opened: Opened?
+    private let loop: EventLoop
+    private var registration: EventLoop.Registration?
+    /// True until a descriptor that is connecting is first writable; its pending error is read then.
+    private var isConnecting: Bool
+    private var isWaitingToWrite: Bool
+    private var queue = OutgoingQueue()
+    private let failureTimer = LoopTimer()
+    /// The text before the error in the message of a failed write.
+    private let refusal: String
+
+    /// The handler that is called when there are bytes to read, or the far end has closed.
+    var onReadable: (() -> Void)?
+    /// The handler that is called once, when the line has ended by an error or by the far end, with the reason in
+    /// English.
+    var onClosed: ((String) -> Void)?
+
+    /// Takes over a descriptor, and watches it from now on.
+    init(_ opened: Opened, isConnecting: Bool = false, refusal: String, on loop: EventLoop) throws(Errno) {
+        self.opened = opened
+        self.loop = loop
+        self.isConnecting = isConnecting
+        self.refusal = refusal
+        isWaitingToWrite = isConnecting
+        registration = try opened.withDescriptor { descriptor throws(Errno) in
+            try loop.watch(descriptor, for: isConnecting ? [.readable, .writable] : .readable) {
+                [weak self] readiness in
+                self?.handle(readiness)
+            }
+        }
+    }
+
+    deinit { close() }
+
+    /// True until the line is closed.
+    var isOpen: Bool { registration != nil }
+
+    /// Writes a packet, or queues it until it can be written.
+    func send(_ packet: [UInt8]) {
+        guard isOpen else { return }
+        guard queue.append(packet) else {
+            failLater("the controller takes no more data")
+            return
+        }
+        // A failure is reported from the loop, because the sender expects no handler during the call.
+        if !isWaitingToWrite, let reason = write() { failLater(reason) }
+    }
+
+    /// Closes the descriptor; no handler is called any more.
+    func close() {
+        failureTimer.cancel()
+        if let registration {
+            try? opened?.withDescriptor { descriptor in loop.unwatch(registration, descriptor) }
+        }
+        registration = nil
+        opened = nil
+        queue.removeAll()
+    }
+
+    /// Closes the line, and calls `onClosed` with the reason.
+    func fail(_ reason: String) {
+        guard isOpen else { return }
+        close()
+        onClosed?(reason)
+    }
+
+    private func handle(_ readiness: EventLoop.Readiness) {
+        if isConnecting {
+            guard !readiness.isDisjoint(with: [.writable, .error, .hangUp]) else { return }
+            isConnecting = false
+            if let error = try? opened?.withDescriptor({ descriptor in descriptor.takePendingError() }) {
+                fail("cannot connect to the controller: \(error)")
+                return
+            }
+        }
+        if readiness.contains(.writable), let reason = write() {
+            fail(reason)
+            return
+        }
+        if readiness.hasInput { onReadable?() }
+    }
+
+    /// Writes the packets that wait; returns the reason in English if that fails, nil otherwise.
+    private func write() -> String? {
+        do throws(Errno) {
+            let isDone = try queue.drain { bytes throws(Errno) in
+                // Sound: the bytes are those of the packet, which outlives the call.
+                guard case .done(let count)? = try unsafe opened?.write(bytes.bytes) else { return nil }
+                return count
+            }
+            try watch(isWriting: !isDone)
+            return nil
+        } catch {
+            return "\(refusal): \(error)"
+        }
+    }
+
+    private func watch(isWriting: Bool) throws(Errno) {
+        guard let registration, let opened, isWriting != isWaitingToWrite else { return }
+        isWaitingToWrite = isWriting
+        try opened.withDescriptor { descriptor throws(Errno) in
+            try loop.change(registration, descriptor, to: isWriting ? [.readable, .writable] : .readable)
+        }
+    }
+
+    private func failLater(_ reason: String) {
+        guard !failureTimer.isSet else { return }
+        failureTimer.set(on: loop, after: .zero) { [weak self] in self?.fail(reason) }
+    }
+}
+
+/// A bounded queue of packets that a descriptor had no room for.
+struct OutgoingQueue {
+    private var packets: [[UInt8]] = []
+    /// The number of bytes of the first packet that are written.
+    private var offset = 0
+    private var byteCount = 0
+
+    /// The most bytes that may wait.
+    ///
+    /// It exceeds the buffers of any controller: one that lets so much wait has stopped reading.
+    static let capacity = 1 << 20
+
+    var isEmpty: Bool { packets.isEmpty }
+
+    /// Appends a packet; returns false when the queue has no room for it.
+    mutating func append(_ packet: [UInt8]) -> Bool {
+        guard byteCount &+ packet.count <= Self.capacity else { return false }
+        byteCount &+= packet.count
+        packets.append(packet)
+        return true
+    }
+
+    /// Passes packets to `write` until it takes no more.
+    ///
+    /// Returns true when nothing waits.
+    ///
+    /// `write` returns the number of bytes it took, nil if it would block.
+    mutating func drain(_ write: (Span<UInt8>) throws(Errno) -> Int?) throws(Errno) -> Bool {
+        while let packet = packets.first {
+            guard let count = try write(packet.span.extracting(droppingFirst: offset)) else { return false }
+            remove(count)
+        }
+        return true
+    }
+
+    /// Removes so many bytes of the first packet.
+    private mutating func remove(_ count: Int) {
+        guard let first = packets.first else { return }
+        offset &+= count
+        guard offset >= first.count else { return }
+        byteCount &-= first.count
+        packets.removeFirst()
+        offset = 0
+    }
+
+    mutating func removeAll() { self = OutgoingQueue() }
+}
+
+/// The transport to a controller of this machine over the HCI user channel, on which the kernel leaves the controller
+/// to this process.
+package final class UserChannelTransport: PacketTransport {
+    private let line: PacketLine<Opened>
+    private var buffer = [UInt8](repeating: 0, count: HCIUserChannel.packetCapacity)
+
+    package var onReceive: ((Span<UInt8>) -> Void)?
+    package var onClosed: ((String) -> Void)? {
+        get { line.onClosed }
+        set { line.onClosed = newValue }
+    }
+
+    private final class Opened: PacketDescriptor {
+        let channel: HCIUserChannel
+
+        init(_ channel: consuming HCIUserChannel) { self.channel = channel }
+
+        func withDescriptor<Value>(_ body: (borrowing Descriptor) throws(Errno) -> Value) throws(Errno) -> Value {
+            try body(channel.descriptor)
+        }
+
+        func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
+            try channel.descriptor.write(bytes)
+        }
+    }
+
+    /// The most packets that are read in a row before the loop serves its other descriptors.
+    private static let batch = 64
+
+    /// Takes over a controller, whose adapter has to be down.
+    package init(controller index: ControllerIndex, on loop: EventLoop) throws(AdapterError) {
+        do throws(Errno) {
+            let opened = Opened(try HCIUserChannel(controller: index.rawValue))
+            line = try PacketLine(opened, refusal: "the adapter takes no packets", on: loop)
+        } catch {
+            throw Self.error(error, "hci\(index.rawValue)")
+        }
+        line.onReadable = { [weak self] in self?.read() }
+    }
+
+    package func send(_ packet: [UInt8]) { line.send(packet) }
+
+    package func close() { line.close() }
+
+    /// The error for a controller that cannot be taken over.
+    static func error(_ error: Errno, _ name: String) -> AdapterError {
+        switch error.recovery(of: .hci) {
+        case .later where error == .resourceBusy:
+            .controller(
+                "\(name) is in use: the user channel needs it down (`hciconfig \(name) down`), and for one program"
+            )
+        case .adapterLost where error == .operationNotSupportedByDevice: .noAdapter
+        case .forbidden: .notPermitted(missing: Capability.missing)
+        case .absent: .noBluetoothInKernel
+        default: .system("take \(name) over the user channel", error)
+        }
+    }
+
+    private func read() {
+        do throws(Errno) {
+            for _ in 0..<Self.batch {
+                guard case .done(let packet)? = try line.opened?.channel.descriptor.receive(into: &buffer) else {
+                    return
+                }
+                guard packet.count > 0 else {
+                    line.fail(AdapterSentence.gone)
+                    return
+                }
+                onReceive?(buffer.span.extracting(first: packet.count))
+                if !line.isOpen { return }
+            }
+        } catch {
+            line.fail("\(AdapterSentence.gone): \(error)")
+        }
+    }
 }

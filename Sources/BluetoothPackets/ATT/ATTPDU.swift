@@ -3,9 +3,7 @@
 /// One PDU of the attribute protocol, of any of its opcodes, with its fields.
 ///
 /// A value says only that the layout is right; whether handles run upwards or a length fits the MTU is for others to
-/// judge.
-///
-/// Core 6.0, Vol 3, Part F, 3.4.
+/// judge. Core 6.0, Vol 3, Part F, 3.4.
 public enum ATTPDU: Equatable, Sendable {
     /// The refusal of a request. Core 6.0, Vol 3, Part F, 3.4.1.1.
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
@@ -76,9 +74,7 @@ public enum ATTPDU: Equatable, Sendable {
     /// Two or more values, unasked. Core 6.0, Vol 3, Part F, 3.4.7.4.
     case multipleHandleValueNotification([HandleValue])
 
-    /// The form of the types in a Find Information Response.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.3.2.
+    /// The form of the types in a Find Information Response (Core 6.0, Vol 3, Part F, 3.4.3.2).
     public enum InformationFormat: UInt8, Sendable, CaseIterable {
         /// UUIDs of 16 bits.
         case uuid16 = 0x01
@@ -145,18 +141,163 @@ public enum ATTPDU: Equatable, Sendable {
         }
     }
 
-    /// The end of prepared writes: carried out or cancelled.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.4.6.3.
+    /// The end of prepared writes: carried out or cancelled (Core 6.0, Vol 3, Part F, 3.4.6.3).
     public enum ExecuteFlags: UInt8, Sendable, CaseIterable {
-        /// Cancel all prepared writes.
         case cancel = 0x00
         /// Write all prepared values, in the order in which they came.
         case write = 0x01
     }
 
-    /// The bytes of an authentication signature.
-    ///
-    /// Core 6.0, Vol 3, Part F, 3.3.1.
+    /// The bytes of an authentication signature (Core 6.0, Vol 3, Part F, 3.3.1).
     public static let signatureByteCount = 12
+
+    /// The attribute that the PDU is about, or the first of those that it names; nil where it names none.
+    public var attribute: AttributeHandle? {
+        switch self {
+        case .errorResponse(_, let handle, _), .readRequest(let handle), .readBlobRequest(let handle, _),
+            .writeRequest(let handle, _), .writeCommand(let handle, _), .signedWriteCommand(let handle, _, _),
+            .prepareWriteRequest(let handle, _, _), .prepareWriteResponse(let handle, _, _),
+            .handleValueNotification(let handle, _), .handleValueIndication(let handle, _):
+            handle
+        case .findInformationRequest(let range), .findByTypeValueRequest(let range, _, _),
+            .readByTypeRequest(let range, _), .readByGroupTypeRequest(let range, _):
+            range.start
+        case .findInformationResponse(_, let items): items.first?.handle
+        case .findByTypeValueResponse(let ranges): ranges.first?.start
+        case .readByTypeResponse(let items), .multipleHandleValueNotification(let items): items.first?.handle
+        case .readByGroupTypeResponse(let groups): groups.first?.range.start
+        case .readMultipleRequest(let handles), .readMultipleVariableRequest(let handles): handles.first
+        case .exchangeMTURequest, .exchangeMTUResponse, .readResponse, .readBlobResponse, .readMultipleResponse,
+            .readMultipleVariableResponse, .writeResponse, .executeWriteRequest, .executeWriteResponse,
+            .handleValueConfirmation:
+            nil
+        }
+    }
+
+    /// The one attribute value, or the one part of a value, that the PDU carries; nil where it carries none or several.
+    public var attributeValue: [UInt8]? {
+        switch self {
+        case .findByTypeValueRequest(_, _, let value), .readResponse(let value), .readBlobResponse(let value),
+            .writeRequest(_, let value), .writeCommand(_, let value), .signedWriteCommand(_, let value, _),
+            .prepareWriteRequest(_, _, let value), .prepareWriteResponse(_, _, let value),
+            .handleValueNotification(_, let value), .handleValueIndication(_, let value):
+            value
+        default: nil
+        }
+    }
+}
+
+/// The responses that are lists: at least one item, all of one length, filling the PDU.
+extension ATTPDU {
+    @_lifetime(reader: copy reader)
+    static func findInformationResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
+        let start = reader.error("Format", .truncated(needed: 1, available: 0))
+        let byte = try reader.readUInt8("Format")
+        guard let format = InformationFormat(rawValue: byte) else {
+            throw DecodingError(
+                packet: start.packet,
+                field: start.field,
+                offset: start.offset,
+                reason: .invalidValue(UInt64(byte))
+            )
+        }
+        let field = "Information Data"
+        try reader.requireItems(ofLength: 2 &+ format.uuidByteCount, field)
+        var items: [Information] = []
+        while !reader.isAtEnd {
+            let handle = try reader.readHandle(field)
+            let type = try reader.readUUID(byteCount: format.uuidByteCount, field)
+            items.append(Information(handle: handle, type: type))
+        }
+        return .findInformationResponse(format: format, items)
+    }
+
+    @_lifetime(reader: copy reader)
+    static func findByTypeValueResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
+        let field = "Handles Information List"
+        try reader.requireItems(ofLength: 4, field)
+        var items: [AttributeHandleRange] = []
+        while !reader.isAtEnd {
+            let start = try reader.readHandle(field)
+            items.append(AttributeHandleRange(start: start, end: try reader.readHandle(field)))
+        }
+        return .findByTypeValueResponse(items)
+    }
+
+    @_lifetime(reader: copy reader)
+    static func readByTypeResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
+        let length = try reader.readItemLength(atLeast: 2)
+        let field = "Attribute Data List"
+        try reader.requireItems(ofLength: length, field)
+        var items: [HandleValue] = []
+        while !reader.isAtEnd {
+            let handle = try reader.readHandle(field)
+            items.append(HandleValue(handle: handle, value: try reader.readBytes(count: length &- 2, field)))
+        }
+        return .readByTypeResponse(items)
+    }
+
+    @_lifetime(reader: copy reader)
+    static func readByGroupTypeResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
+        let length = try reader.readItemLength(atLeast: 4)
+        let field = "Attribute Data List"
+        try reader.requireItems(ofLength: length, field)
+        var items: [GroupValue] = []
+        while !reader.isAtEnd {
+            let start = try reader.readHandle(field)
+            let range = AttributeHandleRange(start: start, end: try reader.readHandle(field))
+            items.append(GroupValue(range: range, value: try reader.readBytes(count: length &- 4, field)))
+        }
+        return .readByGroupTypeResponse(items)
+    }
+
+    /// Two or more lengths with values; only the last value may be shorter than its length.
+    @_lifetime(reader: copy reader)
+    static func readMultipleVariableResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
+        let field = "Length Value Tuple List"
+        var items: [LengthValue] = []
+        while !reader.isAtEnd || items.count < 2 {
+            let length = try reader.readUInt16(field)
+            let count = min(Int(length), reader.remaining)
+            items.append(LengthValue(length: length, value: try reader.readBytes(count: count, field)))
+        }
+        return .readMultipleVariableResponse(items)
+    }
+
+    /// Two or more handles with lengths and values, none cut short.
+    @_lifetime(reader: copy reader)
+    static func multipleHandleValueNotification(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
+        let field = "Handle Length Value Tuple List"
+        var items: [HandleValue] = []
+        while !reader.isAtEnd || items.count < 2 {
+            let handle = try reader.readHandle(field)
+            let length = try reader.readUInt16(field)
+            items.append(HandleValue(handle: handle, value: try reader.readBytes(count: Int(length), field)))
+        }
+        return .multipleHandleValueNotification(items)
+    }
+}
+
+extension ByteReader {
+    /// The byte that tells the length of each item; refuses one that cannot hold an item's handles.
+    @_lifetime(self: copy self)
+    fileprivate mutating func readItemLength(atLeast minimum: Int) throws(DecodingError) -> Int {
+        let field = "Length"
+        let position = offset
+        let length = Int(try readUInt8(field))
+        guard length >= minimum else {
+            var refusal = error(field, .invalidLength(length))
+            refusal.offset = position
+            throw refusal
+        }
+        return length
+    }
+
+    /// Refuses a rest that is empty or not a whole number of items.
+    fileprivate func requireItems(ofLength length: Int, _ field: String) throws(DecodingError) {
+        guard length > 0, remaining >= length else {
+            throw error(field, .truncated(needed: length, available: remaining))
+        }
+        guard remaining % length == 0 else { throw error(field, .invalidLength(remaining)) }
+    }
 }

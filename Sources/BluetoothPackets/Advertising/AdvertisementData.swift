@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Printable
+
 /// The contents of an advertisement: its AD structures, read.
 ///
-/// Its size is bounded by its input's: 1,650 bytes of data give at most 824 UUIDs.
-///
-/// Core 6.0, Vol 3, Part C, 11; Core Specification Supplement, Part A, 1; Assigned Numbers, 2.3.
+/// Its size is bounded by its input's: 1,650 bytes of data give at most 824 UUIDs. Core 6.0, Vol 3, Part C, 11; Core
+/// Specification Supplement, Part A, 1; Assigned Numbers, 2.3.
 public struct AdvertisementData: Hashable, Sendable {
     /// Data that a company defines.
     public struct ManufacturerData: Hashable, Sendable {
@@ -143,7 +144,6 @@ public struct AdvertisementData: Hashable, Sendable {
         if name.isComplete, !known.isComplete { localName = name }
     }
 
-    /// Reads one structure, its type first.
     private mutating func read(_ structure: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(structure, packet: "AD structures")
         let type = try reader.readUInt8("AD type")
@@ -184,37 +184,105 @@ public struct AdvertisementData: Hashable, Sendable {
             }
         }
     }
+}
 
-    /// AD types.
+/// AD types (Assigned Numbers, 2.3).
+package enum ADType {
+    package static let flags: UInt8 = 0x01
+    package static let someUUIDs16: UInt8 = 0x02
+    package static let allUUIDs16: UInt8 = 0x03
+    package static let someUUIDs32: UInt8 = 0x04
+    package static let allUUIDs32: UInt8 = 0x05
+    package static let someUUIDs128: UInt8 = 0x06
+    package static let allUUIDs128: UInt8 = 0x07
+    package static let shortenedName: UInt8 = 0x08
+    package static let completeName: UInt8 = 0x09
+    package static let txPower: UInt8 = 0x0A
+    package static let serviceData16: UInt8 = 0x16
+    package static let appearance: UInt8 = 0x19
+    package static let serviceData32: UInt8 = 0x20
+    package static let serviceData128: UInt8 = 0x21
+    package static let manufacturerData: UInt8 = 0xFF
+
+    struct UUIDList {
+        var width: Int
+        var isIncomplete = false
+        var isSolicitation = false
+    }
+
+    static let uuidLists: [UInt8: UUIDList] = [
+        someUUIDs16: UUIDList(width: 2, isIncomplete: true),
+        allUUIDs16: UUIDList(width: 2),
+        someUUIDs32: UUIDList(width: 4, isIncomplete: true),
+        allUUIDs32: UUIDList(width: 4),
+        someUUIDs128: UUIDList(width: 16, isIncomplete: true),
+        allUUIDs128: UUIDList(width: 16),
+        0x14: UUIDList(width: 2, isSolicitation: true),
+        0x15: UUIDList(width: 16, isSolicitation: true),
+        0x1F: UUIDList(width: 4, isSolicitation: true),
+    ]
+}
+
+/// A device's name as it advertises it (Core Specification Supplement, Part A, 1.2).
+public struct LocalName: Hashable, Sendable {
+    /// The name as people read it: its part before the first NUL and before the first invalid UTF-8, without
+    /// blanks and control characters at its ends.
     ///
-    /// Assigned Numbers, 2.3.
-    private enum ADType {
-        static let flags: UInt8 = 0x01
-        static let shortenedName: UInt8 = 0x08
-        static let completeName: UInt8 = 0x09
-        static let txPower: UInt8 = 0x0A
-        static let serviceData16: UInt8 = 0x16
-        static let appearance: UInt8 = 0x19
-        static let serviceData32: UInt8 = 0x20
-        static let serviceData128: UInt8 = 0x21
-        static let manufacturerData: UInt8 = 0xFF
+    /// Names are padded with them, or followed by the rest of a buffer. Where it begins with invalid UTF-8, that is
+    /// repaired with U+FFFD.
+    ///
+    /// It may hold control characters: show `printable` to people.
+    public let text: String
+    /// False when the name was shortened to fit.
+    public let isComplete: Bool
 
-        struct UUIDList {
-            var width: Int
-            var isIncomplete = false
-            var isSolicitation = false
+    /// The longest name in bytes; more are left out (Core 6.0, Vol 4, Part E, 6.23).
+    public static let maximumLength = 248
+
+    /// The name in the given bytes.
+    public init(_ bytes: Span<UInt8>, isComplete: Bool) {
+        var end = 0
+        while end < min(bytes.count, Self.maximumLength), bytes[end] != 0 { end &+= 1 }
+        let before = [UInt8](copying: bytes.extracting(first: end))
+        let valid = Self.validPrefix(before)
+        text = Self.trimmed(valid.isEmpty ? String(decoding: before, as: UTF8.self) : valid)
+        self.isComplete = isComplete
+    }
+
+    /// The text of UTF-8 before its first fault.
+    private static func validPrefix(_ bytes: [UInt8]) -> String {
+        var (decoder, rest) = (UTF8(), bytes.makeIterator())
+        var prefix = String.UnicodeScalarView()
+        while case .scalarValue(let scalar) = decoder.decode(&rest) { prefix.append(scalar) }
+        return String(prefix)
+    }
+
+    /// `text` without blanks and control characters at its ends.
+    public static func trimmed(_ text: String) -> String {
+        let isBlank: (Unicode.Scalar) -> Bool = {
+            $0.properties.isWhitespace || $0.properties.generalCategory == .control
         }
+        var scalars = text.unicodeScalars.drop(while: isBlank)
+        while let last = scalars.last, isBlank(last) { scalars.removeLast() }
+        return String(scalars)
+    }
 
-        static let uuidLists: [UInt8: UUIDList] = [
-            0x02: UUIDList(width: 2, isIncomplete: true),
-            0x03: UUIDList(width: 2),
-            0x04: UUIDList(width: 4, isIncomplete: true),
-            0x05: UUIDList(width: 4),
-            0x06: UUIDList(width: 16, isIncomplete: true),
-            0x07: UUIDList(width: 16),
-            0x14: UUIDList(width: 2, isSolicitation: true),
-            0x15: UUIDList(width: 16, isSolicitation: true),
-            0x1F: UUIDList(width: 4, isSolicitation: true),
-        ]
+    /// True for two texts of one name: letters of either case are equal, and blanks at the ends do not count.
+    public static func isSame(_ text: String, _ other: String) -> Bool {
+        trimmed(text).lowercased() == trimmed(other).lowercased()
+    }
+
+    /// The name with everything replaced by U+FFFD that could move a cursor, turn the writing's direction, or hide.
+    public var printable: String { Self.printable(text) }
+
+    /// `text` with U+FFFD for every scalar that must not be shown to people as it is.
+    ///
+    /// These are control, format, private, unassigned and invisible characters, line separators, and combining marks
+    /// without a base or beyond four on one. Spaces stay.
+    public static func printable(_ text: String) -> String {
+        var scalars = PrintableScalars()
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { result.append(scalars.shows(scalar) ? scalar : "\u{FFFD}") }
+        return String(result)
     }
 }

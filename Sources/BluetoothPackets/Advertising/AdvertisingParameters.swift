@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The parameters of advertising with legacy PDUs, as both generations of advertising commands take them.
-///
-/// Core 6.0, Vol 4, Part E, 7.8.5 and 7.8.53.
+/// The parameters of advertising with legacy PDUs, as both generations of advertising commands take them (Core 6.0, Vol
+/// 4, Part E, 7.8.5 and 7.8.53).
 public struct AdvertisingParameters: Hashable, Sendable {
     /// The kind of advertisement.
     public enum Kind: Hashable, Sendable {
@@ -58,9 +57,7 @@ extension HCICommand {
     /// A handle that advertising sets may have is at most this.
     private static let advertisingHandleMask: UInt8 = 0xEF
 
-    /// LE Set Advertising Parameters, on all channels, for everybody.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.5.
+    /// LE Set Advertising Parameters, on all channels, for everybody (Core 6.0, Vol 4, Part E, 7.8.5).
     public static func leSetAdvertisingParameters(_ parameters: AdvertisingParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(parameters.interval)
@@ -74,30 +71,22 @@ extension HCICommand {
         return HCICommand(.leSetAdvertisingParameters, writer.bytes)
     }
 
-    /// LE Set Advertising Data; nil for more than 31 bytes.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.7.
+    /// LE Set Advertising Data; nil for more than 31 bytes (Core 6.0, Vol 4, Part E, 7.8.7).
     public static func leSetAdvertisingData(_ data: [UInt8]) -> HCICommand? {
         paddedData(data).map { HCICommand(.leSetAdvertisingData, $0) }
     }
 
-    /// LE Set Scan Response Data; nil for more than 31 bytes.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.8.
+    /// LE Set Scan Response Data; nil for more than 31 bytes (Core 6.0, Vol 4, Part E, 7.8.8).
     public static func leSetScanResponseData(_ data: [UInt8]) -> HCICommand? {
         paddedData(data).map { HCICommand(.leSetScanResponseData, $0) }
     }
 
-    /// LE Set Advertising Enable.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.9.
+    /// LE Set Advertising Enable (Core 6.0, Vol 4, Part E, 7.8.9).
     public static func leSetAdvertisingEnable(_ isEnabled: Bool) -> HCICommand {
         HCICommand(.leSetAdvertisingEnable, [isEnabled ? 1 : 0])
     }
 
-    /// LE Set Advertising Set Random Address.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.52.
+    /// LE Set Advertising Set Random Address (Core 6.0, Vol 4, Part E, 7.8.52).
     public static func leSetAdvertisingSetRandomAddress(handle: UInt8, _ address: BluetoothAddress) -> HCICommand {
         var writer = ByteWriter()
         writer.write(min(handle, advertisingHandleMask))
@@ -105,9 +94,8 @@ extension HCICommand {
         return HCICommand(.leSetAdvertisingSetRandomAddress, writer.bytes)
     }
 
-    /// LE Set Extended Advertising Parameters [v1] with legacy PDUs on LE 1M, on all channels, for everybody.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.53.
+    /// LE Set Extended Advertising Parameters [v1] with legacy PDUs on LE 1M, on all channels, for everybody (Core 6.0,
+    /// Vol 4, Part E, 7.8.53).
     public static func leSetExtendedAdvertisingParameters(
         handle: UInt8,
         _ parameters: AdvertisingParameters
@@ -138,23 +126,19 @@ extension HCICommand {
         return HCICommand(.leSetExtendedAdvertisingParameters, writer.bytes)
     }
 
-    /// LE Set Extended Advertising Data, complete; nil for more than 31 bytes, which legacy PDUs cannot carry.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.54.
+    /// LE Set Extended Advertising Data, complete; nil for more than 31 bytes, which legacy PDUs cannot carry (Core
+    /// 6.0, Vol 4, Part E, 7.8.54).
     public static func leSetExtendedAdvertisingData(handle: UInt8, _ data: [UInt8]) -> HCICommand? {
         completeData(handle, data).map { HCICommand(.leSetExtendedAdvertisingData, $0) }
     }
 
-    /// LE Set Extended Scan Response Data, complete; nil for more than 31 bytes, which legacy PDUs cannot carry.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.55.
+    /// LE Set Extended Scan Response Data, complete; nil for more than 31 bytes, which legacy PDUs cannot carry (Core
+    /// 6.0, Vol 4, Part E, 7.8.55).
     public static func leSetExtendedScanResponseData(handle: UInt8, _ data: [UInt8]) -> HCICommand? {
         completeData(handle, data).map { HCICommand(.leSetExtendedScanResponseData, $0) }
     }
 
-    /// LE Set Extended Advertising Enable for one set, until it is disabled.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.56.
+    /// LE Set Extended Advertising Enable for one set, until it is disabled (Core 6.0, Vol 4, Part E, 7.8.56).
     public static func leSetExtendedAdvertisingEnable(_ isEnabled: Bool, handle: UInt8) -> HCICommand {
         // Enable, Num_Sets, Advertising_Handle, Duration (2 bytes), Max_Extended_Advertising_Events.
         HCICommand(
@@ -162,18 +146,6 @@ extension HCICommand {
             [isEnabled ? 1 : 0, 1, min(handle, advertisingHandleMask), 0, 0, 0]
         )
     }
-
-    /// LE Remove Advertising Set.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.59.
-    public static func leRemoveAdvertisingSet(handle: UInt8) -> HCICommand {
-        HCICommand(.leRemoveAdvertisingSet, [min(handle, advertisingHandleMask)])
-    }
-
-    /// LE Clear Advertising Sets.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.60.
-    public static let leClearAdvertisingSets = HCICommand(.leClearAdvertisingSets)
 
     private static func paddedData(_ data: [UInt8]) -> [UInt8]? {
         guard data.count <= maximumAdvertisingDataLength else { return nil }

@@ -4,15 +4,11 @@
 ///
 /// The initialiser checks the whole event, so an event that lies about its number or its lengths is refused before
 /// any report of it was used. Each report's fields follow one another, as controllers send them, and the next report's
-/// follow them.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
+/// follow them. Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 public struct AdvertisingReportReader: ~Escapable {
-    /// The bytes of all reports.
     @usableFromInline let bytes: Span<UInt8>
     /// The beginning of the reports not read yet.
     @usableFromInline var offset = 0
-    /// The number of reports not read yet.
     @usableFromInline var left: Int
     @usableFromInline let isExtended: Bool
 
@@ -75,7 +71,6 @@ public struct AdvertisingReportReader: ~Escapable {
 }
 
 extension AdvertisingReportReader {
-    /// The faults that a report can have.
     @usableFromInline
     enum Fault: Error {
         case truncated, eventType, addressType, dataLength, trailing

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A device's role in a connection.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.1 (Role).
+/// A device's role in a connection (Core 6.0, Vol 4, Part E, 7.7.65.1 (Role)).
 public enum ConnectionRole: UInt8, Hashable, Sendable {
     /// The device that initiated the connection and sets its timing.
     case central = 0
@@ -10,9 +8,8 @@ public enum ConnectionRole: UInt8, Hashable, Sendable {
     case peripheral = 1
 }
 
-/// A connection was made, or could not be: LE Connection Complete or LE Enhanced Connection Complete [v1].
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.10.
+/// A connection was made, or could not be: LE Connection Complete or LE Enhanced Connection Complete [v1] (Core 6.0,
+/// Vol 4, Part E, 7.7.65.1 and 7.7.65.10).
 public struct LEConnectionComplete: Hashable, Sendable {
     /// Success, or the reason why there is no connection; the other fields mean nothing then.
     public var status: HCIStatus
@@ -69,9 +66,8 @@ public struct LEConnectionComplete: Hashable, Sendable {
     }
 }
 
-/// The end of a connection's update, carried out or refused: LE Connection Update Complete.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.3.
+/// The end of a connection's update, carried out or refused: LE Connection Update Complete (Core 6.0, Vol 4, Part E,
+/// 7.7.65.3).
 public struct LEConnectionUpdateComplete: Hashable, Sendable {
     /// Success, or the reason why nothing changed.
     public var status: HCIStatus
@@ -96,9 +92,8 @@ public struct LEConnectionUpdateComplete: Hashable, Sendable {
     }
 }
 
-/// The peer's link layer asks for other parameters: LE Remote Connection Parameter Request.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.6.
+/// The peer's link layer asks for other parameters: LE Remote Connection Parameter Request (Core 6.0, Vol 4, Part E,
+/// 7.7.65.6).
 public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
     /// The connection.
     public var handle: UInt16
@@ -114,9 +109,8 @@ public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
     }
 }
 
-/// The peer asks for encryption with a key that we should have: LE Long Term Key Request.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.5.
+/// The peer asks for encryption with a key that we should have: LE Long Term Key Request (Core 6.0, Vol 4, Part E,
+/// 7.7.65.5).
 public struct LELongTermKeyRequest: Hashable, Sendable {
     /// The connection.
     public var handle: UInt16
@@ -135,9 +129,8 @@ public struct LELongTermKeyRequest: Hashable, Sendable {
     }
 }
 
-/// A link is encrypted now, or is not: Encryption Change [v1], or Encryption Key Refresh Complete.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.8 and 7.7.39.
+/// A link is encrypted now, or is not: Encryption Change [v1], or Encryption Key Refresh Complete (Core 6.0, Vol 4,
+/// Part E, 7.7.8 and 7.7.39).
 public struct EncryptionChange: Hashable, Sendable {
     /// Success, or the reason why nothing changed.
     public var status: HCIStatus
@@ -158,9 +151,7 @@ public struct EncryptionChange: Hashable, Sendable {
     }
 }
 
-/// The end of an advertising set's advertising: LE Advertising Set Terminated.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.18.
+/// The end of an advertising set's advertising: LE Advertising Set Terminated (Core 6.0, Vol 4, Part E, 7.7.65.18).
 public struct LEAdvertisingSetTerminated: Hashable, Sendable {
     /// Success where a connection was made, else the reason of the end.
     public var status: HCIStatus
@@ -182,9 +173,7 @@ public struct LEAdvertisingSetTerminated: Hashable, Sendable {
 
 /// The number of data packets that have left the controller's buffers: Number Of Completed Packets.
 ///
-/// Each connection's two fields follow one another, as controllers send them.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.19.
+/// Each connection's two fields follow one another, as controllers send them. Core 6.0, Vol 4, Part E, 7.7.19.
 public struct CompletedPackets: Hashable, Sendable {
     /// The number of one connection.
     public struct Entry: Hashable, Sendable {
@@ -213,5 +202,160 @@ public struct CompletedPackets: Hashable, Sendable {
             entries.append(Entry(handle: handle, count: try reader.readUInt16("Num_Completed_Packets")))
         }
         try reader.expectEnd()
+    }
+}
+
+/// A PHY of a connection (Core 6.0, Vol 4, Part E, 7.7.65.12).
+public struct PHY: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    public let rawValue: UInt8
+
+    /// A PHY from its number.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// LE 2M.
+    public static let fast = PHY(rawValue: 2)
+}
+
+/// The end of a change of PHY: LE PHY Update Complete (Core 6.0, Vol 4, Part E, 7.7.65.12).
+public struct LEPHYUpdateComplete: Hashable, Sendable {
+    /// Success, or the reason why nothing changed.
+    public var status: HCIStatus
+    /// The connection.
+    public var handle: UInt16
+    /// The PHY on which the peer sends.
+    public var receivedPHY: PHY
+
+    /// Reads the bytes after the subevent's code.
+    public init(_ parameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(parameters, packet: "LE PHY Update Complete")
+        status = HCIStatus(rawValue: try reader.readUInt8("Status"))
+        handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+        _ = try reader.readUInt8("TX_PHY")
+        receivedPHY = PHY(rawValue: try reader.readUInt8("RX_PHY"))
+        try reader.expectEnd()
+    }
+}
+
+/// A change of the longest packets: LE Data Length Change (Core 6.0, Vol 4, Part E, 7.7.65.7).
+public struct LEDataLengthChange: Hashable, Sendable {
+    /// The connection.
+    public var handle: UInt16
+    /// The longest data of one packet from the peer, in bytes.
+    public var receivedOctets: UInt16
+
+    /// Reads the bytes after the subevent's code.
+    public init(_ parameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(parameters, packet: "LE Data Length Change")
+        handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+        _ = try reader.readUInt16("Max_TX_Octets")
+        _ = try reader.readUInt16("Max_TX_Time")
+        receivedOctets = try reader.readUInt16("Max_RX_Octets")
+        _ = try reader.readUInt16("Max_RX_Time")
+        try reader.expectEnd()
+    }
+}
+
+/// The timing of a connection: for making one, or for changing one (Core 6.0, Vol 4, Part E, 7.8.12 and Vol 3, Part A,
+/// 4.20).
+public struct ConnectionParameters: Hashable, Sendable {
+    /// The shortest interval, in units of 1.25 ms: 0x0006 … 0x0C80 (7.5 ms … 4 s).
+    public var minimumInterval: UInt16
+    /// The longest interval, in the same units and range.
+    public var maximumInterval: UInt16
+    /// The number of connection events that the peripheral may skip: 0 … 499.
+    public var latency: UInt16
+    /// The silence after which the peer counts as gone, in units of 10 ms: 0x000A … 0x0C80 (100 ms … 32 s).
+    public var supervisionTimeout: UInt16
+
+    /// The range of an interval.
+    public static let intervals: ClosedRange<UInt16> = 0x0006...0x0C80
+    /// The range of a latency.
+    public static let latencies: ClosedRange<UInt16> = 0...0x01F3
+    /// The range of a supervision time-out.
+    public static let supervisionTimeouts: ClosedRange<UInt16> = 0x000A...0x0C80
+
+    /// Parameters, in the specification's units.
+    public init(minimumInterval: UInt16, maximumInterval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
+        self.minimumInterval = minimumInterval
+        self.maximumInterval = maximumInterval
+        self.latency = latency
+        self.supervisionTimeout = supervisionTimeout
+    }
+
+    /// 15 ms to 30 ms, no latency, 4 s: fast enough for a typed line, and what most peripherals ask for.
+    public static let standard = ConnectionParameters(
+        minimumInterval: 0x000C,
+        maximumInterval: 0x0018,
+        latency: 0,
+        supervisionTimeout: 0x0190
+    )
+
+    /// True when every value is in its range and the time-out is longer than twice the longest silence that is allowed.
+    ///
+    /// In milliseconds: timeout × 10 > (1 + latency) × interval × 1.25 × 2.
+    public var isValid: Bool {
+        Self.intervals.contains(minimumInterval) && Self.intervals.contains(maximumInterval)
+            && minimumInterval <= maximumInterval
+            && Self.latencies.contains(latency) && Self.supervisionTimeouts.contains(supervisionTimeout)
+            && UInt32(supervisionTimeout) &* 4 > (1 &+ UInt32(latency)) &* UInt32(maximumInterval)
+    }
+
+    /// Reads the four values in the order that HCI and L2CAP share; their ranges are not checked.
+    @_lifetime(reader: copy reader)
+    init(from reader: inout ByteReader) throws(DecodingError) {
+        minimumInterval = try reader.readUInt16("Interval_Min")
+        maximumInterval = try reader.readUInt16("Interval_Max")
+        latency = try reader.readUInt16("Latency")
+        supervisionTimeout = try reader.readUInt16("Timeout")
+    }
+
+    /// Writes the four values in that order.
+    func write(to writer: inout ByteWriter) {
+        writer.write(minimumInterval)
+        writer.write(maximumInterval)
+        writer.write(latency)
+        writer.write(supervisionTimeout)
+    }
+}
+
+/// The timing that is in force on a connection (Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.3).
+public struct ConnectionTiming: Hashable, Sendable {
+    /// The interval in units of 1.25 ms.
+    public var interval: UInt16
+    /// The number of connection events that the peripheral may skip.
+    public var latency: UInt16
+    /// The supervision time-out in units of 10 ms.
+    public var supervisionTimeout: UInt16
+
+    /// A timing, in the specification's units.
+    public init(interval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
+        self.interval = interval
+        self.latency = latency
+        self.supervisionTimeout = supervisionTimeout
+    }
+
+    /// The longest time for which the peripheral may be silent: the interval, and those that it skips.
+    public var longestSilence: Duration { .microseconds(1250) * Int(interval) * (Int(latency) + 1) }
+
+    /// The slowest timing within parameters that were asked for.
+    public init(slowest parameters: ConnectionParameters) {
+        self.init(
+            interval: parameters.maximumInterval,
+            latency: parameters.latency,
+            supervisionTimeout: parameters.supervisionTimeout
+        )
+    }
+
+    /// The timing with which a connection began.
+    public init(_ event: LEConnectionComplete) {
+        self.init(interval: event.interval, latency: event.latency, supervisionTimeout: event.supervisionTimeout)
+    }
+
+    /// The timing after a change that was carried out.
+    public init(_ event: LEConnectionUpdateComplete) {
+        self.init(interval: event.interval, latency: event.latency, supervisionTimeout: event.supervisionTimeout)
     }
 }

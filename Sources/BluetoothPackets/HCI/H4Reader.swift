@@ -3,9 +3,7 @@
 /// Finds the packets in a stream of bytes between host and controller.
 ///
 /// Each packet begins with its indicator. The stream has no mark to find a beginning by, so the first byte that cannot
-/// begin a packet ends it for good: whoever reads must start the stream anew.
-///
-/// Core 6.0, Vol 4, Part A, 2.
+/// begin a packet ends it for good: whoever reads must start the stream anew. Core 6.0, Vol 4, Part A, 2.
 public struct H4Reader: Sendable {
     /// The writer of the stream.
     public enum Source: Hashable, Sendable {
@@ -108,9 +106,7 @@ public struct H4Reader: Sendable {
         return failure
     }
 
-    /// The bytes before the data, the indicator included.
-    ///
-    /// Core 6.0, Vol 4, Part E, 5.4.
+    /// The bytes before the data, the indicator included (Core 6.0, Vol 4, Part E, 5.4).
     private static func headerLength(_ type: HCIPacketType) -> Int {
         switch type {
         case .command: 4
@@ -119,5 +115,131 @@ public struct H4Reader: Sendable {
         case .event: 3
         case .isochronous: 5
         }
+    }
+}
+
+/// The packet indicator: the byte before every packet on a UART (H4) and on the kernel's HCI sockets (Core 6.0, Vol 4,
+/// Part A, 2).
+public enum HCIPacketType: UInt8, Hashable, Sendable, CaseIterable {
+    /// A command, host to controller.
+    case command = 0x01
+    /// Asynchronous data: L2CAP.
+    case acl = 0x02
+    /// Synchronous data: voice.
+    case synchronous = 0x03
+    /// An event, controller to host.
+    case event = 0x04
+    /// Isochronous data: LE Audio.
+    case isochronous = 0x05
+}
+
+/// Finds the answer to Reset in a stream of H4 packets whose beginning nobody knows, and drops all that comes before it.
+///
+/// A host that takes over a controller which is talking finds itself in the middle of a packet, with others behind it that
+/// were meant for the host before. Reset ends all that, and its answer is always the same seven bytes, but for two.
+/// Core 6.0, Vol 4, Part A, 4, and Part E, 7.3.2.
+public struct ResetAnswerSeeker: Sendable {
+    /// The answer's length, as Command Complete and as Command Status.
+    private static let length = 7
+
+    private var window: [UInt8] = []
+    /// The bytes that came before the answer.
+    public private(set) var dropped: UInt64 = 0
+
+    /// The bytes that came, and are no answer so far.
+    public var taken: UInt64 { dropped &+ UInt64(window.count) }
+
+    /// A seeker at any place of a stream.
+    public init() {}
+
+    /// Takes the stream's next bytes, however they were cut.
+    ///
+    /// Returns the answer, its indicator included, and the number of these bytes up to its end; nil as long as it has not
+    /// come.
+    public mutating func take(_ bytes: Span<UInt8>) -> (answer: [UInt8], count: Int)? {
+        for index in bytes.indices {
+            if window.count == Self.length {
+                window.removeFirst()
+                dropped &+= 1
+            }
+            window.append(bytes[index])
+            if Self.isAnswer(window.span) { return (window, index &+ 1) }
+        }
+        return nil
+    }
+
+    /// Command Complete with a status, or Command Status, each with any number of commands that are allowed.
+    private static func isAnswer(_ bytes: Span<UInt8>) -> Bool {
+        guard bytes.count == length, bytes[0] == HCIPacketType.event.rawValue, bytes[2] == 4 else { return false }
+        return switch bytes[1] {
+        case HCIEvent.Code.commandComplete: opcode(bytes, at: 4) == .reset
+        case HCIEvent.Code.commandStatus: opcode(bytes, at: 5) == .reset && bytes[3] != 0
+        default: false
+        }
+    }
+
+    private static func opcode(_ bytes: Span<UInt8>, at offset: Int) -> HCIOpcode {
+        HCIOpcode(rawValue: UInt16(bytes[offset]) | UInt16(bytes[offset &+ 1]) &<< 8)
+    }
+}
+
+/// A piece of L2CAP data on its way between host and controller, a view into the packet's bytes (Core 6.0, Vol 4, Part
+/// E, 5.4.2).
+public struct ACLPacket: ~Escapable {
+    /// The place of a packet in the L2CAP frame that it carries a piece of.
+    public enum Boundary: UInt8, Hashable, Sendable {
+        /// The beginning of a frame, from a host; the controller may not flush it. The only beginning that LE sends.
+        case firstNonFlushable = 0
+        /// A further piece of the frame that was begun.
+        case continuing = 1
+        /// The beginning of a frame, from a controller.
+        case first = 2
+        /// A whole frame on a BR/EDR link; no LE link has it.
+        case complete = 3
+    }
+
+    /// The connection, 12 bits.
+    public let handle: UInt16
+    /// The piece's place in its frame.
+    public let boundary: Boundary
+    /// The broadcast flag, 0 for every LE connection.
+    public let broadcast: UInt8
+    /// The piece.
+    public let data: Span<UInt8>
+
+    /// The bytes before the data, the indicator included.
+    public static let headerLength = 5
+
+    /// Reads a whole packet, its indicator (0x02) included; the length must name exactly what follows it.
+    @_lifetime(copy packet)
+    public init(_ packet: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(packet, packet: "HCI ACL Data")
+        let indicator = try reader.readUInt8("Packet Indicator")
+        guard indicator == HCIPacketType.acl.rawValue else {
+            throw DecodingError(
+                packet: "HCI ACL Data",
+                field: "Packet Indicator",
+                offset: 0,
+                reason: .unexpectedCode(UInt16(indicator))
+            )
+        }
+        let word = try reader.readUInt16("Handle")
+        handle = word & 0x0FFF
+        boundary = Boundary(rawValue: UInt8(truncatingIfNeeded: word &>> 12) & 0b11) ?? .complete
+        broadcast = UInt8(truncatingIfNeeded: word &>> 14)
+        let length = Int(try reader.readUInt16("Data_Total_Length"))
+        data = try reader.readSpan(count: length, "Data")
+        try reader.expectEnd()
+    }
+
+    /// A packet's bytes, the indicator included; of `data` the first 65,535 bytes are taken.
+    public static func encoded(handle: UInt16, _ boundary: Boundary, _ data: Span<UInt8>) -> [UInt8] {
+        let piece = data.extracting(first: Int(UInt16.max))
+        var writer = ByteWriter(reservingCapacity: headerLength &+ piece.count)
+        writer.write(HCIPacketType.acl.rawValue)
+        writer.write(handle & 0x0FFF | UInt16(boundary.rawValue) &<< 12)
+        writer.write(UInt16(truncatingIfNeeded: piece.count))
+        for index in piece.indices { writer.write(piece[index]) }
+        return writer.bytes
     }
 }

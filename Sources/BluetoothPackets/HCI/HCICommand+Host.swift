@@ -2,69 +2,49 @@
 
 /// The commands with which a host takes a controller for itself.
 extension HCICommand {
-    /// Set Event Mask.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.3.1.
+    /// Set Event Mask (Core 6.0, Vol 4, Part E, 7.3.1).
     public static func setEventMask(_ mask: HCIEventMask) -> HCICommand {
         var writer = ByteWriter()
         writer.write(mask.rawValue)
         return HCICommand(.setEventMask, writer.bytes)
     }
 
-    /// LE Set Event Mask.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.1.
+    /// LE Set Event Mask (Core 6.0, Vol 4, Part E, 7.8.1).
     public static func leSetEventMask(_ mask: LEEventMask) -> HCICommand {
         var writer = ByteWriter()
         writer.write(mask.rawValue)
         return HCICommand(.leSetEventMask, writer.bytes)
     }
 
-    /// Write LE Host Support: switches LE on in a controller that also has BR/EDR.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.3.79.
+    /// Write LE Host Support: switches LE on in a controller that also has BR/EDR (Core 6.0, Vol 4, Part E, 7.3.79).
     public static func writeLEHostSupport(_ isOn: Bool) -> HCICommand {
         // The second byte, Simultaneous LE and BR/EDR, is not used any more and must be zero.
         HCICommand(.writeLEHostSupport, [isOn ? 1 : 0, 0])
     }
 
-    /// Read Local Supported Features; answered with `HCIReturn.features`.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.4.3.
+    /// Read Local Supported Features; answered with `HCIReturn.features` (Core 6.0, Vol 4, Part E, 7.4.3).
     public static let readLocalSupportedFeatures = HCICommand(.readLocalSupportedFeatures)
 
-    /// Read Buffer Size; answered with `DataBuffers.init(readBufferSize:)`.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.4.5.
+    /// Read Buffer Size; answered with `DataBuffers.init(readBufferSize:)` (Core 6.0, Vol 4, Part E, 7.4.5).
     public static let readBufferSize = HCICommand(.readBufferSize)
 
-    /// Read BD_ADDR; answered with `HCIReturn.address`.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.4.6.
+    /// Read BD_ADDR; answered with `HCIReturn.address` (Core 6.0, Vol 4, Part E, 7.4.6).
     public static let readBDADDR = HCICommand(.readBDADDR)
 
-    /// LE Read Buffer Size [v1]; answered with `DataBuffers.init(leReadBufferSize:)`.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.2.
+    /// LE Read Buffer Size [v1]; answered with `DataBuffers.init(leReadBufferSize:)` (Core 6.0, Vol 4, Part E, 7.8.2).
     public static let leReadBufferSize = HCICommand(.leReadBufferSize)
 
-    /// LE Read Local Supported Features; answered with `HCIReturn.features`.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.3.
+    /// LE Read Local Supported Features; answered with `HCIReturn.features` (Core 6.0, Vol 4, Part E, 7.8.3).
     public static let leReadLocalSupportedFeatures = HCICommand(.leReadLocalSupportedFeatures)
 
-    /// LE Set Random Address.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.4.
+    /// LE Set Random Address (Core 6.0, Vol 4, Part E, 7.8.4).
     public static func leSetRandomAddress(_ address: BluetoothAddress) -> HCICommand {
         var writer = ByteWriter()
         writer.write(address)
         return HCICommand(.leSetRandomAddress, writer.bytes)
     }
 
-    /// LE Create Connection to one device.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.12.
+    /// LE Create Connection to one device (Core 6.0, Vol 4, Part E, 7.8.12).
     public static func leCreateConnection(
         to device: DeviceAddress,
         _ parameters: ConnectionParameters,
@@ -85,9 +65,7 @@ extension HCICommand {
         return HCICommand(.leCreateConnection, writer.bytes)
     }
 
-    /// LE Extended Create Connection [v1] to one device on LE 1M.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.66.
+    /// LE Extended Create Connection [v1] to one device on LE 1M (Core 6.0, Vol 4, Part E, 7.8.66).
     public static func leExtendedCreateConnection(
         to device: DeviceAddress,
         _ parameters: ConnectionParameters,
@@ -109,30 +87,22 @@ extension HCICommand {
         return HCICommand(.leExtendedCreateConnection, writer.bytes)
     }
 
-    /// LE Create Connection Cancel.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.13.
+    /// LE Create Connection Cancel (Core 6.0, Vol 4, Part E, 7.8.13).
     public static let leCreateConnectionCancel = HCICommand(.leCreateConnectionCancel)
 
-    /// LE Connection Update.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.18.
+    /// LE Connection Update (Core 6.0, Vol 4, Part E, 7.8.18).
     public static func leConnectionUpdate(handle: UInt16, _ parameters: ConnectionParameters) -> HCICommand {
         HCICommand(.leConnectionUpdate, change(handle, parameters))
     }
 
-    /// Read RSSI: the signal strength of a connection's peer.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.5.4.
+    /// Read RSSI: the signal strength of a connection's peer (Core 6.0, Vol 4, Part E, 7.5.4).
     public static func readRSSI(handle: UInt16) -> HCICommand {
         var writer = ByteWriter()
         writer.write(handle & 0x0FFF)
         return HCICommand(.readRSSI, writer.bytes)
     }
 
-    /// LE Set Data Length: the longest that there is, 251 bytes in 2,120 µs.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.33.
+    /// LE Set Data Length: the longest that there is, 251 bytes in 2,120 µs (Core 6.0, Vol 4, Part E, 7.8.33).
     public static func leSetDataLength(handle: UInt16) -> HCICommand {
         var writer = ByteWriter()
         writer.write(handle & 0x0FFF)
@@ -141,9 +111,7 @@ extension HCICommand {
         return HCICommand(.leSetDataLength, writer.bytes)
     }
 
-    /// LE Set PHY: the one that is preferred in both directions.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.49.
+    /// LE Set PHY: the one that is preferred in both directions (Core 6.0, Vol 4, Part E, 7.8.49).
     public static func leSetPHY(handle: UInt16, _ phy: PHY) -> HCICommand {
         // Bit 0 is LE 1M, bit 1 LE 2M, bit 2 LE Coded.
         let bit = UInt8(1) &<< ((phy.rawValue &- 1) & 7)
@@ -161,9 +129,7 @@ extension HCICommand {
     /// LE Enable Encryption: the central's wish for a link encrypted with this key, or for another key.
     ///
     /// `random` and `diversifier` name a key of LE legacy pairing; both are 0 for a key of LE Secure Connections, and for a
-    /// short term key. Encryption Change or Encryption Key Refresh Complete follows.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.24.
+    /// short term key. Encryption Change or Encryption Key Refresh Complete follows. Core 6.0, Vol 4, Part E, 7.8.24.
     public static func leEnableEncryption(
         handle: UInt16,
         random: UInt64,
@@ -178,9 +144,7 @@ extension HCICommand {
         return HCICommand(.leEnableEncryption, writer.bytes)
     }
 
-    /// LE Long Term Key Request Reply: the key that the central has asked for.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.25.
+    /// LE Long Term Key Request Reply: the key that the central has asked for (Core 6.0, Vol 4, Part E, 7.8.25).
     public static func leLongTermKeyRequestReply(handle: UInt16, key: UInt128) -> HCICommand {
         var writer = ByteWriter()
         writer.write(handle & 0x0FFF)
@@ -188,18 +152,14 @@ extension HCICommand {
         return HCICommand(.leLongTermKeyRequestReply, writer.bytes)
     }
 
-    /// LE Long Term Key Request Negative Reply: there is no key.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.26.
+    /// LE Long Term Key Request Negative Reply: there is no key (Core 6.0, Vol 4, Part E, 7.8.26).
     public static func leLongTermKeyRequestNegativeReply(handle: UInt16) -> HCICommand {
         var writer = ByteWriter()
         writer.write(handle & 0x0FFF)
         return HCICommand(.leLongTermKeyRequestNegativeReply, writer.bytes)
     }
 
-    /// LE Remote Connection Parameter Request Reply: the parameters are accepted.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.31.
+    /// LE Remote Connection Parameter Request Reply: the parameters are accepted (Core 6.0, Vol 4, Part E, 7.8.31).
     public static func leRemoteConnectionParameterRequestReply(
         handle: UInt16,
         _ parameters: ConnectionParameters
@@ -207,9 +167,7 @@ extension HCICommand {
         HCICommand(.leRemoteConnectionParameterRequestReply, change(handle, parameters))
     }
 
-    /// LE Remote Connection Parameter Request Negative Reply.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.8.32.
+    /// LE Remote Connection Parameter Request Negative Reply (Core 6.0, Vol 4, Part E, 7.8.32).
     public static func leRemoteConnectionParameterRequestNegativeReply(
         handle: UInt16,
         reason: HCIStatus = .unacceptableConnectionParameters
@@ -235,9 +193,9 @@ extension HCICommand {
     }
 }
 
-/// The set of events that the controller sends.
+/// The set of events that the controller sends (Core 6.0, Vol 4, Part E, 7.3.1).
 ///
-/// Core 6.0, Vol 4, Part E, 7.3.1. Command Complete, Command Status and Number Of Completed Packets cannot be masked.
+/// Command Complete, Command Status and Number Of Completed Packets cannot be masked.
 public struct HCIEventMask: OptionSet, Hashable, Sendable {
     /// The 61 bits of Event_Mask.
     public let rawValue: UInt64
@@ -261,9 +219,7 @@ public struct HCIEventMask: OptionSet, Hashable, Sendable {
     public static let leMeta = HCIEventMask(rawValue: 1 &<< 61)
 }
 
-/// The set of LE subevents that the controller sends.
-///
-/// Core 6.0, Vol 4, Part E, 7.8.1.
+/// The set of LE subevents that the controller sends (Core 6.0, Vol 4, Part E, 7.8.1).
 public struct LEEventMask: OptionSet, Hashable, Sendable {
     /// The bits of LE_Event_Mask.
     public let rawValue: UInt64

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// An event from the controller, a view into the packet's bytes: nothing is copied.
-///
-/// Core 6.0, Vol 4, Part E, 5.4.4 and 7.7.
+/// An event from the controller, a view into the packet's bytes: nothing is copied (Core 6.0, Vol 4, Part E, 5.4.4 and
+/// 7.7).
 public enum HCIEvent: ~Escapable {
     /// Command Complete (0x0E, 7.7.14): the number of commands that the controller takes now, and a command's return.
     case commandComplete(commandPackets: UInt8, opcode: HCIOpcode, returnParameters: Span<UInt8>)
@@ -14,12 +13,9 @@ public enum HCIEvent: ~Escapable {
     case hardwareError(code: UInt8)
     /// LE Meta (0x3E, 7.7.65): the subevent's code and what follows it.
     case leMeta(subevent: LESubevent, parameters: Span<UInt8>)
-    /// Any other event.
     case other(code: UInt8, parameters: Span<UInt8>)
 
-    /// Event codes.
-    ///
-    /// Core 6.0, Vol 4, Part E, 7.7.
+    /// Event codes (Core 6.0, Vol 4, Part E, 7.7).
     public enum Code {
         /// Disconnection Complete.
         public static let disconnectionComplete: UInt8 = 0x05
@@ -139,9 +135,7 @@ public enum HCIEvent: ~Escapable {
     }
 }
 
-/// The code of an LE Meta event.
-///
-/// Core 6.0, Vol 4, Part E, 7.7.65.
+/// The code of an LE Meta event (Core 6.0, Vol 4, Part E, 7.7.65).
 public struct LESubevent: RawRepresentable, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The parameters of a scan, as both generations of scan commands take them.
-///
-/// Core 6.0, Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64 and 7.8.65.
+/// The parameters of a scan, as both generations of scan commands take them (Core 6.0, Vol 4, Part E, 7.8.10, 7.8.11,
+/// 7.8.64 and 7.8.65).
 public struct ScanParameters: Hashable, Sendable {
     /// Whether scan requests are sent.
     public enum ScanType: UInt8, Hashable, Sendable {
@@ -67,9 +66,7 @@ public struct ScanParameters: Hashable, Sendable {
     public var filterPolicy: FilterPolicy
     /// True to let the controller report each advertiser once; its memory is small, so it is no promise.
     public var filtersDuplicates: Bool
-    /// Also scan on the Coded PHY (long range).
-    ///
-    /// Extended scans only.
+    /// Also scan on the Coded PHY (long range); extended scans only.
     public var scansCodedPHY: Bool
     /// The time after which the scan ends by itself, in units of 10 ms; 0 is never.
     ///

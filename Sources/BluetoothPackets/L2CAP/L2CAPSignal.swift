@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A command on the signalling channel of an LE connection.
-///
-/// Core 6.0, Vol 3, Part A, 4.
+/// A command on the signalling channel of an LE connection (Core 6.0, Vol 3, Part A, 4).
 public enum L2CAPSignal: Hashable, Sendable {
     /// Command Reject Response (0x01, 4.1), with the data that its reason asks for.
     case commandReject(identifier: UInt8, reason: RejectReason, data: [UInt8])
@@ -22,7 +20,6 @@ public enum L2CAPSignal: Hashable, Sendable {
     case creditBasedConnectionRequest(identifier: UInt8, spsm: UInt16, sources: [L2CAPChannel])
     /// L2CAP Credit Based Connection Response (0x18, 4.26) that refuses every channel.
     case creditBasedConnectionRefusal(identifier: UInt8, CreditRefusal)
-    /// Any other command.
     case other(code: UInt8, identifier: UInt8)
 
     /// The reason why a command was rejected.
@@ -37,8 +34,6 @@ public enum L2CAPSignal: Hashable, Sendable {
 
         /// The receiver does not know the command.
         public static let notUnderstood = RejectReason(rawValue: 0x0000)
-        /// The command is longer than the signalling MTU, which is the data.
-        public static let mtuExceeded = RejectReason(rawValue: 0x0001)
         /// There is no such channel; its two identifiers are the data.
         public static let invalidChannel = RejectReason(rawValue: 0x0002)
     }
@@ -57,9 +52,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         public static let spsmNotSupported = CreditRefusal(rawValue: 0x0002)
     }
 
-    /// Codes of commands.
-    ///
-    /// Core 6.0, Vol 3, Part A, 4, table 4.2.
+    /// Codes of commands (Core 6.0, Vol 3, Part A, 4, table 4.2).
     private enum Code {
         static let commandReject: UInt8 = 0x01
         static let disconnectionRequest: UInt8 = 0x06
@@ -76,10 +69,6 @@ public enum L2CAPSignal: Hashable, Sendable {
     private static let responses: Set<UInt8> = [
         0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x15, 0x18, 0x1A,
     ]
-    /// The least signalling MTU of LE, which every host must take.
-    ///
-    /// Core 6.0, Vol 3, Part A, 4, table 4.1.
-    public static let minimumMTU = 23
     /// The most channels of one L2CAP Credit Based Connection Request.
     private static let maximumChannels = 5
 
@@ -214,5 +203,56 @@ public enum L2CAPSignal: Hashable, Sendable {
         writer.write(UInt16(64))
         writer.write(UInt16(64))
         writer.write(UInt16(1))
+    }
+}
+
+/// A channel of a connection (Core 6.0, Vol 3, Part A, 2.1).
+public struct L2CAPChannel: RawRepresentable, Hashable, Sendable {
+    /// The channel identifier (CID).
+    public let rawValue: UInt16
+
+    /// A channel from its identifier.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// The Attribute Protocol.
+    public static let attribute = L2CAPChannel(rawValue: 0x0004)
+    /// L2CAP's own signalling on LE.
+    public static let signalling = L2CAPChannel(rawValue: 0x0005)
+    /// The Security Manager Protocol.
+    public static let securityManager = L2CAPChannel(rawValue: 0x0006)
+}
+
+/// A basic frame of one channel, a view into its bytes (Core 6.0, Vol 3, Part A, 3.1).
+public struct L2CAPFrame: ~Escapable {
+    /// The channel that it belongs to.
+    public let channel: L2CAPChannel
+    /// The bytes of the channel's protocol.
+    public let payload: Span<UInt8>
+
+    /// The bytes before the payload.
+    public static let headerLength = 4
+    /// The longest payload that the length can name.
+    public static let maximumPayloadLength = Int(UInt16.max)
+
+    /// Reads a whole frame; its length must name exactly what follows the channel.
+    @_lifetime(copy frame)
+    public init(_ frame: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(frame, packet: "L2CAP Basic Frame")
+        let length = Int(try reader.readUInt16("PDU Length"))
+        channel = L2CAPChannel(rawValue: try reader.readUInt16("Channel ID"))
+        payload = try reader.readSpan(count: length, "Information Payload")
+        try reader.expectEnd()
+    }
+
+    /// A frame's bytes; nil for a payload that is too long.
+    public static func encoded(_ channel: L2CAPChannel, _ payload: [UInt8]) -> [UInt8]? {
+        guard payload.count <= maximumPayloadLength else { return nil }
+        var writer = ByteWriter(reservingCapacity: headerLength &+ payload.count)
+        writer.write(UInt16(truncatingIfNeeded: payload.count))
+        writer.write(channel.rawValue)
+        writer.write(payload)
+        return writer.bytes
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// An event of the kernel's Bluetooth management protocol.
-///
-/// BlueZ, doc/mgmt-protocol.rst.
+/// An event of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
 public struct ManagementEvent: Hashable, Sendable {
     /// The event with its parameters.
     public enum Kind: Hashable, Sendable {
@@ -47,7 +45,6 @@ public struct ManagementEvent: Hashable, Sendable {
         case controllerSuspended(state: UInt8)
         /// The controller was woken (0x002E), for the reason of this number, by a device or by none.
         case controllerResumed(reason: UInt8, ManagementAddress)
-        /// Any other event.
         case other(code: UInt16, parameters: [UInt8])
     }
 
@@ -93,9 +90,6 @@ public struct ManagementEvent: Hashable, Sendable {
     public let index: ControllerIndex
     /// The event with its parameters.
     public let kind: Kind
-
-    /// The header's length: code, index, length.
-    public static let headerLength = 6
 
     /// Reads a whole packet; its length must name exactly what follows the header.
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
@@ -164,7 +158,6 @@ public struct ManagementEvent: Hashable, Sendable {
         return kind
     }
 
-    /// Event codes.
     enum Code {
         static let commandComplete: UInt16 = 0x0001
         static let commandStatus: UInt16 = 0x0002
@@ -210,4 +203,156 @@ public struct ManagementEvent: Hashable, Sendable {
         Code.controllerSuspend: "Controller Suspend",
         Code.controllerResume: "Controller Resume",
     ]
+
+    /// The largest number of a passkey or of a numeric comparison: six digits.
+    public static let largestPasskey: UInt32 = 999_999
+
+    /// Reads an event about pairing; nil for any other.
+    @_lifetime(reader: copy reader)
+    static func pairingKind(_ code: UInt16, _ reader: inout ByteReader) throws(DecodingError) -> Kind? {
+        switch code {
+        case Code.newLongTermKey:
+            let isToBeKept = try flag("Store_Hint", &reader)
+            return .newLongTermKey(try ManagementLongTermKey(from: &reader), isToBeKept: isToBeKept)
+        case Code.userConfirmationRequest:
+            let device = try ManagementAddress(from: &reader)
+            let isPlain = try flag("Confirm_Hint", &reader)
+            return .userConfirmationRequest(device, isPlain: isPlain, number: try passkey("Value", &reader))
+        case Code.userPasskeyRequest: return .userPasskeyRequest(try ManagementAddress(from: &reader))
+        case Code.authenticationFailed:
+            let device = try ManagementAddress(from: &reader)
+            return .authenticationFailed(device, status: ManagementStatus(rawValue: try reader.readUInt8("Status")))
+        case Code.deviceUnpaired: return .deviceUnpaired(try ManagementAddress(from: &reader))
+        case Code.passkeyNotify:
+            let device = try ManagementAddress(from: &reader)
+            let number = try passkey("Passkey", &reader)
+            return .passkeyNotify(device, passkey: number, entered: try reader.readUInt8("Entered"))
+        case Code.newIdentityResolvingKey:
+            let isToBeKept = try flag("Store_Hint", &reader)
+            let resolved = try reader.readAddress("Random_Address")
+            let key = try ManagementResolvingKey(from: &reader)
+            return .newIdentityResolvingKey(key, resolved: resolved, isToBeKept: isToBeKept)
+        default: return nil
+        }
+    }
+
+    /// The next byte, which is 0 or 1.
+    @_lifetime(reader: copy reader)
+    static func flag(_ field: String, _ reader: inout ByteReader) throws(DecodingError) -> Bool {
+        let value = try reader.readUInt8(field)
+        guard value <= 1 else { throw reader.error(field, .invalidValue(UInt64(value))) }
+        return value == 1
+    }
+
+    @_lifetime(reader: copy reader)
+    private static func passkey(_ field: String, _ reader: inout ByteReader) throws(DecodingError) -> UInt32 {
+        let value = try reader.readUInt32(field)
+        guard value <= largestPasskey else { throw reader.error(field, .invalidValue(UInt64(value))) }
+        return value
+    }
+}
+
+/// A long term key as the management protocol carries it, in New Long Term Key and in Load Long Term Keys.
+///
+/// BlueZ, doc/mgmt-protocol.rst.
+public struct ManagementLongTermKey: Hashable, Sendable {
+    /// Where a key comes from.
+    public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+        /// LE legacy pairing, Just Works.
+        case unauthenticated = 0
+        /// LE legacy pairing, by a passkey or out-of-band data.
+        case authenticated = 1
+        /// LE Secure Connections, Just Works.
+        case unauthenticatedSecureConnections = 2
+        /// LE Secure Connections, by a passkey, numeric comparison or out-of-band data.
+        case authenticatedSecureConnections = 3
+        /// LE Secure Connections with the private key that the specification publishes: it keeps nobody out.
+        case debug = 4
+    }
+
+    /// The peer's identity.
+    public var device: ManagementAddress
+    /// Where the key comes from.
+    public var kind: Kind
+    /// True for the key by which this host encrypts as the central; false in every key of Secure Connections.
+    public var isCentral: Bool
+    /// The bytes that count, 7 to 16.
+    public var size: UInt8
+    /// EDIV; 0 for a key of Secure Connections.
+    public var encryptedDiversifier: UInt16
+    /// Rand; 0 for a key of Secure Connections.
+    public var random: UInt64
+    /// The 16 bytes, the least significant first.
+    public var value: [UInt8]
+
+    /// A key with all of its fields.
+    public init(
+        device: ManagementAddress,
+        kind: Kind,
+        isCentral: Bool,
+        size: UInt8,
+        encryptedDiversifier: UInt16,
+        random: UInt64,
+        value: [UInt8]
+    ) {
+        self.device = device
+        self.kind = kind
+        self.isCentral = isCentral
+        self.size = size
+        self.encryptedDiversifier = encryptedDiversifier
+        self.random = random
+        self.value = value
+    }
+
+    @_lifetime(reader: copy reader)
+    init(from reader: inout ByteReader) throws(DecodingError) {
+        device = try ManagementAddress(from: &reader)
+        let number = try reader.readUInt8("Key_Type")
+        guard let kind = Kind(rawValue: number) else { throw reader.error("Key_Type", .invalidValue(UInt64(number))) }
+        self.kind = kind
+        isCentral = try ManagementEvent.flag("Central", &reader)
+        size = try reader.readUInt8("Encryption_Size")
+        guard (7...16).contains(size) else { throw reader.error("Encryption_Size", .invalidValue(UInt64(size))) }
+        encryptedDiversifier = try reader.readUInt16("Encryption_Diversifier")
+        random = try reader.readUInt64("Random_Number")
+        value = try reader.readBytes(count: 16, "Value")
+    }
+
+    func write(to writer: inout ByteWriter) {
+        device.write(to: &writer)
+        writer.write(kind.rawValue)
+        writer.write(UInt8(isCentral ? 1 : 0))
+        writer.write(size)
+        writer.write(encryptedDiversifier)
+        writer.write(random)
+        writer.write(value)
+    }
+}
+
+/// An Identity Resolving Key as the management protocol carries it, in New Identity Resolving Key and in Load Identity
+/// Resolving Keys.
+///
+/// BlueZ, doc/mgmt-protocol.rst.
+public struct ManagementResolvingKey: Hashable, Sendable {
+    /// The peer's identity.
+    public var device: ManagementAddress
+    /// The 16 bytes, the least significant first.
+    public var value: [UInt8]
+
+    /// A key of a device.
+    public init(device: ManagementAddress, value: [UInt8]) {
+        self.device = device
+        self.value = value
+    }
+
+    @_lifetime(reader: copy reader)
+    init(from reader: inout ByteReader) throws(DecodingError) {
+        device = try ManagementAddress(from: &reader)
+        value = try reader.readBytes(count: 16, "Value")
+    }
+
+    func write(to writer: inout ByteWriter) {
+        device.write(to: &writer)
+        writer.write(value)
+    }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The number of a command of the kernel's Bluetooth management protocol.
-///
-/// BlueZ, doc/mgmt-protocol.rst.
+/// The number of a command of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
 public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: UInt16
@@ -98,9 +96,7 @@ extension ManagementOpcode: CustomStringConvertible {
     ]
 }
 
-/// How the kernel answered a management command.
-///
-/// BlueZ, doc/mgmt-protocol.rst (Error Codes).
+/// How the kernel answered a management command (BlueZ, doc/mgmt-protocol.rst (Error Codes)).
 public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8
@@ -122,8 +118,6 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     public static let connectFailed = ManagementStatus(rawValue: 0x04)
     /// Pairing or encryption failed.
     public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
-    /// The kernel has no key of the device.
-    public static let notPaired = ManagementStatus(rawValue: 0x06)
     /// Nothing came in time.
     public static let timeout = ManagementStatus(rawValue: 0x08)
     /// Something of the same kind is going on.
@@ -168,4 +162,59 @@ extension ManagementStatus: CustomStringConvertible {
         "Invalid Parameters", "Disconnected", "Not Powered", "Cancelled", "Invalid Index", "RFKilled",
         "Already Paired", "Permission Denied",
     ]
+}
+
+/// The settings of a controller: those that it supports, or those that are on.
+///
+/// BlueZ, doc/mgmt-protocol.rst (Read Controller Information).
+public struct ManagementSettings: OptionSet, Hashable, Sendable {
+    /// One bit a setting.
+    public let rawValue: UInt32
+
+    /// Settings from their bits.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// The controller is switched on.
+    public static let powered = ManagementSettings(rawValue: 1 << 0)
+    /// Pairings leave keys for later connections (bonds).
+    public static let bondable = ManagementSettings(rawValue: 1 << 4)
+    /// Secure Simple Pairing.
+    public static let secureSimplePairing = ManagementSettings(rawValue: 1 << 6)
+    /// BR/EDR.
+    public static let classic = ManagementSettings(rawValue: 1 << 7)
+    /// Low Energy.
+    public static let lowEnergy = ManagementSettings(rawValue: 1 << 9)
+    /// Secure Connections.
+    public static let secureConnections = ManagementSettings(rawValue: 1 << 11)
+}
+
+/// The commands and events of the management protocol that a kernel has, from Read Management Supported Commands.
+///
+/// BlueZ, doc/mgmt-protocol.rst.
+public struct SupportedManagement: Hashable, Sendable {
+    /// The commands.
+    public var commands: Set<ManagementOpcode>
+    /// The numbers of the events.
+    public var events: Set<UInt16>
+
+    /// Controller Resume, the event after a suspend (Linux 5.10).
+    public static let controllerResume = ManagementEvent.Code.controllerResume
+
+    /// True where the list is the kernel's whole one: a process without CAP_NET_ADMIN is shown what it may ask for only, the
+    /// list of controllers among it.
+    public var isWhole: Bool { commands.contains(.setPowered) || !commands.contains(.readIndexList) }
+
+    /// Reads the return parameters.
+    public init(returnParameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(returnParameters, packet: "Read Management Supported Commands")
+        let commandCount = Int(try reader.readUInt16("Num_Of_Commands"))
+        let eventCount = Int(try reader.readUInt16("Num_Of_Events"))
+        commands = []
+        events = []
+        for _ in 0..<commandCount { commands.insert(ManagementOpcode(rawValue: try reader.readUInt16("Command"))) }
+        for _ in 0..<eventCount { events.insert(try reader.readUInt16("Event")) }
+        try reader.expectEnd()
+    }
 }

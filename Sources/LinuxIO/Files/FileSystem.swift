@@ -7,9 +7,7 @@ package import SystemPackage
 /// Files of the product: small ones, read and written whole, within a bound.
 package enum FileSystem {
     /// The names in a directory, sorted: those that do not begin with a dot, or, `hidden`, those that do; none where it
-    /// cannot be read.
-    ///
-    /// The corresponding C functions are `opendir` and `readdir`.
+    /// cannot be read (C: `opendir` and `readdir`).
     package static func names(in directory: String, hidden: Bool = false) -> [String] {
         // Sound: the stream is closed before the function returns, and each entry is copied before the next is read.
         guard let stream = unsafe opendir(directory) else { return [] }
@@ -24,9 +22,7 @@ package enum FileSystem {
         return names.sorted()
     }
 
-    /// The bytes of a file, at most `limit`; a longer one throws `fileTooLarge`.
-    ///
-    /// The corresponding C functions are `open` and `read`.
+    /// The bytes of a file, at most `limit`; a longer one throws `fileTooLarge` (C: `open` and `read`).
     package static func contents(of path: String, limit: Int) throws(Errno) -> [UInt8] {
         let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
         var contents: [UInt8] = []
@@ -61,24 +57,202 @@ package enum FileSystem {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// True where there is a file of any kind at the path.
-    ///
-    /// The corresponding C function is `access`.
+    /// True where there is a file of any kind at the path (C: `access`).
     package static func exists(_ path: String) -> Bool {
         unsafe access(path, F_OK) == 0
     }
 
-    /// True where this process may run the file at the path.
-    ///
-    /// The corresponding C function is `access`.
+    /// True where this process may run the file at the path (C: `access`).
     package static func isExecutable(_ path: String) -> Bool {
         unsafe access(path, X_OK) == 0
     }
 
-    /// True where this process may read and write the file at the path.
+    /// Makes a symbolic link, and the directory that it is to lie in; one that is there stays as it is (C: `symlink`).
+    package static func makeLink(_ path: FilePath, to target: String) throws(Errno) {
+        try makeDirectory(path.removingLastComponent(), mode: 0o755)
+        do {
+            _ = try SystemCall.run { unsafe symlink(target, path.string) }
+        } catch .fileExists where self.target(ofLink: path.string) == target {
+            return
+        }
+    }
+
+    /// Removes a directory and the files in it; without it nothing is done, and one that has directories stays (C:
+    /// `unlink` and `rmdir`).
+    package static func removeDirectory(_ path: FilePath) throws(Errno) {
+        for name in names(in: path.string) + names(in: path.string, hidden: true) where name != "." && name != ".." {
+            _ = unsafe unlink(path.appending(name).string)
+        }
+        do {
+            _ = try SystemCall.run { unsafe rmdir(path.string) }
+        } catch .noSuchFileOrDirectory {
+            return
+        }
+    }
+
+    /// The user that owns the file at the path; nil where there is none (C: `stat`).
+    package static func owner(of path: String) -> UInt32? {
+        var status = stat()
+        // Sound: the kernel fills the structure that the call is for.
+        return unsafe stat(path, &status) == 0 ? status.st_uid : nil
+    }
+
+    /// What changes with every change of a file: which file it is, its length, and when it was changed.
+    package struct Mark: Equatable, Sendable {
+        var device: UInt64
+        var number: UInt64
+        var length: Int64
+        var seconds: Int64
+        var nanoseconds: Int64
+    }
+
+    /// The mark of the file at the path; nil where there is none (C: `stat`).
+    package static func mark(of path: String) -> Mark? {
+        var status = stat()
+        // Sound: the kernel fills the structure that the call is for.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return Mark(
+            device: UInt64(status.st_dev),
+            number: UInt64(status.st_ino),
+            length: Int64(status.st_size),
+            seconds: Int64(status.st_ctim.tv_sec),
+            nanoseconds: Int64(status.st_ctim.tv_nsec)
+        )
+    }
+
+    /// Gives the file at the path to a user and to that user's group; throws `noSuchFileOrDirectory` for an unknown
+    /// user (C: `chown`).
+    package static func give(_ path: FilePath, toUserNamed name: String) throws(Errno) {
+        guard let user = AccountFiles().user(named: name) else { throw .noSuchFileOrDirectory }
+        // Sound: the path outlives the call.
+        _ = try SystemCall.run { unsafe chown(path.string, user.number, user.group) }
+    }
+
+    /// The user that owns the file at the path, and the rights to it as chmod(1) has them; nil where there is none (C:
+    /// `stat`).
+    package static func ownerAndMode(of path: String) -> (owner: UInt32, mode: UInt32)? {
+        var status = stat()
+        // Sound: the kernel fills the structure that the call is for.
+        return unsafe stat(path, &status) == 0 ? (status.st_uid, status.st_mode & 0o7777) : nil
+    }
+
+    /// Gives the file at the path to root alone, as the kernel makes devices (C: `chown` and `chmod`).
+    package static func giveToRoot(_ path: FilePath) throws(Errno) {
+        // Sound: both paths outlive their calls.
+        _ = try SystemCall.run { unsafe chown(path.string, 0, 0) }
+        _ = try SystemCall.run { unsafe chmod(path.string, 0o600) }
+    }
+
+    /// The target of a symbolic link; nil for anything else (C: `readlink`).
+    package static func target(ofLink path: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        // Sound: the kernel writes at most the buffer's length, and says how much.
+        let count = unsafe readlink(path, &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Makes a directory and those above it, where they are not there yet; `mode` is for the last one (C: `mkdir`).
+    package static func makeDirectory(_ path: FilePath, mode: UInt32) throws(Errno) {
+        if isDirectory(path.string) { return }
+        let above = path.removingLastComponent()
+        if above != path, !above.isEmpty { try makeDirectory(above, mode: 0o755) }
+        do {
+            _ = try SystemCall.run(CallSite(.file, .mkdir)) { unsafe mkdir(path.string, mode) }
+        } catch .fileExists where isDirectory(path.string) {
+            // Another process has made it in between.
+        }
+    }
+
+    /// True where the path leads to a directory (C: `stat`).
+    package static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        // Sound: the kernel fills the structure that the call is for.
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Puts a file with these bytes in the place of whatever was there: a reader finds the old bytes or the new, whole.
     ///
-    /// The corresponding C function is `access`.
-    package static func isReadableAndWritable(_ path: String) -> Bool {
-        unsafe access(path, R_OK | W_OK) == 0
+    /// The file belongs to the directory's owner. When this returns, the new bytes are on the disk, unless they need not be
+    /// durable; when it throws, the old file is as it was. The corresponding C functions are `open`, `write`, `fsync` and
+    /// `rename`.
+    package static func replace(
+        _ path: FilePath,
+        with bytes: [UInt8],
+        mode: UInt32,
+        isDurable: Bool = true
+    ) throws(Errno) {
+        guard let name = path.lastComponent else { throw .invalidArgument }
+        let directory = path.removingLastComponent()
+        let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
+        let prefix = ".\(name.string)."
+        let temporary = directory.appending("\(prefix)\(getpid())").string
+        // Files that killed processes have left behind, one with this number among them.
+        for left in names(in: directory.string, hidden: true) where left.hasPrefix(prefix) {
+            guard let process = Int32(left.dropFirst(prefix.count)), process == getpid() || !LockFile.isAlive(process)
+            else { continue }
+            _ = unsafe unlink(directory.appending(left).string)
+        }
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        let file = try Descriptor.open(temporary, flags, mode: mode)
+        do throws(Errno) {
+            try file.writeWhole(bytes)
+            try file.giveToOwner(of: folder)
+            let number = file.number
+            // The full mode, whatever the process's mask.
+            _ = try SystemCall.run { fchmod(number, mode) }
+            if isDurable { _ = try SystemCall.run(CallSite(.file, .fsync)) { fsync(number) } }
+            _ = try SystemCall.run(CallSite(.file, .rename)) { unsafe rename(temporary, path.string) }
+        } catch {
+            _ = unsafe unlink(temporary)
+            throw error
+        }
+        if isDurable { try folder.synchronizeDirectory() }
+    }
+
+    /// Removes a file, and the removal is on the disk when this returns; without a file nothing is done (C: `unlink`
+    /// and `fsync`).
+    package static func remove(_ path: FilePath) throws(Errno) {
+        do {
+            _ = try SystemCall.run { unsafe unlink(path.string) }
+        } catch .noSuchFileOrDirectory {
+            return
+        }
+        let directory = path.removingLastComponent()
+        let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
+        try folder.synchronizeDirectory()
+    }
+}
+
+extension Descriptor {
+    fileprivate func writeWhole(_ bytes: [UInt8]) throws(Errno) {
+        var written = 0
+        while written < bytes.count {
+            guard case .done(let count) = try unsafe write(bytes.span.extracting(written...).bytes), count > 0 else {
+                throw .ioError
+            }
+            written += count
+        }
+    }
+
+    /// Gives the file to the directory's owner, where this process may.
+    func giveToOwner(of directory: borrowing Descriptor) throws(Errno) {
+        var status = stat()
+        let (file, folder) = (number, directory.number)
+        // Sound: the kernel fills the structure that the call is for.
+        _ = try SystemCall.run { unsafe fstat(folder, &status) }
+        guard geteuid() == 0, status.st_uid != 0 else { return }
+        let (user, group) = (status.st_uid, status.st_gid)
+        _ = try SystemCall.run { fchown(file, user, group) }
+    }
+
+    /// Puts the directory's entries on the disk; a file system that has no such thing needs none.
+    fileprivate func synchronizeDirectory() throws(Errno) {
+        let number = number
+        do {
+            _ = try SystemCall.run(CallSite(.file, .fsync)) { fsync(number) }
+        } catch .invalidArgument {
+            return
+        }
     }
 }

@@ -14,7 +14,6 @@ package struct FileWatch: ~Copyable {
         /// True where the directory itself is gone, and nothing more will be reported.
         package var isGone = false
 
-        /// No changes.
         package init() {}
 
         /// True where that file may have changed.
@@ -24,9 +23,7 @@ package struct FileWatch: ~Copyable {
     /// Readable when there are changes.
     package let descriptor: Descriptor
 
-    /// Watches a directory.
-    ///
-    /// The corresponding C functions are `inotify_init1` and `inotify_add_watch`.
+    /// Watches a directory (C: `inotify_init1` and `inotify_add_watch`).
     package init(directory: FilePath) throws(Errno) {
         let site = CallSite(.loop, .inotifyInit)
         let flags = Int32(IN_CLOEXEC | IN_NONBLOCK)
@@ -39,9 +36,7 @@ package struct FileWatch: ~Copyable {
         descriptor = made
     }
 
-    /// Returns the changes since the last call.
-    ///
-    /// inotify(7), Reading events.
+    /// Returns the changes since the last call (inotify(7), Reading events).
     package func take() throws(Errno) -> Changes {
         var changes = Changes()
         // Room for many events: each has a name of at most 255 bytes.

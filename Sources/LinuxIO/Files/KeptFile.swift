@@ -8,11 +8,8 @@ package import SystemPackage
 package struct KeptFile<Fault: Error & Equatable>: Sendable {
     /// A failure, after which the file is as it was before.
     package enum Failure: Error, Equatable, Sendable {
-        /// The file cannot be read.
         case unreadable(FilePath, Errno)
-        /// The contents cannot be parsed.
         case garbled(FilePath, Fault)
-        /// The file cannot be written.
         case unwritable(FilePath, Errno)
         /// Another process, 0 if unknown, holds the lock of the file's directory; a signal has ended the wait for it.
         case locked(FilePath, by: Int32, signal: Int32?)
@@ -20,7 +17,6 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         case inUse(FilePath)
     }
 
-    /// The file.
     package let path: FilePath
     private let limit: Int
     private let mode: UInt32

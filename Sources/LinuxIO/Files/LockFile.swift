@@ -39,9 +39,8 @@ package struct LockFile: ~Copyable {
         }
     }
 
-    /// Takes over a lock that `keepOpen` has left open for the program that took this one's place; nil where there is none.
-    ///
-    /// The corresponding C functions are `readlink` of /proc/self/fd, and `flock`.
+    /// Takes over a lock that `keepOpen` has left open for the program that took this one's place; nil where there is
+    /// none (C: `readlink` of /proc/self/fd, and `flock`).
     package init?(inherited number: Int32) {
         guard let target = FileSystem.target(ofLink: "/proc/self/fd/\(number)"), number > 2 else { return nil }
         let path = FilePath(target)
@@ -67,15 +66,13 @@ package struct LockFile: ~Copyable {
         if Self.isFile(file, at: path) { _ = unsafe unlink(path.string) }
     }
 
-    /// Leaves the lock to the program that takes this one's place (exec); its number for `init(inherited:)`.
-    ///
-    /// The corresponding C function is `fcntl(F_SETFD)`.
+    /// Leaves the lock to the program that takes this one's place (exec); its number for `init(inherited:)` (C:
+    /// `fcntl(F_SETFD)`).
     package borrowing func keepOpen() -> Int32 {
         _ = blewedge_set_inherited(file.number, 1)
         return file.number
     }
 
-    /// Whether it is the lock at that path.
     package borrowing func isLock(at path: FilePath) -> Bool { Self.isFile(file, at: path) }
 
     /// The process that has the file locked; nil where none has, and 0 where it does not say who it is.
@@ -134,9 +131,8 @@ package struct LockFile: ~Copyable {
 }
 
 extension Descriptor {
-    /// True for a regular file with one name that belongs to this process's user or to the directory's owner.
-    ///
-    /// The corresponding C function is `fstat`.
+    /// True for a regular file with one name that belongs to this process's user or to the directory's owner (C:
+    /// `fstat`).
     fileprivate func isUnshared(in directory: borrowing Descriptor) throws(Errno) -> Bool {
         var (file, folder) = (stat(), stat())
         let (number, folderNumber) = (number, directory.number)
@@ -145,5 +141,72 @@ extension Descriptor {
         _ = try SystemCall.run { unsafe fstat(folderNumber, &folder) }
         return file.st_mode & S_IFMT == S_IFREG && file.st_nlink == 1
             && (file.st_uid == geteuid() || file.st_uid == folder.st_uid)
+    }
+}
+
+/// Exclusive access to a directory while a file in it is read and rewritten: another process waits, up to a time limit.
+///
+/// The lock is a `LockFile` in the directory, which no other user can open: a directory itself can be locked by whoever may
+/// read it.
+package enum DirectoryLock {
+    /// The reason why the lock was not obtained.
+    package enum Failure: Error, Equatable, Sendable {
+        /// Another process, 0 if unknown, held the lock until the time limit.
+        case held(FilePath, by: Int32)
+        /// SIGINT or SIGTERM came while another process, 0 if unknown, held the lock.
+        case interrupted(FilePath, by: Int32, signal: Int32)
+        /// The lock file cannot be made or opened.
+        case failed(Errno)
+    }
+
+    /// Pause between two attempts, in milliseconds.
+    private static let pause = 10
+    /// Attempts before the lock is given up: 5 s.
+    private static let attempts = 500
+
+    package static func file(in directory: FilePath) -> FilePath { directory.appending(".lock") }
+
+    /// Runs `body` while holding the lock of an existing directory; `refused` maps the error if the lock is not obtained.
+    ///
+    /// SIGINT and SIGTERM end the wait, blocked ones too, which stay pending.
+    package static func hold<Value, Refusal: Error>(
+        _ directory: FilePath,
+        refused: (Failure) -> Refusal,
+        _ body: () throws(Refusal) -> Value
+    ) throws(Refusal) -> Value {
+        let lock: LockFile
+        do throws(Failure) {
+            lock = try obtain(file(in: directory))
+        } catch {
+            throw refused(error)
+        }
+        let result = Result { () throws(Refusal) in try body() }
+        lock.remove()
+        return try result.get()
+    }
+
+    private static func obtain(_ path: FilePath) throws(Failure) -> LockFile {
+        for _ in 0..<attempts {
+            do throws(Errno) {
+                return try LockFile(path)
+            } catch .wouldBlock {
+                if let signal = sleep() {
+                    throw .interrupted(path, by: LockFile.holder(path) ?? 0, signal: signal)
+                }
+            } catch {
+                throw .failed(error)
+            }
+        }
+        throw .held(path, by: LockFile.holder(path) ?? 0)
+    }
+
+    /// Sleeps for a pause; returns the signal that ended it or is pending, nil for none (C: `sigpending`).
+    private static func sleep() -> Int32? {
+        // Without signalfd a handler runs (EventLoop).
+        guard SystemThread.sleep(milliseconds: pause) else { return SIGINT }
+        var pending = sigset_t()
+        // Sound: the set is a local that outlives each call.
+        guard unsafe sigpending(&pending) == 0 else { return nil }
+        return [SIGINT, SIGTERM].first { unsafe sigismember(&pending, $0) == 1 }
     }
 }

@@ -51,7 +51,6 @@ package struct RecordFile: ~Copyable {
         file = opened
     }
 
-    /// True while there are bytes that were not written yet.
     package var isWaiting: Bool { !buffer.isEmpty }
 
     /// Takes a record; writes when enough of them wait.
@@ -65,9 +64,7 @@ package struct RecordFile: ~Copyable {
     }
 
     /// Writes the waiting bytes; where that fails, the file is cut back to the last record that was written whole, and
-    /// the rest is gone.
-    ///
-    /// The corresponding C functions are `write` and `ftruncate`.
+    /// the rest is gone (C: `write` and `ftruncate`).
     package mutating func flush() throws(Errno) {
         defer {
             buffer.removeAll(keepingCapacity: true)

@@ -9,33 +9,24 @@ package import SystemPackage
 /// into bytes by a table of its own, so that only ASCII is sure there, and nothing else is taken from its map. One in
 /// raw mode or off types nothing of itself, and its map is read as in Unicode mode.
 package struct ConsoleKeymap: Equatable, Sendable {
-    /// The output of a keystroke.
     package enum Output: Equatable, Sendable {
-        /// A character, by its number.
         case character(UInt32)
         /// A dead key, by the number of the sign that compositions have for it.
         case dead(UInt32)
     }
 
-    /// A keystroke and its output.
     package struct Level: Equatable, Sendable {
-        /// The key.
         package var key: UInt16
-        /// True where Shift is held.
         package var shift: Bool
         /// True where the right Alt is held.
         package var altGr: Bool
-        /// Its output.
         package var output: Output
     }
 
     /// The composition of a dead key and the character after it.
     package struct Composition: Equatable, Sendable {
-        /// The dead key's sign.
         package var dead: UInt32
-        /// The character after it.
         package var base: UInt32
-        /// The composed character.
         package var result: UInt32
     }
 
@@ -47,7 +38,6 @@ package struct ConsoleKeymap: Equatable, Sendable {
     /// The compositions, those with the space among them.
     package let compositions: [Composition]
 
-    /// The terminal in the foreground.
     package static let foreground = "/dev/tty0"
 
     /// Reads the map through a virtual terminal.
@@ -144,4 +134,84 @@ package struct ConsoleKeymap: Equatable, Sendable {
     private static let altGr: UInt16 = 0x0701
     /// The sign of each dead key, in the kernel's order.
     private static let accentSigns = Array("`'^~\",_U.*=cki#o!?+-)(:n;$@".utf8)
+}
+
+/// The keyboard and screen mode of the virtual terminal in front.
+package struct ConsoleState: Equatable, Sendable {
+    /// The keyboard modes, by the kernel's numbers.
+    package enum Keys: Int32, Sendable {
+        /// Programs get the keyboard's codes (K_RAW).
+        case raw = 0
+        /// Programs get bytes by the console's map (K_XLATE).
+        case translated = 1
+        /// Programs get key numbers (K_MEDIUMRAW).
+        case mediumRaw = 2
+        /// Programs get UTF-8 by the console's map (K_UNICODE).
+        case unicode = 3
+        /// Programs get nothing (K_OFF).
+        case off = 4
+
+        /// True for modes in which keys become text.
+        package var isText: Bool { self == .translated || self == .unicode }
+    }
+
+    /// The terminal's number: 1 is tty1.
+    package var terminal: Int
+    package var keys: Keys
+    /// True where a program draws on the screen itself (KD_GRAPHICS).
+    package var isGraphic: Bool
+
+    package init(terminal: Int, keys: Keys, isGraphic: Bool) {
+        self.terminal = terminal
+        self.keys = keys
+        self.isGraphic = isGraphic
+    }
+
+    /// Reads the state of the terminal in front; nil where there is none, or this process may not read it.
+    ///
+    /// The corresponding C calls are `ioctl(KDGKBMODE)` and `ioctl(KDGETMODE)`.
+    package init?(sysfs: String = "/sys", path: String = ConsoleKeymap.foreground) {
+        guard let name = FileSystem.line(of: "\(sysfs)/class/tty/tty0/active"), name.hasPrefix("tty"),
+            let terminal = Int(name.dropFirst(3)),
+            let console = try? Descriptor.terminal(path)
+        else { return nil }
+        let number = console.number
+        var mode: Int32 = 0
+        var screen: Int32 = 0
+        // Sound: both requests fill the integer that they are given.
+        guard (try? SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGKBMODE), &mode) }) != nil,
+            (try? SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGETMODE), &screen) }) != nil,
+            let keys = Keys(rawValue: mode)
+        else { return nil }
+        self.init(terminal: terminal, keys: keys, isGraphic: screen == KD_GRAPHICS)
+    }
+}
+
+/// The virtual terminal in front, and its changes.
+///
+/// Linux, Documentation/ABI/testing/sysfs-tty, /sys/class/tty/tty0/active: poll(2) reports an error condition, which an
+/// event loop always reports, at each change.
+package struct ForegroundTerminal: ~Copyable {
+    package static let path = "/sys/class/tty/tty0/active"
+
+    /// Has an error to report when another terminal has come to the front; `number` takes it back.
+    package let descriptor: Descriptor
+
+    /// Throws `noSuchFileOrDirectory` on a kernel without virtual terminals.
+    package init(_ path: String = path) throws(Errno) {
+        descriptor = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
+    }
+
+    /// The number of the terminal in front: 1 for tty1; nil where it cannot be told (C: `pread`).
+    package var number: Int? {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let file = descriptor.number
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            // Sound: the pointer is used within the closure, with the buffer's own length.
+            unsafe pread(file, bytes.baseAddress, bytes.count, 0)
+        }
+        guard count > 3 else { return nil }
+        let text = String(decoding: buffer.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return text.hasPrefix("tty") ? Int(text.dropFirst(3)) : nil
+    }
 }

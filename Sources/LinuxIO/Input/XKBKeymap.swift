@@ -10,7 +10,6 @@ package struct XKBKeymap {
     package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The library is not installed, or lacks a function.
         case noLibrary(String)
-        /// The database is not installed.
         case noData
         /// The name is none that a layout can have: `NAME` or `NAME(VARIANT)`, of letters, digits, `_` and `-`.
         case malformedName(String)
@@ -28,15 +27,12 @@ package struct XKBKeymap {
         }
     }
 
-    /// A keystroke and its output.
     package struct Level: Equatable, Sendable {
         /// The key, in the kernel's numbering.
         package var key: UInt16
-        /// True where Shift is held.
         package var shift: Bool
         /// True where the right Alt is held.
         package var altGr: Bool
-        /// The keysym.
         package var keysym: UInt32
         /// The character by its number, 0 where the keysym is none.
         package var character: UInt32
@@ -62,7 +58,6 @@ package struct XKBKeymap {
     /// The levels with CapsLock on, in the same order.
     package let capsLockLevels: [Level]
 
-    /// The longest name.
     private static let longestName = 64
     /// The keys that layouts put characters on: first those that every keyboard has, then the 102nd key and the two
     /// keys of Japanese keyboards.
@@ -122,5 +117,155 @@ package struct XKBKeymap {
         }
         guard isWhole, isAllowed, name.utf8.count <= longestName else { throw .malformedName(name) }
         return (String(words[0]), words.count == 2 ? String(words[1]) : "")
+    }
+}
+
+/// The functions of libxkbcommon that are used here, found by name in the library loaded at run time.
+///
+/// Their types stand in `<xkbcommon/xkbcommon.h>`, which is not needed to build; the library's interface of version 0
+/// has not changed since 0.5 (2014), and the loader refuses another version by its file name.
+@safe
+struct XKBLibrary {
+    private typealias NewContext = @convention(c) (Int32) -> OpaquePointer?
+    private typealias SetLogLevel = @convention(c) (OpaquePointer, Int32) -> Void
+    private typealias NewKeymap = @convention(c) (OpaquePointer, UnsafeRawPointer, Int32) -> OpaquePointer?
+    private typealias ModifierIndex = @convention(c) (OpaquePointer, UnsafePointer<CChar>) -> UInt32
+    private typealias NewState = @convention(c) (OpaquePointer) -> OpaquePointer?
+    private typealias UpdateKey = @convention(c) (OpaquePointer, UInt32, Int32) -> Int32
+    private typealias SerializeModifiers = @convention(c) (OpaquePointer, Int32) -> UInt32
+    private typealias UpdateMask =
+        @convention(c) (OpaquePointer, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) -> Int32
+    private typealias FromKey = @convention(c) (OpaquePointer, UInt32) -> UInt32
+    private typealias Release = @convention(c) (OpaquePointer) -> Void
+
+    static let fileName = "libxkbcommon.so.0"
+
+    private let newContext: NewContext
+    private let setLogLevel: SetLogLevel
+    private let releaseContext: Release
+    private let newKeymap: NewKeymap
+    private let releaseKeymap: Release
+    private let modifierIndex: ModifierIndex
+    private let newState: NewState
+    private let releaseState: Release
+    private let updateKey: UpdateKey
+    private let serializeModifiers: SerializeModifiers
+    private let updateMask: UpdateMask
+    private let keysym: FromKey
+    private let character: FromKey
+
+    /// Loads the library and finds its functions.
+    ///
+    /// It stays loaded: unloading gains nothing. The corresponding C functions are `dlopen` and `dlsym`.
+    init() throws(XKBKeymap.Failure) {
+        let library: LoadedLibrary
+        do throws(LoadedLibrary.Failure) {
+            library = try LoadedLibrary(Self.fileName)
+        } catch {
+            throw .noLibrary(error.reason)
+        }
+        let find = { (name: String) throws(XKBKeymap.Failure) -> UnsafeMutableRawPointer in
+            do throws(LoadedLibrary.Failure) {
+                return try unsafe library.function(name)
+            } catch {
+                throw .noLibrary(error.reason)
+            }
+        }
+        // Sound: each type is that of the function of this name in the library's header, and enumerations of C are
+        // passed as int.
+        unsafe newContext = unsafeBitCast(try find("xkb_context_new"), to: NewContext.self)
+        unsafe setLogLevel = unsafeBitCast(try find("xkb_context_set_log_level"), to: SetLogLevel.self)
+        unsafe releaseContext = unsafeBitCast(try find("xkb_context_unref"), to: Release.self)
+        unsafe newKeymap = unsafeBitCast(try find("xkb_keymap_new_from_names"), to: NewKeymap.self)
+        unsafe releaseKeymap = unsafeBitCast(try find("xkb_keymap_unref"), to: Release.self)
+        unsafe modifierIndex = unsafeBitCast(try find("xkb_keymap_mod_get_index"), to: ModifierIndex.self)
+        unsafe newState = unsafeBitCast(try find("xkb_state_new"), to: NewState.self)
+        unsafe releaseState = unsafeBitCast(try find("xkb_state_unref"), to: Release.self)
+        unsafe updateKey = unsafeBitCast(try find("xkb_state_update_key"), to: UpdateKey.self)
+        unsafe serializeModifiers = unsafeBitCast(try find("xkb_state_serialize_mods"), to: SerializeModifiers.self)
+        unsafe updateMask = unsafeBitCast(try find("xkb_state_update_mask"), to: UpdateMask.self)
+        unsafe keysym = unsafeBitCast(try find("xkb_state_key_get_one_sym"), to: FromKey.self)
+        unsafe character = unsafeBitCast(try find("xkb_state_key_get_utf32"), to: FromKey.self)
+    }
+
+    @safe
+    struct Keymap: ~Copyable {
+        /// A keysym, and the number of its character, 0 where it is none.
+        struct Symbol {
+            var keysym: UInt32
+            var character: UInt32
+
+            /// True for ISO_Level3_Shift, which is AltGr (C: `XKB_KEY_ISO_Level3_Shift`).
+            var isLevel3Shift: Bool { keysym == 0xFE03 }
+        }
+
+        private let library: XKBLibrary
+        private let keymap: OpaquePointer
+
+        /// Keycodes of XKB are the kernel's and eight.
+        private static let firstKeycode: UInt32 = 8
+        /// `XKB_CONTEXT_NO_ENVIRONMENT_NAMES`: the layout is the one named, whatever the environment says.
+        private static let noEnvironmentNames: Int32 = 1 << 1
+        /// `XKB_LOG_LEVEL_CRITICAL`: an unknown layout is an error of ours, not a page on standard error.
+        private static let criticalOnly: Int32 = 10
+        /// `XKB_KEY_DOWN`.
+        private static let down: Int32 = 1
+        /// `XKB_STATE_MODS_DEPRESSED`.
+        private static let depressed: Int32 = 1 << 0
+        /// `XKB_MOD_INVALID`.
+        private static let noModifier = UInt32.max
+
+        /// Compiles a layout for a keyboard of 105 keys, as compositors do where nothing is said of the model (C:
+        /// `xkb_keymap_new_from_names`).
+        init(_ library: XKBLibrary, layout: String, variant: String, name: String) throws(XKBKeymap.Failure) {
+            // Sound: the context is released once, after its last use; the keymap keeps what it needs of it.
+            guard let context = unsafe library.newContext(Self.noEnvironmentNames) else { throw .noData }
+            defer { unsafe library.releaseContext(context) }
+            unsafe library.setLogLevel(context, Self.criticalOnly)
+            var texts: [CChar] = []
+            var starts: [Int] = []
+            for text in ["evdev", "pc105", layout, variant, ""] {
+                starts.append(texts.count)
+                texts += text.utf8CString
+            }
+            // Sound: `struct xkb_rule_names` is five pointers to text, and so is the array; both arrays live until the
+            // end of the call, which copies the texts.
+            let keymap = unsafe texts.withUnsafeBufferPointer { texts in
+                let names = unsafe starts.map { start in unsafe texts.baseAddress.map { unsafe $0 + start } }
+                return unsafe names.withUnsafeBytes { names in
+                    unsafe names.baseAddress.flatMap { unsafe library.newKeymap(context, $0, 0) }
+                }
+            }
+            guard let keymap = unsafe keymap else { throw .unknownLayout(name) }
+            self.library = library
+            unsafe self.keymap = keymap
+        }
+
+        deinit {
+            // Sound: the keymap is ours alone, and no state outlives it.
+            unsafe library.releaseKeymap(keymap)
+        }
+
+        /// The keysym of a key while others are held.
+        ///
+        /// The corresponding C functions are `xkb_state_update_key`, `xkb_state_update_mask` and
+        /// `xkb_state_key_get_one_sym`.
+        func keysym(_ key: UInt16, holding held: [UInt16], capsLock: Bool) -> Symbol {
+            // Sound: both states live within this function, and each is released once.
+            guard let pressed = unsafe library.newState(keymap), let state = unsafe library.newState(keymap) else {
+                return Symbol(keysym: 0, character: 0)
+            }
+            defer {
+                unsafe library.releaseState(pressed)
+                unsafe library.releaseState(state)
+            }
+            for other in held { _ = unsafe library.updateKey(pressed, Self.firstKeycode + UInt32(other), Self.down) }
+            let modifiers = unsafe library.serializeModifiers(pressed, Self.depressed)
+            let lock = unsafe library.modifierIndex(keymap, "Lock")
+            let locked: UInt32 = capsLock && lock != Self.noModifier && lock < 32 ? 1 << lock : 0
+            _ = unsafe library.updateMask(state, modifiers, 0, locked, 0, 0, 0)
+            let keycode = Self.firstKeycode + UInt32(key)
+            return unsafe Symbol(keysym: library.keysym(state, keycode), character: library.character(state, keycode))
+        }
     }
 }

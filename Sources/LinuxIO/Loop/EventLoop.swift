@@ -38,7 +38,6 @@ package final class EventLoop {
     /// Names a timer that has not fired yet.
     package struct Timer: Hashable, Sendable { fileprivate let identifier: UInt64 }
 
-    /// The handler of a watched descriptor.
     private final class Watch {
         let identifier: UInt64
         let handler: (Readiness) -> Void
@@ -65,24 +64,20 @@ package final class EventLoop {
     /// The watches, each at its place, so that an event finds its own without a search.
     private var watches: [Watch?] = []
     private var watchNumber: UInt32 = 0
-    /// The timers, sorted, the earliest last.
-    ///
-    /// There are few at any time, so an array is enough.
+    /// The timers, sorted, the earliest last; there are few at any time, so an array is enough.
     private var timers: [PendingTimer] = []
     private var armedDeadline: Duration?
     private var nextTimer: UInt64 = 1
     private var isRunning = false
-    /// Whether its time is `VirtualClock`'s, which no timerfd knows.
-    private let isVirtual = VirtualClock.isOn
+    /// True where the time is replaced: no timerfd knows it.
+    private let isVirtual = SystemTime.isReplaced
     /// Whether due timers are looked for after each sleep.
     private var looksForTimers = true
 
     /// The longest sleep without a timerfd: `epoll_wait` does not count the time for which the machine is suspended.
     private static let longestSleep = Duration.seconds(60)
 
-    /// A loop that watches nothing yet.
-    ///
-    /// Throws `noFunction` on a kernel without CONFIG_EPOLL.
+    /// A loop that watches nothing yet; throws `noFunction` on a kernel without CONFIG_EPOLL.
     package init() throws(Errno) {
         let site = CallSite(.loop, .epollCreate)
         epoll = Descriptor(owning: try SystemCall.run(site) { epoll_create1(Int32(EPOLL_CLOEXEC)) }, .loop)
@@ -100,9 +95,7 @@ package final class EventLoop {
         looksForTimers = isVirtual
     }
 
-    /// Calls `handler` each time the descriptor is ready for `interest`.
-    ///
-    /// The corresponding C function is `epoll_ctl`.
+    /// Calls `handler` each time the descriptor is ready for `interest` (C: `epoll_ctl`).
     package func watch(
         _ descriptor: borrowing Descriptor,
         for interest: Readiness,
@@ -126,9 +119,7 @@ package final class EventLoop {
         try control(EPOLL_CTL_MOD, descriptor, interest, registration.identifier)
     }
 
-    /// Ends a watch.
-    ///
-    /// To be called before the descriptor is closed.
+    /// Ends a watch; to be called before the descriptor is closed.
     package func unwatch(_ registration: Registration, _ descriptor: borrowing Descriptor) {
         guard watch(registration.identifier) != nil else { return }
         watches[Self.place(registration.identifier)] = nil
@@ -220,7 +211,6 @@ package final class EventLoop {
 
     private static func place(_ identifier: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: identifier)) }
 
-    /// The watch of that identifier; nil where it has ended.
     private func watch(_ identifier: UInt64) -> Watch? {
         let place = Self.place(identifier)
         guard place < watches.count, let watch = watches[place], watch.identifier == identifier else { return nil }
@@ -264,7 +254,7 @@ package final class EventLoop {
 
     private func sleepVirtually() {
         let deadline = timers.last.map { $0.deadline.rounded(to: .nanoseconds(1)) }
-        _ = VirtualClock.sleep(on: epoll.number, for: Int16(POLLIN), until: deadline)
+        _ = SystemTime.replacement?.sleep(on: epoll.number, for: Int16(POLLIN), until: deadline)
     }
 
     /// Sets the timerfd to the earliest deadline, or stops it; does nothing where it is set so already.
@@ -299,4 +289,63 @@ package final class EventLoop {
         // ssi_signo is the first member, 32 bits in the machine's order.
         return unsafe buffer.withUnsafeBytes { unsafe $0.load(as: Int32.self) }
     }
+}
+
+/// A timer of an event loop that is set at most once at a time.
+///
+/// Setting it again cancels what it was set to. It is no longer set when its handler runs, and is cancelled when it is
+/// freed. It is used on the loop's thread.
+package final class LoopTimer {
+    private var pending: (loop: EventLoop, timer: EventLoop.Timer)?
+
+    package init() {}
+
+    deinit { cancel() }
+
+    /// True from `set` until the handler runs or the timer is cancelled.
+    package var isSet: Bool { pending != nil }
+
+    /// Calls `handler` once, at `deadline` on `MonotonicClock`; cancels the timer where that is nil.
+    package func set(on loop: EventLoop, at deadline: Duration?, handler: @escaping () -> Void) {
+        cancel()
+        guard let deadline else { return }
+        let timer = loop.schedule(at: deadline) { [unowned self] in
+            pending = nil
+            handler()
+        }
+        pending = (loop, timer)
+    }
+
+    package func set(on loop: EventLoop, after delay: Duration, handler: @escaping () -> Void) {
+        set(on: loop, at: MonotonicClock.now + delay, handler: handler)
+    }
+
+    /// Forgets the handler; does nothing if the timer is not set.
+    package func cancel() {
+        if let (loop, timer) = pending.take() { loop.cancel(timer) }
+    }
+}
+
+/// A pause that doubles with each use up to a longest.
+package struct Backoff: Hashable, Sendable {
+    private let pauses: ClosedRange<Duration>
+    package private(set) var pause: Duration
+
+    /// A back-off whose first pause is the lower bound, and whose longest is the upper.
+    package init(_ pauses: ClosedRange<Duration>) {
+        self.pauses = pauses
+        pause = pauses.lowerBound
+    }
+
+    package var longest: Duration { pauses.upperBound }
+
+    /// Returns the pause, and doubles the next.
+    @discardableResult
+    package mutating func next() -> Duration {
+        defer { pause = min(pause * 2, longest) }
+        return pause
+    }
+
+    /// Makes the next pause the first again.
+    package mutating func reset() { pause = pauses.lowerBound }
 }

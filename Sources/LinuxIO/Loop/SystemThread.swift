@@ -2,6 +2,8 @@
 
 import CLinux
 import Glibc
+import SwiftGlibc
+import Synchronization
 package import SystemPackage
 
 /// A thread of the operating system, for work that must not share one.
@@ -20,14 +22,12 @@ package struct SystemThread: ~Copyable {
         }
     }
 
-    /// Starts a thread that runs `body`; `name` (15 bytes at most) is what ps and top show.
-    ///
-    /// The corresponding C function is `pthread_create`.
+    /// Starts a thread that runs `body`; `name` (15 bytes at most) is what ps and top show (C: `pthread_create`).
     package init(name: String, body: @escaping @Sendable () -> Void) throws(Errno) {
         var thread = pthread_t()
         // Sound: the box is retained here and taken over by the thread, or released when there is none.
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
-        VirtualClock.addThread()
+        SystemTime.replacement?.addThread()
         let code = unsafe pthread_create(
             &thread,
             nil,
@@ -40,27 +40,23 @@ package struct SystemThread: ~Copyable {
                     defer { if start.script != nil { CallScript.use(nil) } }
                 #endif
                 start.body()
-                VirtualClock.removeThread()
+                SystemTime.replacement?.removeThread()
                 return nil
             },
             start.toOpaque()
         )
         guard code == 0 else {
-            VirtualClock.removeThread()
+            SystemTime.replacement?.removeThread()
             unsafe start.release()
             throw Errno(rawValue: code)
         }
         self.thread = thread
     }
 
-    /// The identity of the calling thread, different from that of every other running thread.
-    ///
-    /// The corresponding C function is `pthread_self`.
+    /// The identity of the calling thread, different from that of every other running thread (C: `pthread_self`).
     static var current: UInt { UInt(pthread_self()) }
 
-    /// Sleeps, by the real clock; returns false if a signal handler has ended the sleep.
-    ///
-    /// The corresponding C function is `ppoll`.
+    /// Sleeps, by the real clock; returns false if a signal handler has ended the sleep (C: `ppoll`).
     @discardableResult
     package static func sleep(milliseconds: Int) -> Bool {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
@@ -68,10 +64,208 @@ package struct SystemThread: ~Copyable {
         return unsafe blewedge_ppoll(nil, 0, &time) >= 0
     }
 
-    /// Waits until the thread has ended; who waits is awake for `VirtualClock`, whose time stands still.
-    ///
-    /// The corresponding C function is `pthread_join`.
+    /// Waits until the thread has ended; a replaced time stands still meanwhile (C: `pthread_join`).
     package consuming func join() {
         _ = pthread_join(thread, nil)
+    }
+}
+
+/// Wakes a thread from another: an eventfd that one side writes and the other waits for, or a pipe where the kernel has none.
+package final class Waker: Sendable {
+    /// What is read, for an event loop or for `wait(until:)`.
+    package let descriptor: Descriptor
+    /// The end of a pipe that is written; nil for an eventfd.
+    private let input: Descriptor?
+    private let target: Int32
+
+    /// A waker without a call (C: `eventfd` and, on a kernel without CONFIG_EVENTFD, `pipe2`).
+    package init() throws(Errno) {
+        do throws(Errno) {
+            let flags = Int32(EFD_CLOEXEC | EFD_NONBLOCK)
+            descriptor = Descriptor(owning: try SystemCall.run(CallSite(.loop, .eventfd)) { eventfd(0, flags) }, .loop)
+            input = nil
+            target = descriptor.number
+        } catch {
+            guard error == .noFunction else { throw error }
+            let ends = try Descriptor.pipe()
+            descriptor = Descriptor(owning: ends.output, .loop)
+            input = Descriptor(owning: ends.input, .loop)
+            target = ends.input
+        }
+    }
+
+    /// Wakes the other side; calls before it wakes count as one.
+    ///
+    /// May be called from any thread.
+    package func wake() {
+        var one: UInt64 = 1
+        // Sound: eight bytes of a local are read. It fails only where there is no room, and then the waker is awake.
+        _ = unsafe write(target, &one, 8)
+    }
+
+    /// Takes back the calls so far.
+    package func reset() {
+        var count: UInt64 = 0
+        // Sound: eight bytes of a local are written. It fails only where there is nothing to take back. An eventfd has all
+        // calls in one count, a pipe eight bytes for each.
+        while unsafe read(descriptor.number, &count, 8) == 8, target != descriptor.number {}
+    }
+
+    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then takes the calls back (C:
+    /// `ppoll`).
+    package func wait(until deadline: Int64?) {
+        if let time = SystemTime.replacement {
+            _ = time.sleep(on: descriptor.number, for: Int16(POLLIN), until: deadline)
+            return reset()
+        }
+        var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        // Sound: one entry and one timespec, both locals. A signal's interruption is a wake-up like any other.
+        if let deadline {
+            let rest = max(0, deadline &- MonotonicClock.nanoseconds)
+            var time = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
+            _ = unsafe blewedge_ppoll(&entry, 1, &time)
+        } else {
+            _ = unsafe blewedge_ppoll(&entry, 1, nil)
+        }
+        reset()
+    }
+}
+
+/// An event loop on a thread of its own, on which actors run.
+///
+/// The thread ends after `stop`; until then it keeps the executor alive.
+package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
+    private enum Item {
+        case job(UnownedJob)
+        case work(@Sendable () -> Void)
+    }
+
+    private struct Queue {
+        var items: [Item] = []
+        var hasEnded = false
+    }
+
+    private let eventLoop: EventLoop
+    private let waker: Waker
+    private let queue = Mutex(Queue())
+    /// The thread's identity; zero before it runs and after it has ended.
+    private let thread = Atomic<UInt>(0)
+
+    /// Starts the thread; `name` (15 bytes at most) is what ps and top show.
+    package init(name: String) throws(Errno) {
+        eventLoop = try EventLoop()
+        waker = try Waker()
+        _ = try eventLoop.watch(waker.descriptor, for: .readable) { [unowned self] _ in
+            waker.reset()
+            drain()
+        }
+        _ = try SystemThread(name: name) { [self] in run() }
+    }
+
+    package var isCurrent: Bool { thread.load(ordering: .relaxed) == SystemThread.current }
+
+    /// The loop; only on its thread.
+    package var loop: EventLoop {
+        checkIsolated()
+        return eventLoop
+    }
+
+    /// Runs an actor's job on the loop's thread, after all that was enqueued before.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        append(.job(UnownedJob(job)))
+    }
+
+    /// Runs `work` on the loop's thread, after all that was enqueued before.
+    package func submit(_ work: @escaping @Sendable () -> Void) {
+        append(.work(work))
+    }
+
+    /// Stops the program on any other thread.
+    package func checkIsolated() {
+        precondition(isCurrent, "this belongs to the event loop's thread")
+    }
+
+    /// Ends the loop after all that was enqueued before.
+    package func stop() {
+        submit { [self] in eventLoop.stop() }
+    }
+
+    private func append(_ item: Item) {
+        let hasEnded = queue.withLock { queue in
+            if !queue.hasEnded { queue.items.append(item) }
+            return queue.hasEnded
+        }
+        // Without its thread the loop has no other user.
+        if hasEnded { perform(item) } else { waker.wake() }
+    }
+
+    private func run() {
+        thread.store(SystemThread.current, ordering: .relaxed)
+        // It fails only for a descriptor that epoll cannot wait for, and there is none.
+        try? eventLoop.run()
+        while !queue.withLock({ queue in
+            if queue.items.isEmpty { queue.hasEnded = true }
+            return queue.hasEnded
+        }) { drain() }
+        thread.store(0, ordering: .relaxed)
+    }
+
+    private func drain() {
+        let items = queue.withLock { queue in
+            let items = queue.items
+            queue.items = []
+            return items
+        }
+        for item in items { perform(item) }
+    }
+
+    private func perform(_ item: Item) {
+        switch item {
+        case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        case .work(let work): work()
+        }
+    }
+}
+
+/// The life of a loop's thread: it ends when nobody holds this any more.
+package final class LoopThread: Sendable {
+    package let executor: LoopExecutor
+
+    package init(name: String) throws(Errno) {
+        executor = try LoopExecutor(name: name)
+    }
+
+    deinit { executor.stop() }
+}
+
+/// A value that is made, used and let go of on a loop's thread only, held from anywhere.
+package final class LoopBound<Value>: @unchecked Sendable {
+    /// Carries the value to its thread, to be let go of there.
+    private struct Parting: @unchecked Sendable {
+        let value: Value?
+    }
+
+    private let executor: LoopExecutor
+    private let make: @Sendable (EventLoop) -> Value
+    private var made: Value?
+
+    /// A value that is made when it is first used.
+    package init(to executor: LoopExecutor, make: @escaping @Sendable (EventLoop) -> Value) {
+        self.executor = executor
+        self.make = make
+    }
+
+    deinit {
+        let parting = Parting(value: made)
+        executor.submit { withExtendedLifetime(parting) {} }
+    }
+
+    /// The value; only on the loop's thread.
+    package var value: Value {
+        let loop = executor.loop
+        if let made { return made }
+        let value = make(loop)
+        made = value
+        return value
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CCapability
-import CLinux
+package import CLinux
+import Glibc
 import Synchronization
 package import SystemPackage
 
@@ -12,19 +13,13 @@ package enum Capability: String, Sendable, CaseIterable {
     /// Sends HCI commands and sees all events.
     case rawNetwork = "CAP_NET_RAW"
 
-    /// True where this process has it in its effective set.
-    ///
-    /// The corresponding C functions are `cap_get_proc` and `cap_get_flag`.
+    /// True where this process has it in its effective set (C: `cap_get_proc` and `cap_get_flag`).
     package var isEffective: Bool { unsafe isSet(CAP_EFFECTIVE, in: cap_get_proc()) }
 
-    /// True where this process has it, be it held back.
-    ///
-    /// The corresponding C functions are `cap_get_proc` and `cap_get_flag`.
+    /// True where this process has it, be it held back (C: `cap_get_proc` and `cap_get_flag`).
     package var isPermitted: Bool { unsafe isSet(CAP_PERMITTED, in: cap_get_proc()) }
 
-    /// True where the program's file grants it to whoever starts the program.
-    ///
-    /// The corresponding C functions are `cap_get_file` and `cap_get_flag`.
+    /// True where the program's file grants it to whoever starts the program (C: `cap_get_file` and `cap_get_flag`).
     package var isGrantedByFile: Bool { unsafe isSet(CAP_PERMITTED, in: cap_get_file("/proc/self/exe")) }
 
     /// Its number in <linux/capability.h>.
@@ -45,7 +40,6 @@ package enum Capability: String, Sendable, CaseIterable {
         return value == CAP_SET
     }
 
-    /// The capabilities that this process lacks.
     package static var missing: [Capability] {
         allCases.filter { isHeldBack.load(ordering: .relaxed) ? !$0.isPermitted : !$0.isEffective }
     }
@@ -65,9 +59,8 @@ package enum Capability: String, Sendable, CaseIterable {
         isHeldBack.store(true, ordering: .relaxed)
     }
 
-    /// Makes a call with those of the capabilities effective that are permitted, in the calling thread alone.
-    ///
-    /// The corresponding C function is `cap_set_proc`.
+    /// Makes a call with those of the capabilities effective that are permitted, in the calling thread alone (C:
+    /// `cap_set_proc`).
     static func raised<Value: ~Copyable>(_ call: () throws(Errno) -> Value) throws(Errno) -> Value {
         guard isHeldBack.load(ordering: .relaxed) else { return try call() }
         try setEffective(allCases.filter(\.isPermitted))
@@ -90,5 +83,138 @@ package enum Capability: String, Sendable, CaseIterable {
         let numbers = capabilities.map { cap_value_t($0.number) }
         _ = unsafe cap_set_flag(set, CAP_EFFECTIVE, Int32(numbers.count), numbers, CAP_SET)
         _ = try SystemCall.run { unsafe cap_set_proc(set) }
+    }
+}
+
+/// The privileges of the calling thread, and of the threads and programs that it starts afterwards.
+package enum ThreadPrivileges {
+    /// Gives up every capability, those that a program which is started would inherit among them, for good: no program
+    /// that the thread starts gets any back, not even as root.
+    ///
+    /// The corresponding C functions are `prctl` (PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT_CLEAR_ALL) and `cap_set_proc`.
+    static func giveUp() throws(Errno) {
+        // First, so that nothing that follows is undone by a program's file or by its user.
+        try refuseGains()
+        _ = try SystemCall.run {
+            blewedge_prctl(PR_CAP_AMBIENT, UInt(PR_CAP_AMBIENT_CLEAR_ALL), 0)
+        }
+        // Sound: the set is the library's own, empty as it is made, and freed here and nowhere else.
+        guard let none = unsafe cap_init() else { throw .noMemory }
+        defer { _ = unsafe cap_free(UnsafeMutableRawPointer(none)) }
+        do throws(Errno) {
+            _ = try SystemCall.run { unsafe cap_set_proc(none) }
+        } catch {
+            // A filter of system calls may refuse it, as the service's does. A program of a user who is not root then has
+            // the inheritable set left, and of that no capability: its file may give it none.
+            guard error == .notPermitted, geteuid() != 0 else { throw error }
+        }
+    }
+
+    /// Lets no program that the thread starts have more privileges than the thread, whatever the program's file says.
+    ///
+    /// The corresponding C function is `prctl` (PR_SET_NO_NEW_PRIVS).
+    package static func refuseGains() throws(Errno) {
+        _ = try SystemCall.run { blewedge_prctl(PR_SET_NO_NEW_PRIVS, 1, 0) }
+    }
+}
+
+/// The system calls that a keyboard, and what it starts, refuses itself: those of RefusedCalls.c, namespaces with a new
+/// process, those of another machine's calling convention, and sockets of other families than unix and Bluetooth.
+///
+/// A refused call fails with EPERM, a socket with EAFNOSUPPORT; a call of another architecture ends the process. `clone3`, whose flags a filter cannot see,
+/// is answered as by a kernel that has it not (ENOSYS), and the C library asks `clone`.
+package enum SystemCallFilter {
+    /// Puts the filter in front of the calling thread's system calls, and of those of the threads and programs that it
+    /// starts from now on, for good.
+    ///
+    /// `allowsInternet` is for a controller that is reached by TCP, and for a program of the user's that may ask a server. False
+    /// where there is none for this machine, or the kernel cannot filter. Throws `permissionDenied` for a thread that
+    /// may get privileges yet (`ThreadPrivileges.refuseGains`). The corresponding C function is `prctl` (PR_SET_SECCOMP).
+    package static func install(allowsInternet: Bool) throws(Errno) -> Bool {
+        guard let steps = steps(allowsInternet: allowsInternet) else { return false }
+        return try install(steps)
+    }
+
+    private static func install(_ steps: [sock_filter]) throws(Errno) -> Bool {
+        var steps = steps
+        let result: Result<Void, Errno> = unsafe steps.withUnsafeMutableBufferPointer { steps in
+            // Sound: the kernel copies the program, whose steps and header live for the call.
+            var program = unsafe sock_fprog(len: UInt16(steps.count), filter: steps.baseAddress)
+            return unsafe withUnsafePointer(to: &program) { program in
+                Result { () throws(Errno) in
+                    _ = try SystemCall.run(CallSite(.file, .prctl)) {
+                        blewedge_prctl(PR_SET_SECCOMP, UInt(SECCOMP_MODE_FILTER), UInt(bitPattern: program))
+                    }
+                }
+            }
+        }
+        do throws(Errno) {
+            try result.get()
+            return true
+        } catch .invalidArgument, .noFunction {
+            return false
+        }
+    }
+
+    /// The program that the kernel runs at each call; nil for a machine that it is not written for.
+    ///
+    /// struct seccomp_data: the number at 0, the architecture at 4, the first argument's low half at 16.
+    package static func steps(allowsInternet: Bool) -> [sock_filter]? {
+        guard blewedge_audit_architecture != 0 else { return nil }
+        var numbers: [UInt32] = []
+        while let number = UInt32(exactly: blewedge_refused_call(Int32(numbers.count))) { numbers.append(number) }
+        // A step jumps over 255 others at most.
+        precondition(numbers.count < 240)
+        let refuse = UInt32(SECCOMP_RET_ERRNO) | UInt32(EPERM)
+        let allow = sock_filter(.returns, UInt32(SECCOMP_RET_ALLOW))
+        var steps = [
+            sock_filter(.loads, 4),
+            sock_filter(.isEqual, blewedge_audit_architecture, then: 1),
+            sock_filter(.returns, UInt32(bitPattern: Int32(truncatingIfNeeded: SECCOMP_RET_KILL_PROCESS))),
+            sock_filter(.loads, 0),
+        ]
+        if blewedge_other_convention != 0 {
+            steps += [sock_filter(.hasBit, blewedge_other_convention, otherwise: 1), sock_filter(.returns, refuse)]
+        }
+        steps += [
+            sock_filter(.isEqual, blewedge_SYS_clone3, otherwise: 1),
+            sock_filter(.returns, UInt32(SECCOMP_RET_ERRNO) | UInt32(ENOSYS)),
+            sock_filter(.isEqual, blewedge_SYS_clone, otherwise: 4),
+            sock_filter(.loads, 16),
+            sock_filter(.hasBit, namespaces, otherwise: 1),
+            sock_filter(.returns, refuse),
+            allow,
+        ]
+        let families = [AF_UNIX, AF_BLUETOOTH] + (allowsInternet ? [AF_INET, AF_INET6] : [])
+        steps += [
+            sock_filter(.isEqual, blewedge_SYS_socket, otherwise: UInt8(families.count + 3)),
+            sock_filter(.loads, 16),
+        ]
+        for (index, family) in families.enumerated() {
+            steps.append(sock_filter(.isEqual, UInt32(family), then: UInt8(families.count - index)))
+        }
+        steps += [sock_filter(.returns, UInt32(SECCOMP_RET_ERRNO) | UInt32(EAFNOSUPPORT)), allow]
+        while let number = numbers.popLast() {
+            steps.append(sock_filter(.isEqual, number, then: UInt8(numbers.count + 1)))
+        }
+        return steps + [allow, sock_filter(.returns, refuse)]
+    }
+
+    /// The flags of clone(2) that make namespaces, CLONE_NEWNS to CLONE_NEWNET.
+    private static let namespaces: UInt32 = 0x7E02_0000
+}
+
+/// What a step does: BPF_LD | BPF_W | BPF_ABS and its kin.
+private enum FilterStep: UInt16 {
+    case loads = 0x20
+    case isEqual = 0x15
+    case hasBit = 0x45
+    case returns = 0x06
+}
+
+extension sock_filter {
+    /// A step with its operand, and how many it jumps over in each case.
+    fileprivate init(_ step: FilterStep, _ operand: UInt32, then: UInt8 = 0, otherwise: UInt8 = 0) {
+        self.init(code: step.rawValue, jt: then, jf: otherwise, k: operand)
     }
 }

@@ -14,15 +14,12 @@ package struct ChildProcess: ~Copyable {
     /// WNOHANG, which the C library defines in two of its modules.
     private static let doNotWait: Int32 = 1
 
-    /// The way in which a program ended.
     package enum End: Equatable, Sendable {
-        /// The program exited with this code.
         case exited(Int32)
         /// The program was killed by this signal.
         case killed(Int32)
     }
 
-    /// The privileges of a program that is started.
     package enum Privileges: Sendable {
         /// No capability, and none to be got by a program's file or by being root.
         case none
@@ -84,9 +81,7 @@ package struct ChildProcess: ~Copyable {
     }
 
     /// The program's end, nil before; to be called when `descriptor` is readable, and not again after its end was
-    /// returned.
-    ///
-    /// The corresponding C function is `waitpid`.
+    /// returned (C: `waitpid`).
     package func takeEnd() -> End? {
         var status: Int32 = 0
         // Sound: the status is a local.
@@ -96,16 +91,12 @@ package struct ChildProcess: ~Copyable {
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal)
     }
 
-    /// Kills the program and the processes that it has started; `takeEnd` must still be called.
-    ///
-    /// The corresponding C function is `kill`.
+    /// Kills the program and the processes that it has started; `takeEnd` must still be called (C: `kill`).
     package func stop() {
         _ = kill(-identifier, SIGKILL)
     }
 
-    /// Waits for the program's end.
-    ///
-    /// The corresponding C functions are `poll` and `waitpid`.
+    /// Waits for the program's end (C: `poll` and `waitpid`).
     package func waitForEnd() throws(Errno) -> End {
         while true {
             if let end = takeEnd() { return end }

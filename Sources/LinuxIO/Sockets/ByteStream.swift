@@ -86,14 +86,68 @@ package struct ByteStream: ~Copyable {
         descriptor = line
     }
 
-    /// Writes bytes, as many as the stream takes now; a far end that has gone is an error and no signal.
-    ///
-    /// The corresponding C functions are `send` with MSG_NOSIGNAL, and `write`.
+    /// Writes bytes, as many as the stream takes now; a far end that has gone is an error and no signal (C: `send` with
+    /// MSG_NOSIGNAL, and `write`).
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         isSocket ? try descriptor.send(bytes) : try descriptor.write(bytes)
     }
 
     private static func isUnderWay(_ connection: NonBlocking<Void>) -> Bool {
         if case .wouldBlock = connection { true } else { false }
+    }
+}
+
+/// Bytes of a stream that a descriptor did not take yet, bounded: what does not fit is refused as a whole.
+package struct OutgoingBuffer: Sendable {
+    package let capacity: Int
+    private var bytes: [UInt8] = []
+    /// How many of them were taken: removed when all are, or when they are the greater part.
+    private var taken = 0
+
+    package init(capacity: Int) {
+        self.capacity = max(0, capacity)
+    }
+
+    package var count: Int { bytes.count - taken }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// Puts bytes at the end; false when too much waits, and none of them is kept.
+    package mutating func append(_ more: [UInt8]) -> Bool {
+        guard more.count <= capacity - count else { return false }
+        bytes += more
+        return true
+    }
+
+    /// Puts text at the end, as UTF-8; false when too much waits, and none of it is kept.
+    package mutating func append(_ text: String) -> Bool { append(Array(text.utf8)) }
+
+    /// Hands what waits to `write` until it takes no more; true when nothing waits.
+    ///
+    /// `write` returns how many bytes it took of those it was given, from the first on.
+    package mutating func drain(
+        _ write: (borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
+    ) throws(Errno) -> Bool {
+        while !isEmpty {
+            // Sound: the bytes are not changed before the call has returned.
+            guard case .done(let count) = try write(unsafe bytes.span.bytes.extracting(droppingFirst: taken)) else {
+                return false
+            }
+            remove(count)
+        }
+        return true
+    }
+
+    package mutating func removeAll() {
+        bytes = []
+        taken = 0
+    }
+
+    private mutating func remove(_ count: Int) {
+        taken += min(max(0, count), self.count)
+        // Each byte is moved once at most for every byte that goes.
+        guard taken > bytes.count / 2 else { return }
+        bytes.removeFirst(taken)
+        taken = 0
     }
 }

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// Exchanges the MTU; a server that does not know the request leaves it at 23 (Core 6.0, Vol 3, Part G, 4.3.1).
+struct GATTMTUExchange: GATTProcedure {
+    let localMTU: UInt16
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        .send(.exchangeMTURequest(clientReceiveMTU: localMTU))
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        .finish(.mtu(UInt16(truncatingIfNeeded: mtu)))
+    }
+
+    mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
+        guard refusal.error == .requestNotSupported else { throw refusal.asError }
+        return .finish(.mtu(UInt16(truncatingIfNeeded: mtu)))
+    }
+}
+
+/// Reads a value or descriptor, as much of it as one response carries (Core 6.0, Vol 3, Part G, 4.8.1 and 4.12.1).
+struct GATTRead: GATTProcedure {
+    let handle: AttributeHandle
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        .send(.readRequest(handle))
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        guard case .readResponse(let value) = response else { throw unexpected(response) }
+        return .finish(.value(value))
+    }
+}
+
+/// Reads a value or descriptor of any length, part by part, until a part is shorter than a response could be.
+///
+/// The first part is read by a Read Request, because a server need not have Read Blob. Core 6.0, Vol 3, Part G, 4.8.3
+/// and 4.12.2.
+struct GATTLongRead: GATTProcedure {
+    let handle: AttributeHandle
+    let limit: Int
+    private var value: [UInt8] = []
+
+    init(handle: AttributeHandle, limit: Int) {
+        self.handle = handle
+        self.limit = limit
+    }
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        .send(.readRequest(handle))
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        let part: [UInt8]
+        switch response {
+        case .readResponse(let bytes), .readBlobResponse(let bytes): part = bytes
+        default: throw unexpected(response)
+        }
+        value += part
+        guard value.count <= limit else { throw .valueTooLong(limit: limit) }
+        let isLast = part.count < mtu &- 1 || value.count == limit
+        return isLast
+            ? .finish(.value(value))
+            : .send(.readBlobRequest(handle, offset: UInt16(truncatingIfNeeded: value.count)))
+    }
+
+    /// A refused Read Blob that says that there is no more, or that the server has no such request: the parts were all.
+    ///
+    /// Behind the longest value that the specification allows, Invalid Offset says no more than that.
+    mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
+        let isWhole = refusal.error == .invalidOffset && value.count >= GATTClient.longestValue
+        guard refusal.request == .readBlobRequest,
+            isWhole || refusal.error == .attributeNotLong || refusal.error == .requestNotSupported
+        else { throw refusal.asError }
+        return .finish(.value(value))
+    }
+}
+
+/// Reads the values of one type in a range (Core 6.0, Vol 3, Part G, 4.8.2).
+struct GATTReadByUUID: GATTProcedure {
+    private let uuid: BluetoothUUID
+    private var progress: GATTProgress
+    private var values: [ATTPDU.HandleValue] = []
+
+    init(uuid: BluetoothUUID, range: AttributeHandleRange, limit: Int) {
+        self.uuid = uuid
+        progress = GATTProgress(range, limit: limit)
+    }
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        next()
+    }
+
+    private func next() -> GATTStep {
+        guard let rest = progress.rest else { return .finish(.values(values)) }
+        return .send(.readByTypeRequest(rest, type: uuid))
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        guard case .readByTypeResponse(let items) = response else { throw unexpected(response) }
+        for item in items {
+            try progress.accept(item.handle)
+            values.append(item)
+        }
+        return next()
+    }
+
+    mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
+        guard refusal.error == .attributeNotFound, !values.isEmpty else { throw refusal.asError }
+        return .finish(.values(values))
+    }
+}
+
+/// Writes a value or descriptor in one request (Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3).
+struct GATTWrite: GATTProcedure {
+    let handle: AttributeHandle
+    let value: [UInt8]
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        let limit = mtu &- 3
+        guard value.count <= limit else { throw .valueTooLong(limit: limit) }
+        return .send(.writeRequest(handle, value: value))
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        .finish(.done)
+    }
+}
+
+/// Writes values part by part into the server's queue, compares each echo, and has them all written at once; or has
+/// the queue emptied when an echo differs or a part is refused (Core 6.0, Vol 3, Part G, 4.9.4, 4.9.5 and 4.12.4).
+struct GATTPreparedWrite: GATTProcedure {
+    private let items: [ATTPDU.HandleValue]
+    private var index = 0
+    private var offset = 0
+    private var part: [UInt8] = []
+    /// The reason why the queue is being emptied; nil while it is filled.
+    private var reason: GATTError?
+
+    init(_ items: [ATTPDU.HandleValue]) {
+        self.items = items
+    }
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        prepare(mtu: mtu)
+    }
+
+    private mutating func prepare(mtu: Int) -> GATTStep {
+        guard index < items.count else { return .send(.executeWriteRequest(.write)) }
+        let item = items[index]
+        part = Array(item.value.dropFirst(offset).prefix(max(0, mtu &- 5)))
+        return .send(
+            .prepareWriteRequest(item.handle, offset: UInt16(truncatingIfNeeded: offset), value: part)
+        )
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        switch response {
+        case .prepareWriteResponse(let handle, let echoedOffset, let echo):
+            guard index < items.count else { throw unexpected(response) }
+            let item = items[index]
+            guard handle == item.handle, Int(echoedOffset) == offset, echo == part else {
+                return cancel(.echoDiffers(item.handle))
+            }
+            offset &+= part.count
+            if offset >= item.value.count {
+                index &+= 1
+                offset = 0
+            }
+            return prepare(mtu: mtu)
+        case .executeWriteResponse:
+            if let reason { throw reason }
+            return .finish(.done)
+        default: throw unexpected(response)
+        }
+    }
+
+    mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
+        if let reason { throw reason }
+        guard refusal.request == .prepareWriteRequest else { throw refusal.asError }
+        return cancel(refusal.asError)
+    }
+
+    private mutating func cancel(_ error: GATTError) -> GATTStep {
+        reason = error
+        return .send(.executeWriteRequest(.cancel))
+    }
+}
+
+/// The effect of one write request, or of a queue of prepared ones, checked as a whole before any of it happens (Core
+/// 6.0, Vol 3, Part F, 3.4.5.1 and 3.4.6.3).
+struct GATTWritePlan: Sendable {
+    /// The reason why nothing is written.
+    struct Refusal: Error {
+        var error: ATTError
+        var handle: AttributeHandle
+    }
+
+    /// Stored values and configurations as they will be, in the order in which they were first written.
+    private(set) var values: [ATTPDU.HandleValue] = []
+    /// The writes that the owner has to agree to; parts that follow one another are joined.
+    private(set) var dynamic: [GATTServer.Write] = []
+
+    /// Checks all the writes; nothing has changed when one is refused.
+    init(
+        _ writes: [GATTServer.Write],
+        database: GATTServerDatabase,
+        current: (AttributeHandle) -> [UInt8]
+    ) throws(Refusal) {
+        for write in writes {
+            guard let attribute = database.attribute(write.handle) else {
+                throw Refusal(error: .invalidHandle, handle: write.handle)
+            }
+            switch attribute.source {
+            case .constant: throw Refusal(error: .writeNotPermitted, handle: write.handle)
+            case .dynamic: try addDynamic(write)
+            case .stored, .configuration: try add(write, current)
+            }
+        }
+        for item in values { try check(item, database) }
+    }
+
+    private mutating func addDynamic(_ write: GATTServer.Write) throws(Refusal) {
+        guard write.offset &+ write.value.count <= GATTClient.longestValue else {
+            throw Refusal(error: .invalidAttributeValueLength, handle: write.handle)
+        }
+        if let last = dynamic.last, last.handle == write.handle, last.offset &+ last.value.count == write.offset {
+            dynamic[dynamic.count &- 1].value += write.value
+        } else {
+            dynamic.append(write)
+        }
+    }
+
+    /// A first part that begins at 0 replaces the value; any other part is written into it.
+    private mutating func add(
+        _ write: GATTServer.Write,
+        _ current: (AttributeHandle) -> [UInt8]
+    ) throws(Refusal) {
+        let index: Int
+        if let known = values.firstIndex(where: { $0.handle == write.handle }) {
+            index = known
+        } else {
+            index = values.count
+            let value = write.offset == 0 ? [] : current(write.handle)
+            values.append(ATTPDU.HandleValue(handle: write.handle, value: value))
+        }
+        let value = values[index].value
+        guard write.offset <= value.count else { throw Refusal(error: .invalidOffset, handle: write.handle) }
+        let end = write.offset &+ write.value.count
+        guard end <= GATTClient.longestValue else {
+            throw Refusal(error: .invalidAttributeValueLength, handle: write.handle)
+        }
+        values[index].value = Array(value.prefix(write.offset)) + write.value + value.dropFirst(end)
+    }
+
+    /// Core 6.0, Vol 3, Part G, 3.3.3.3 for the bits of a configuration.
+    private func check(_ item: ATTPDU.HandleValue, _ database: GATTServerDatabase) throws(Refusal) {
+        switch database.attribute(item.handle)?.source {
+        case .stored(let lengths):
+            guard lengths.contains(item.value.count) else {
+                throw Refusal(error: .invalidAttributeValueLength, handle: item.handle)
+            }
+        case .configuration(_, let allowed):
+            guard item.value.count == 2 else {
+                throw Refusal(error: .invalidAttributeValueLength, handle: item.handle)
+            }
+            guard AttributeHandle(low: item.value[0], high: item.value[1]).rawValue & ~allowed == 0 else {
+                throw Refusal(error: .valueNotAllowed, handle: item.handle)
+            }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+import Glibc
+import SwiftGlibc
+import Synchronization
+
+/// The clock of everything that waits: CLOCK_BOOTTIME, which no change of the date moves, and which goes on while the
+/// machine is suspended; or what `SystemTime` was replaced with.
+package enum MonotonicClock {
+    /// The time since an arbitrary beginning, in nanoseconds (C: `clock_gettime`).
+    package static var nanoseconds: Int64 {
+        if let time = SystemTime.replacement { return time.nanoseconds }
+        var time = timespec()
+        // Sound: the structure lives for the call.
+        _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
+    /// The time since an arbitrary beginning.
+    package static var now: Duration { .nanoseconds(nanoseconds) }
+}
+
+extension Duration {
+    /// The number of these units, rounded up, so that no wait ends before its deadline; at most `Int64.max`.
+    func rounded(to unit: Duration) -> Int64 {
+        let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: unit.attoseconds)
+        return Int64(clamping: whole + (rest > 0 ? 1 : 0))
+    }
+}
+
+extension timespec {
+    /// A length of time that is not negative; a fraction of a nanosecond is cut off.
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self.init(tv_sec: Int(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    }
+}
+
+/// The date and time of day, for people and logs.
+///
+/// No timer uses it, because it jumps when the date is set; timers use `MonotonicClock`.
+package enum WallClock {
+    /// Seconds since 1970-01-01 00:00:00 UTC (C: `time`).
+    package static var seconds: Int { SystemTime.isReplaced ? Int(clamping: microseconds / 1_000_000) : time(nil) }
+
+    /// Seconds since 1970-01-01 00:00:00 UTC at a moment of `MonotonicClock`, by today's time.
+    package static func seconds(at moment: Duration) -> Int {
+        seconds - Int(clamping: (MonotonicClock.now - moment).components.seconds)
+    }
+
+    /// Microseconds since 1970-01-01 00:00:00 UTC (C: `clock_gettime`).
+    package static var microseconds: Int64 {
+        if let time = SystemTime.replacement { return time.wallNanoseconds / 1000 }
+        var time = timespec()
+        // Sound: the structure lives for the call.
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec / 1000)
+    }
+
+    /// The form of RFC 3339 in UTC: `2026-11-21T10:00:00Z`.
+    package static func universal(_ seconds: Int) -> String {
+        var seconds = seconds
+        var parts = unsafe tm()
+        // Sound: both are locals.
+        _ = unsafe gmtime_r(&seconds, &parts)
+        return unsafe text(parts, "%Y-%m-%dT%H:%M:%SZ")
+    }
+
+    /// The form of RFC 3339 in UTC with microseconds: `2026-11-21T10:00:00.000001Z`.
+    package static func universal(microseconds: Int64) -> String {
+        let fraction = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
+        let seconds = (microseconds / 1_000_000) - (microseconds % 1_000_000 < 0 ? 1 : 0)
+        let digits = String(fraction)
+        let padding = String(repeating: "0", count: 6 - digits.count)
+        return String(universal(Int(clamping: seconds)).dropLast()) + "." + padding + digits + "Z"
+    }
+
+    /// Local time as the LINBLE keyboard shows it: `2021/05/24 17:07:59`.
+    package static func local(_ seconds: Int) -> String {
+        var seconds = seconds
+        var parts = unsafe tm()
+        // Sound: both are locals.
+        _ = unsafe localtime_r(&seconds, &parts)
+        return unsafe text(parts, "%Y/%m/%d %H:%M:%S")
+    }
+
+    private static func text(_ parts: tm, _ format: String) -> String {
+        var parts = unsafe parts
+        var buffer = [UInt8](repeating: 0, count: 64)
+        // Sound: strftime writes at most the buffer's length, and answers how much it wrote. The C library's headers
+        // differ in whether its first argument may be null: a pointer that is never null suits both.
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            guard let start = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress else { return 0 }
+            return unsafe strftime(start, bytes.count, format, &parts)
+        }
+        return String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+}
+
+/// A time of a process in the place of the kernel's, for programs that show in minutes what the product does in weeks.
+package protocol ProcessTime: Sendable {
+    /// The time of `MonotonicClock`, in nanoseconds.
+    var nanoseconds: Int64 { get }
+    /// The time of `WallClock`, in nanoseconds since 1970-01-01 00:00:00 UTC.
+    var wallNanoseconds: Int64 { get }
+    /// Sleeps until the descriptor is ready for `events` of poll(2), or `deadline` has come; true if it is ready.
+    func sleep(on descriptor: Int32, for events: Int16, until deadline: Int64?) -> Bool
+    /// Counts in a thread that is about to be started, so that time waits for its first turn.
+    func addThread()
+    /// Counts out a thread that has ended, or could not be started.
+    func removeThread()
+}
+
+/// The source of the process's time: the kernel, unless a test's program has replaced it.
+package enum SystemTime {
+    private static let flag = Atomic<Bool>(false)
+    private static let stored = Mutex<(any ProcessTime)?>(nil)
+
+    /// True after `replace`.
+    package static var isReplaced: Bool { flag.load(ordering: .relaxed) }
+
+    /// The time in the kernel's place; nil for the kernel's.
+    static var replacement: (any ProcessTime)? { isReplaced ? stored.withLock { $0 } : nil }
+
+    /// Replaces the kernel's time, for good; to be called by the only thread, before anything has read the time.
+    package static func replace(with time: some ProcessTime) {
+        stored.withLock { $0 = time }
+        flag.store(true, ordering: .relaxed)
+    }
+}
