@@ -91,7 +91,7 @@ extension Configuration {
     }
 
     /// The settings of a keyboard for that device, after every file that the configuration names was read and checked.
-    package func settings(device: DeviceChoice?) throws(CommandFailure) -> KeyboardSettings {
+    package func settings(device: DeviceSelector?) throws(CommandFailure) -> KeyboardSettings {
         let profiles = try profiles()
         let security = leastSecurity(profiles)
         let layout = try LayoutSource.layout(layout)

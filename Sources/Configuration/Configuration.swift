@@ -49,7 +49,7 @@ package struct Configuration: Sendable, Equatable {
     package var capsLock = CapsLockPolicy.auto
     package var verifies = false
     package var barcodeMode = BarcodeMode()
-    package var destination = WireDestination.keyboard
+    package var destination = OutputDestination.keyboard
     package var isRaw = false
     package var slowReader = SlowReaderPolicy.dropNewest
     package var gateTerminal: Int?
@@ -65,8 +65,8 @@ package struct Configuration: Sendable, Equatable {
     package init() {}
 
     /// Where a device carries its address besides the one on the air; nil for nowhere.
-    package var advertisedAddress: AdvertisedAddress? {
-        addressOffset.map { AdvertisedAddress(offset: $0, isReversed: isAddressReversed) }
+    package var advertisedAddress: ManufacturerAddressField? {
+        addressOffset.map { ManufacturerAddressField(offset: $0, isReversed: isAddressReversed) }
     }
 }
 

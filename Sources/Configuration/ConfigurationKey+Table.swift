@@ -105,9 +105,9 @@ extension ConfigurationKey {
             Where what is received goes: keyboard; stdout; pty:PATH, a terminal that appears at that path; or unix:PATH, a \
             local socket there. The last two carry bytes to the device too.
             """,
-            wanted: WireDestination.form
-                + ", with a path that begins with / and has at most \(WireDestination.longestPath) bytes",
-            read: { WireDestination($0) },
+            wanted: OutputDestination.form
+                + ", with a path that begins with / and has at most \(OutputDestination.longestPath) bytes",
+            read: { OutputDestination($0) },
             write: { "\($0)" }
         ),
         flag(
@@ -228,7 +228,7 @@ extension ConfigurationKey {
         optionalNumber(
             "advertised-address.offset",
             \.addressOffset,
-            0...AdvertisedAddress.greatestOffset,
+            0...ManufacturerAddressField.greatestOffset,
             """
             Devices are known, too, by an address in the manufacturer data of their advertisements, this many bytes behind \
             its beginning (0 is the low byte of the company's number). Not set, only by the address on the air.

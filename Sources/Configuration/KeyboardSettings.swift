@@ -9,23 +9,23 @@ package struct KeyboardSettings: Sendable {
     /// Which adapter.
     package var adapter: AdapterTransport
     /// Which device, from the beginning; nil for none yet.
-    package var device: DeviceChoice?
+    package var device: DeviceSelector?
     /// The profiles that are tried on the device, in this order: the first that it offers is used.
     package var profiles: [Profile]
     /// How what it sends is typed.
     package var typing: TypingSettings
     /// Where devices carry their address besides the one on the air; nil for nowhere (BT-3).
-    package var advertisedAddress: AdvertisedAddress?
+    package var advertisedAddress: ManufacturerAddressField?
     /// The least security of a link, whatever its device and its profile.
     package var security: GATTLinkSecurity.Level
 
     /// Settings for a device.
     package init(
         adapter: AdapterTransport,
-        device: DeviceChoice?,
+        device: DeviceSelector?,
         profiles: [Profile],
         typing: TypingSettings,
-        advertisedAddress: AdvertisedAddress? = nil,
+        advertisedAddress: ManufacturerAddressField? = nil,
         security: GATTLinkSecurity.Level = .none
     ) {
         self.adapter = adapter

@@ -19,7 +19,7 @@ package struct Profile: Hashable, Sendable {
     /// The characteristic that carries bytes to the device; may be the same.
     package var toPeripheral: BluetoothUUID
     /// The commands and replies before the link counts as connected (BT-5); empty for none.
-    package var handshake: [Handshake.Command]
+    package var handshake: [ChatScript.Command]
     /// The frames that the bytes to type come in; nil where they come bare.
     package var framing: Framing?
     /// The table for what comes, where none is chosen: a built-in one's name, or a file.
@@ -34,7 +34,7 @@ package struct Profile: Hashable, Sendable {
         service: BluetoothUUID,
         fromPeripheral: BluetoothUUID,
         toPeripheral: BluetoothUUID,
-        handshake: [Handshake.Command] = [],
+        handshake: [ChatScript.Command] = [],
         framing: Framing? = nil,
         table: String? = nil,
         security: GATTLinkSecurity.Level = .none
@@ -71,7 +71,7 @@ extension Profile {
     }
 }
 
-extension Handshake.Command {
+extension ChatScript.Command {
     fileprivate var lines: [String] {
         var lines: [String] = []
         if let send { lines.append("send = \(quoted(send.text))") }

@@ -77,12 +77,12 @@ extension Profile {
     private static func handshake(
         _ value: TOMLValue,
         _ faults: inout [ConfigurationFault]
-    ) throws(UnfitValue) -> [Handshake.Command] {
+    ) throws(UnfitValue) -> [ChatScript.Command] {
         let wanted = "a list of at most \(Handshake.mostCommands) tables, written [[…handshake]]"
-        guard case .array(let steps) = value.kind, steps.count <= Handshake.mostCommands else {
+        guard case .array(let steps) = value.kind, steps.count <= ChatScript.mostCommands else {
             throw UnfitValue(wanted)
         }
-        var commands: [Handshake.Command] = []
+        var commands: [ChatScript.Command] = []
         var remembered: Set<UInt8> = []
         for step in steps {
             guard case .table(let members) = step.kind else { throw UnfitValue(wanted) }
@@ -96,7 +96,7 @@ extension Profile {
         line: Int,
         _ remembered: inout Set<UInt8>,
         _ faults: inout [ConfigurationFault]
-    ) -> Handshake.Command? {
+    ) -> ChatScript.Command? {
         var reader = TOMLTableReader(members, line: line)
         let key = reader.take("xor") { (value: TOMLValue) throws(UnfitValue) in
             let bytes = try value.bytes()
@@ -118,10 +118,10 @@ extension Profile {
         let send = template("send", .command)
         let expect = template("expect", .reply)
         let timeout = reader.take("within") { (value: TOMLValue) throws(UnfitValue) in
-            try value.time(Handshake.Command.timeouts)
+            try value.time(ChatScript.Command.timeouts)
         }
         let attempts = reader.take("attempts") { (value: TOMLValue) throws(UnfitValue) in
-            try value.integer(1...Handshake.Command.mostAttempts)
+            try value.integer(1...ChatScript.Command.mostAttempts)
         }
         if members.allSatisfy({ $0.key != "send" && $0.key != "expect" }) {
             reader.note(nil, "a command of a handshake wants send, expect, or both")
@@ -133,7 +133,7 @@ extension Profile {
         remembered.formUnion(expect?.remembers ?? [])
         reader.end()
         faults += reader.faults
-        return Handshake.Command(
+        return ChatScript.Command(
             send: send,
             expect: expect,
             timeout: timeout ?? .seconds(2),

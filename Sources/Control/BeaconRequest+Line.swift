@@ -61,7 +61,7 @@ extension WatchOptions {
     fileprivate static let quiet = "quiet"
 }
 
-extension Words {
+extension RequestScanner {
     private static let verbs = [
         "status", "regions", "watch", "unwatch", "range", "designate", "designated", "update", "release", "advertise",
         "clear",

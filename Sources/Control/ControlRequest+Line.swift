@@ -17,7 +17,7 @@ extension ControlRequest {
 
     /// Reads a line without its end.
     package init(line: [UInt8]) throws(ControlFault) {
-        var words = Words(try ControlLine.words(line))
+        var words = RequestScanner(try ControlLine.words(line))
         var verb = try words.text("a request is missing; known are \(Self.verbs.joined(separator: ", "))")
         if verb == "version" {
             let version = try words.text("a version is missing")
@@ -91,7 +91,7 @@ extension ControlRequest {
         return text.hasSuffix("ms") ? text : String(text.dropLast())
     }
 
-    private static func words(_ command: Handshake.Command) -> [String] {
+    private static func words(_ command: ChatScript.Command) -> [String] {
         let send = ControlLine.written((command.send?.text ?? "").utf8)
         guard let expected = command.expect else { return [send] }
         let reply = ControlLine.written(expected.text.utf8)
@@ -100,7 +100,7 @@ extension ControlRequest {
 }
 
 /// The words of a request, taken one by one.
-struct Words {
+struct RequestScanner {
     private let words: [[UInt8]]
     /// How many were taken.
     private var taken = 0
@@ -158,9 +158,9 @@ struct Words {
         return true
     }
 
-    private mutating func device() throws(ControlFault) -> DeviceChoice {
+    private mutating func device() throws(ControlFault) -> DeviceSelector {
         let missing = "a device's name or address is missing"
-        guard let device = DeviceChoice(try text(missing)) else { throw fault(missing) }
+        guard let device = DeviceSelector(try text(missing)) else { throw fault(missing) }
         return device
     }
 
@@ -217,13 +217,13 @@ struct Words {
     }
 
     /// A command, and where one is named its reply, its time and its attempts, in this order.
-    mutating func command() throws(ControlFault) -> Handshake.Command {
+    mutating func command() throws(ControlFault) -> ChatScript.Command {
         let send = try template(.command, "the bytes of the command are missing")
-        guard try option("reply", "only `reply` may follow") else { return Handshake.Command(send: send, expect: nil) }
+        guard try option("reply", "only `reply` may follow") else { return ChatScript.Command(send: send, expect: nil) }
         let reply = try template(.reply, "the bytes of the reply are missing")
-        var command = Handshake.Command(send: send, expect: reply)
+        var command = ChatScript.Command(send: send, expect: reply)
         if try option("within", nil) {
-            let times = Handshake.Command.timeouts
+            let times = ChatScript.Command.timeouts
             guard let time = TimeText.duration(try text("a time is missing")), times.contains(time) else {
                 let ends = [times.lowerBound, times.upperBound].map(TimeText.text)
                 throw fault("a time from \(ends.joined(separator: " to ")) belongs here")
@@ -231,7 +231,7 @@ struct Words {
             command.timeout = time
         }
         if try option("times", "only `within` and `times` may follow") {
-            guard let count = Int(try text("a number is missing")), 1...Handshake.Command.mostAttempts ~= count else {
+            guard let count = Int(try text("a number is missing")), 1...ChatScript.Command.mostAttempts ~= count else {
                 throw fault("a number from 1 to \(Handshake.Command.mostAttempts) belongs here")
             }
             command.attempts = count

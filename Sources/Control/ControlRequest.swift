@@ -24,7 +24,7 @@ package enum ControlRequest: Equatable, Sendable {
     case scan(for: Duration, isAnew: Bool)
     /// Choose a device; `confirmed` where another one that is chosen may be given up for it (LK-8). With the least `security`
     /// of its link, or nil where nothing was said of it, which a device without keys is refused for.
-    case use(DeviceChoice, confirmed: Bool, security: GATTLinkSecurity.Level? = nil)
+    case use(DeviceSelector, confirmed: Bool, security: GATTLinkSecurity.Level? = nil)
     /// Drop the choice.
     case forget
     /// Pair with a device: a conversation of `PairingEvent` and `PairingAnswer` lines follows on the same connection.
@@ -46,7 +46,7 @@ package enum ControlRequest: Equatable, Sendable {
     /// Send bytes to the device.
     case send([UInt8])
     /// Write a command to the device when those before it have had their replies, and answer with its own (BT-6).
-    case ask(Handshake.Command)
+    case ask(ChatScript.Command)
     /// Beacons: what is watched, ranged, designated, and advertised.
     case beacons(BeaconRequest)
     /// Read the configuration again.

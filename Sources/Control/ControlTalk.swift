@@ -181,7 +181,7 @@ extension PairingAnswer {
 
     /// Reads a line of the client as the answer to a question; nil for no question.
     package init(line: [UInt8], to question: ManagedPairing.Question?) throws(ControlFault) {
-        var words = Words(try ControlLine.words(line))
+        var words = RequestScanner(try ControlLine.words(line))
         let word = try words.text("an answer is missing")
         guard let question else { throw words.fault("nothing is asked now") }
         switch question {

@@ -8,7 +8,7 @@ import Texts
 /// The choice of the device in its file: kept for the next run, and followed where another process changes it.
 final class ChoiceKeeper {
     /// Told of a choice that was made in the file, or forgotten.
-    var onChange: ((KeptChoice?) -> Void)?
+    var onChange: ((SelectedDevice?) -> Void)?
     /// Told why the file cannot be read; the earlier choice stays in force.
     var onFault: ((Reason) -> Void)?
     /// The file.
@@ -33,7 +33,7 @@ final class ChoiceKeeper {
     }
 
     /// The choice in the file; nil for none, for one that cannot be read, and where the file is not followed.
-    func read() -> KeptChoice? {
+    func read() -> SelectedDevice? {
         switch follower?.read() {
         case .success(let kept): return kept
         case .failure(let failure):
@@ -44,7 +44,7 @@ final class ChoiceKeeper {
     }
 
     /// Writes the choice to its file; where that may not be written, returns the note that it holds for this run only.
-    func write(_ choice: KeptChoice) throws(CommandFailure) -> Message? {
+    func write(_ choice: SelectedDevice) throws(CommandFailure) -> Message? {
         do throws(ChoiceStore.Failure) {
             try store.write(choice)
             fault = nil
@@ -52,7 +52,7 @@ final class ChoiceKeeper {
         } catch {
             guard case .unwritable(_, let cause) = error, cause.forbidsWriting else { throw CommandFailure(error) }
             fault = nil
-            return NoteText.chosenUnkept.message(choice.label, CommandFailure(error).cause)
+            return LogText.chosenUnkept.message(choice.label, CommandFailure(error).cause)
         }
     }
 

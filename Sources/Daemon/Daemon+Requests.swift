@@ -83,13 +83,13 @@ extension Daemon {
     // MARK: The choice
 
     private func use(
-        _ asked: DeviceChoice,
+        _ asked: DeviceSelector,
         confirmed: Bool,
-        _ security: ChosenSecurity,
+        _ security: SecurityPolicy,
         _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
     ) {
         if let refusal = refusalOfChange { return reply(.failure(refusal)) }
-        let choice: DeviceChoice
+        let choice: DeviceSelector
         do throws(CommandFailure) {
             choice = try bonds.known().pairedChoice(asked).map { .kept($0) } ?? asked
         } catch {
@@ -114,13 +114,13 @@ extension Daemon {
 
     /// Keeps the choice: from now on it is that device with its keys, or, where somebody has said so, anybody.
     private func keep(
-        _ kept: KeptChoice,
-        _ security: ChosenSecurity,
+        _ kept: SelectedDevice,
+        _ security: SecurityPolicy,
         heard: DeviceAddress? = nil
     ) -> Result<JSONObject, CommandFailure> {
-        var earlier: KeptChoice?
+        var earlier: SelectedDevice?
         if case .kept(let before)? = service.device.choice { earlier = before }
-        let choice: KeptChoice
+        let choice: SelectedDevice
         let unkept: Message?
         do throws(CommandFailure) {
             let claim = try bonds.known().claim(of: kept.device, on: service.adapter?.address)
@@ -233,21 +233,21 @@ struct AwaitedWord {
     /// How long the word is awaited: what was heard then may be another device's later.
     private static let life = Duration.seconds(60)
 
-    private var found: (asked: DeviceChoice, kept: KeptChoice, heard: DeviceAddress, time: Duration)?
+    private var found: (asked: DeviceSelector, kept: SelectedDevice, heard: DeviceAddress, time: Duration)?
 
     /// No word is awaited.
     init() {}
 
     /// A device that was found now.
-    init(_ asked: DeviceChoice, _ kept: KeptChoice, _ heard: DeviceAddress, now: Duration) {
+    init(_ asked: DeviceSelector, _ kept: SelectedDevice, _ heard: DeviceAddress, now: Duration) {
         found = (asked, kept, heard, now)
     }
 
     /// The device that was found for the same choice a short time ago, once; `isFresh` where it may still advertise.
     mutating func take(
-        _ asked: DeviceChoice,
+        _ asked: DeviceSelector,
         now: Duration
-    ) -> (kept: KeptChoice, heard: DeviceAddress, isFresh: Bool)? {
+    ) -> (kept: SelectedDevice, heard: DeviceAddress, isFresh: Bool)? {
         defer { found = nil }
         guard let found, found.asked == asked, now - found.time < Self.life else { return nil }
         return (found.kept, found.heard, now - found.time < Session.closingTimeout)

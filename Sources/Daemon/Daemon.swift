@@ -82,7 +82,7 @@ package final class Daemon {
     private let notifier: ServiceNotifier
     private let receivedReporter: ReceivedReporter
     private var server: ControlServer?
-    private var rivals = Rivals()
+    private var rivals = ConflictingProcesses()
     private var stateSince = MonotonicClock.now
     private var latest: JSONObject?
     /// The notes from before `onNote` was set.
@@ -308,8 +308,8 @@ package final class Daemon {
     // MARK: The choice
 
     /// Means that device from now on; where it was `heard` just now, it is not listened for again.
-    func choose(_ kept: KeptChoice?, heard: DeviceAddress? = nil) {
-        let choice = kept.map(DeviceChoice.kept)
+    func choose(_ kept: SelectedDevice?, heard: DeviceAddress? = nil) {
+        let choice = kept.map(DeviceSelector.kept)
         // A file that was only touched changes nothing.
         if choice != service.device.choice { service.device.choose(choice, heard: heard) }
     }

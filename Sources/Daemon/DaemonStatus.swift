@@ -16,7 +16,7 @@ package struct DaemonStatus: Sendable {
     /// For how long it has been so.
     package var since: Duration
     /// Which device is meant; nil for none.
-    package var choice: DeviceChoice?
+    package var choice: DeviceSelector?
     /// The security without which nothing of it is typed; nil without one.
     package var requiredSecurity: GATTLinkSecurity.Level?
     /// The device as it was heard; nil before it was.
@@ -146,7 +146,7 @@ extension JSONObject {
     }
 
     /// A choice, as programs are told of it.
-    package init(_ choice: KeptChoice) {
+    package init(_ choice: SelectedDevice) {
         self.init()
         add("name", choice.name)
         add("address", "\(choice.device.address)")
@@ -167,7 +167,7 @@ extension KeyboardService {
         /// The counts of the self-check; nil without one.
         package var check: SelfCheck.Counts?
         /// What each reader of the other end than the keyboard took and missed; nil where the keyboard types.
-        package var wire: WireCounts?
+        package var wire: OutputCounts?
 
         /// Nothing has come yet.
         package init() {}
@@ -206,7 +206,7 @@ extension KeyboardService.Counts {
 
 /// The programs that also manage adapters, looked for at most once in a while: the list of processes is long, and whoever
 /// may ask for the status could keep the loop reading it.
-struct Rivals {
+struct ConflictingProcesses {
     /// How long an answer holds.
     static let life = Duration.seconds(5)
 

@@ -39,7 +39,7 @@ package final class DeviceSession {
     private var isStopping = false
 
     /// The device that is meant; nil for none.
-    package private(set) var choice: DeviceChoice?
+    package private(set) var choice: DeviceSelector?
     /// The chosen device as it was heard last; nil before it was.
     package private(set) var address: DeviceAddress?
     /// Why the state is as it is.
@@ -104,7 +104,7 @@ package final class DeviceSession {
     /// Means another device from now on, or none; the same one again is asked to connect.
     ///
     /// Where it was `heard` just now, it is not listened for again.
-    package func choose(_ choice: DeviceChoice?, heard: DeviceAddress? = nil) {
+    package func choose(_ choice: DeviceSelector?, heard: DeviceAddress? = nil) {
         sighting = heard.map { ($0, MonotonicClock.now) }
         guard choice != self.choice else {
             if choice != nil { connect() }
@@ -141,7 +141,7 @@ package final class DeviceSession {
     /// Writes a command to the device when those before it have ended (BT-6); `completion` is called once, with the bytes
     /// of the reply.
     package func ask(
-        _ command: Handshake.Command,
+        _ command: ChatScript.Command,
         completion: @escaping (Result<[UInt8], CommandFailure>) -> Void
     ) {
         guard state == .connected else {
@@ -210,7 +210,7 @@ package final class DeviceSession {
     // MARK: Pairing
 
     /// The connected device, which does not advertise, where it is the one that is meant.
-    package func linked(_ meant: DeviceChoice, _ known: BondStore.Contents) -> DeviceAddress? {
+    package func linked(_ meant: DeviceSelector, _ known: BondStore.Contents) -> DeviceAddress? {
         guard state == .connected, let address else { return nil }
         var name = known.names[address]
         switch choice {
@@ -269,7 +269,7 @@ package final class DeviceSession {
 
     // MARK: Listening
 
-    private func listen(for choice: DeviceChoice?) {
+    private func listen(for choice: DeviceSelector?) {
         guard let choice else { return }
         guard finder == nil else {
             finder?.choice = choice

@@ -37,13 +37,13 @@ package final class KeyboardService {
     /// The virtual keyboard.
     package let keyboard: VirtualKeyboard
     /// The other end than the keyboard; nil where the keyboard types.
-    package var wire: WireEnd? {
+    package var wire: OutputListener? {
         didSet { keyboard.isPatient = wire?.isPatient == true }
     }
 
     private let settings: KeyboardSettings
     private let core: AdapterCore
-    private let looks: DeviceLooks
+    private let looks: ClientScans
     /// The pairing that a client has asked for.
     private var pairer: DevicePairer?
     /// Called at the end of that, where it is waited for.
@@ -66,7 +66,7 @@ package final class KeyboardService {
             onEvent(.keyboardFailed(error))
         }
         device = DeviceSession(settings, typingOn: [keyboard], on: core.radio)
-        looks = DeviceLooks(advertisedAt: settings.advertisedAddress, on: core.radio)
+        looks = ClientScans(advertisedAt: settings.advertisedAddress, on: core.radio)
         keyboard.onChange = { [unowned keyboard] change in
             switch change {
             case .gone(let failure): onEvent(.keyboardGone(Reason(failure)))
@@ -82,7 +82,7 @@ package final class KeyboardService {
     }
 
     /// Joins the service with the wire whose screen it types on.
-    package func join(_ wire: Wire) {
+    package func join(_ wire: TextOutput) {
         wire.join(keyboard)
         self.wire = wire.end
         // Bytes for a device that is not connected are dropped, as by a cable that is not plugged in.
@@ -125,8 +125,8 @@ package final class KeyboardService {
     var barcodeEnd: UInt8? { settings.typing.barcodes.map { $0.terminator } ?? 0x0D }
 
     /// How a device is chosen for which that security is asked for.
-    package func security(asked: GATTLinkSecurity.Level?) -> ChosenSecurity {
-        ChosenSecurity(asked, least: settings.security)
+    package func security(asked: GATTLinkSecurity.Level?) -> SecurityPolicy {
+        SecurityPolicy(asked, least: settings.security)
     }
 
     /// The counts so far.
@@ -193,9 +193,9 @@ package final class KeyboardService {
 
     /// Listens for a device that is to be chosen, as long as `limit`, and answers it as it is to be kept and as it was heard.
     package func find(
-        _ choice: DeviceChoice,
+        _ choice: DeviceSelector,
         for limit: Duration,
-        completion: @escaping (Result<(kept: KeptChoice, heard: DeviceAddress), CommandFailure>) -> Void
+        completion: @escaping (Result<(kept: SelectedDevice, heard: DeviceAddress), CommandFailure>) -> Void
     ) {
         if let refusal = refusalOfLook { return completion(.failure(refusal)) }
         looks.find(choice, for: limit, completion: completion)

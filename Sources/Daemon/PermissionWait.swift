@@ -37,7 +37,7 @@ package final class PermissionWait {
     private let grantedInVain = Set(Capability.allCases.filter(\.isGrantedByFile))
     private let missing: CommandFailure
     private var server: ControlServer?
-    private var rivals = Rivals()
+    private var rivals = ConflictingProcesses()
     private let timer = LoopTimer()
 
     /// The first permission that a daemon lacks, with what grants it; nil where it lacks none.
@@ -109,8 +109,8 @@ package final class PermissionWait {
         handler?(needsRestart)
     }
 
-    private var choice: DeviceChoice? {
-        (try? ChoiceStore(options.paths.choice).read()).flatMap(\.self).map(DeviceChoice.kept)
+    private var choice: DeviceSelector? {
+        (try? ChoiceStore(options.paths.choice).read()).flatMap(\.self).map(DeviceSelector.kept)
     }
 
     private var event: KeyboardService.Event { .state(.unauthorized, device: nil, reason: Reason(missing)) }

@@ -130,7 +130,7 @@ extension Session.State {
     /// The state in one sentence, for the terminal, the journal and the service manager (LK-24): what it is, why, and what
     /// can be done or happens next.
     package func sentence(
-        _ choice: DeviceChoice?,
+        _ choice: DeviceSelector?,
         _ reason: Reason?,
         in language: Language = .current
     ) -> String {
@@ -152,7 +152,7 @@ extension Session.State {
 
 extension KeyboardService.Event {
     /// The event as programs are told of it; nil for what ends the program.
-    package func object(_ choice: DeviceChoice?) -> JSONObject? {
+    package func object(_ choice: DeviceSelector?) -> JSONObject? {
         var object = JSONObject()
         switch self {
         case .keyboard(let node):

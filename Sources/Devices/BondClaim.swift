@@ -52,7 +52,7 @@ extension BondStore.Contents {
     /// A bond counts by its identity, by the bits of the address whatever their type, and by what the choice says.
     package func claim(
         of device: DeviceAddress,
-        for choice: DeviceChoice? = nil,
+        for choice: DeviceSelector? = nil,
         on adapter: BluetoothAddress?
     ) -> BondClaim {
         let here = bonds.filter { adapter == nil || $0.localAddress == adapter }
@@ -76,18 +76,18 @@ extension BondStore.Contents {
     }
 
     /// The paired device that a choice means, as it is kept; nil where it means none, or several.
-    package func pairedChoice(_ choice: DeviceChoice) -> KeptChoice? {
+    package func pairedChoice(_ choice: DeviceSelector) -> SelectedDevice? {
         if case .kept = choice { return nil }
         let meant = bonds.filter { choice.names($0.identityAddress, names[$0.identityAddress]) }
         guard let identity = meant.first?.identityAddress, meant.allSatisfy({ $0.identityAddress == identity }) else {
             return nil
         }
         let level = meant.map(\.security.level).max() ?? .none
-        return KeptChoice(identity, name: names[identity], security: max(level, .encrypted))
+        return SelectedDevice(identity, name: names[identity], security: max(level, .encrypted))
     }
 
     /// True where a choice means a device that was paired, whether its keys can be used or not.
-    package func isPaired(_ choice: DeviceChoice) -> Bool {
+    package func isPaired(_ choice: DeviceSelector) -> Bool {
         let identities = bonds.map(\.identityAddress) + names.keys
         if identities.contains(where: { choice.names($0, names[$0]) }) { return true }
         let address: BluetoothAddress
@@ -104,7 +104,7 @@ extension BondStore.Contents {
     /// A private address is resolved by the keys of the bonds first.
     package func refusal(
         of device: DeviceAddress,
-        for choice: DeviceChoice,
+        for choice: DeviceSelector,
         on adapter: BluetoothAddress
     ) -> CommandFailure? {
         let here = bonds.filter { $0.localAddress == adapter }

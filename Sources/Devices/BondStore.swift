@@ -284,7 +284,7 @@ package struct BondedName: Equatable, Sendable {
     }
 
     /// The line, without a line feed.
-    package var record: String { "\(Self.word)\(device.address) \(device.type) \(KeptChoice.quoted(text))" }
+    package var record: String { "\(Self.word)\(device.address) \(device.type) \(SelectedDevice.quoted(text))" }
 
     /// Reads such a line; nil for anything that `record` does not write.
     package init?(record: String) {
@@ -292,7 +292,7 @@ package struct BondedName: Equatable, Sendable {
         let words = record.dropFirst(Self.word.count).split(separator: " ", maxSplits: 2)
         guard words.count == 3, let address = BluetoothAddress(words[0]),
             let type = AddressType.allCases.first(where: { "\($0)" == words[1] }),
-            let text = KeptChoice.unquoted(words[2])
+            let text = SelectedDevice.unquoted(words[2])
         else { return nil }
         self.init(DeviceAddress(address, type), text)
         guard self.record == record else { return nil }

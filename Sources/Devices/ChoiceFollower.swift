@@ -11,7 +11,7 @@ package import Texts
 /// To be used on the loop's thread.
 package final class ChoiceFollower {
     /// Called with what the file says, each time that it may have changed.
-    package var onChange: ((Result<KeptChoice?, ChoiceStore.Failure>) -> Void)?
+    package var onChange: ((Result<SelectedDevice?, ChoiceStore.Failure>) -> Void)?
 
     private let store: ChoiceStore
     private let loop: EventLoop
@@ -61,7 +61,7 @@ package final class ChoiceFollower {
     ///
     /// A file that cannot be read is read again later, and `onChange` is told when that has changed: what is in the way
     /// (no descriptor left, a permission) passes without a change of the file.
-    package func read() -> Result<KeptChoice?, ChoiceStore.Failure> {
+    package func read() -> Result<SelectedDevice?, ChoiceStore.Failure> {
         retryTimer.cancel()
         do throws(ChoiceStore.Failure) {
             let choice = try store.read()

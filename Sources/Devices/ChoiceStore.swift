@@ -8,9 +8,9 @@ package import Texts
 /// The file in which the choice of device outlives the program (LK-5, LK-20).
 package struct ChoiceStore: Sendable {
     /// Why the choice could not be read or kept; what was there before is there still.
-    package typealias Failure = KeptFile<KeptChoice.Fault>.Failure
+    package typealias Failure = KeptFile<SelectedDevice.Fault>.Failure
 
-    private let file: KeptFile<KeptChoice.Fault>
+    private let file: KeptFile<SelectedDevice.Fault>
 
     /// The file.
     package var path: FilePath { file.path }
@@ -22,21 +22,21 @@ package struct ChoiceStore: Sendable {
     }
 
     /// The choice; nil where none was made.
-    package func read() throws(Failure) -> KeptChoice? {
-        try file.read { bytes throws(KeptChoice.Fault) in
+    package func read() throws(Failure) -> SelectedDevice? {
+        try file.read { bytes throws(SelectedDevice.Fault) in
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw KeptChoice.Fault(line: 1, cause: "begins a text that is no UTF-8")
+                throw SelectedDevice.Fault(line: 1, cause: "begins a text that is no UTF-8")
             }
-            return try KeptChoice(parsing: text)
+            return try SelectedDevice(parsing: text)
         }
     }
 
     /// Keeps a choice: whole and on the disk when this returns, and the earlier one untouched when it throws.
-    package func write(_ choice: KeptChoice) throws(Failure) { try file.write(choice.text) }
+    package func write(_ choice: SelectedDevice) throws(Failure) { try file.write(choice.text) }
 
     /// Raises the security of the kept choice to that of a new bond with its device, which was heard at that address; the
     /// choice as it is now, nil where it is another device's, or has that security already.
-    package func raise(for bond: Bond, heardAt address: DeviceAddress) throws(Failure) -> KeptChoice? {
+    package func raise(for bond: Bond, heardAt address: DeviceAddress) throws(Failure) -> SelectedDevice? {
         guard var choice = try read(), [bond.identityAddress.address, address.address].contains(choice.device.address)
         else { return nil }
         let level = max(choice.security, bond.security.level, .encrypted)
@@ -54,7 +54,7 @@ package struct ChoiceStore: Sendable {
 
 extension CommandFailure {
     /// Another device is chosen, and nobody said that it may be given up (LK-8).
-    package static func chosenAlready(_ choice: KeptChoice) -> CommandFailure {
+    package static func chosenAlready(_ choice: SelectedDevice) -> CommandFailure {
         CommandFailure(.usage, CommandFaultText.chosenAlready, choice.labelWithAddress)
     }
 

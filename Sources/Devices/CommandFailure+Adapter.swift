@@ -76,7 +76,7 @@ extension CommandFailure {
 
 extension CommandFailure {
     /// The device that is meant was not found.
-    package init(_ failure: DeviceFinder.Failure, of choice: DeviceChoice) {
+    package init(_ failure: DeviceFinder.Failure, of choice: DeviceSelector) {
         switch failure {
         case .several(let devices):
             let addresses = devices.map { "\($0.address.address)" }
@@ -95,7 +95,7 @@ extension CommandFailure {
     }
 
     /// The name of the kept device is on the air at another address.
-    package static func heardElsewhere(_ choice: DeviceChoice, _ namesake: DiscoveredDevice) -> CommandFailure {
+    package static func heardElsewhere(_ choice: DeviceSelector, _ namesake: DiscoveredDevice) -> CommandFailure {
         var address = ""
         if case .kept(let kept) = choice { address = "\(kept.device)" }
         let other = namesake.address

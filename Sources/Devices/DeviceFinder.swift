@@ -40,7 +40,7 @@ package final class DeviceFinder {
     package var isThorough = false
 
     private let radio: RadioArbiter
-    private var chooser: DeviceChooser
+    private var chooser: CandidateMatcher
     private var scan: RadioScan?
     /// The scan for the device that was taken before, which may advertise without what it was recognized by.
     private var knownScan: RadioScan?
@@ -54,21 +54,21 @@ package final class DeviceFinder {
     ///
     /// With `wantsName` it is asked for its name, which is waited for.
     package init(
-        _ choice: DeviceChoice,
-        advertisedAt place: AdvertisedAddress?,
+        _ choice: DeviceSelector,
+        advertisedAt place: ManufacturerAddressField?,
         wantsName: Bool = false,
         on radio: RadioArbiter
     ) {
         self.radio = radio
-        chooser = DeviceChooser(choice, advertisedAt: place, wantsName: wantsName)
+        chooser = CandidateMatcher(choice, advertisedAt: place, wantsName: wantsName)
     }
 
     deinit { stop() }
 
     /// The device that is meant; those that were heard for another are forgotten.
-    package var choice: DeviceChoice {
+    package var choice: DeviceSelector {
         get { chooser.choice }
-        set { chooser = DeviceChooser(newValue, advertisedAt: chooser.place, wantsName: chooser.wantsName) }
+        set { chooser = CandidateMatcher(newValue, advertisedAt: chooser.place, wantsName: chooser.wantsName) }
     }
 
     /// Listens until the device is heard, or `limit` is over; nothing where it listens already.
@@ -92,7 +92,7 @@ package final class DeviceFinder {
         }
         radio.together {
             if let known = chooser.known, !choice.isAddress(known.address) {
-                knownScan = begin(DeviceChoice.address(known.address), .background)
+                knownScan = begin(DeviceSelector.address(known.address), .background)
             }
             goOn()
             radio.start(scan)
@@ -106,7 +106,7 @@ package final class DeviceFinder {
     }
 
     /// Begins a scan beside the first one, which tells of the failure of both.
-    private func begin(_ choice: DeviceChoice, _ parameters: ScanParameters) -> RadioScan {
+    private func begin(_ choice: DeviceSelector, _ parameters: ScanParameters) -> RadioScan {
         let scan = RadioScan(parameters, devices: choice.devices(advertisedAt: nil))
         scan.onFailure = { [unowned self, unowned scan] _ in
             if knownScan === scan { knownScan = nil }
@@ -162,7 +162,7 @@ package final class DeviceFinder {
         if ended == nil { completion() }
     }
 
-    private func take(_ verdict: DeviceChooser.Verdict) {
+    private func take(_ verdict: CandidateMatcher.Verdict) {
         switch verdict {
         case .listen:
             guard !graceTimer.isSet else { return }

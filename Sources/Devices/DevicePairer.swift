@@ -13,7 +13,7 @@ package final class DevicePairer {
     /// The handler that is called once, after the last event, or after `cancel`.
     package var onEnd: (() -> Void)?
     /// The handler of a kept choice whose security the new bond has raised.
-    package var onRaised: ((KeptChoice) -> Void)?
+    package var onRaised: ((SelectedDevice) -> Void)?
     /// Makes way on the radio, before the device is listened for (nil) and when it was heard, and then calls its second argument.
     package var clearWay: (DeviceAddress?, @escaping () -> Void) -> Void = { _, proceed in proceed() }
 
@@ -101,7 +101,7 @@ package final class DevicePairer {
     private func awaitName(_ device: DiscoveredDevice) {
         finder.goOn()
         guard !nameTimer.isSet else { return }
-        nameTimer.set(on: radio.loop, after: DeviceChooser.grace) { [unowned self] in stopListening(for: device) }
+        nameTimer.set(on: radio.loop, after: CandidateMatcher.grace) { [unowned self] in stopListening(for: device) }
     }
 
     private func stopListening(for device: DiscoveredDevice) {
@@ -115,7 +115,7 @@ package final class DevicePairer {
     private func pair(_ device: DiscoveredDevice) {
         guard !isOver else { return }
         onEvent?(.pairing(device.address))
-        let wish = PairingWish(
+        let wish = PairingOptions(
             device.address,
             request.console.capability,
             required: request.required,
@@ -150,7 +150,7 @@ package final class DevicePairer {
         isForgetting = false
         do throws(ChoiceStore.Failure) {
             if let raised = try choices.raise(for: bond, heardAt: device.address) {
-                onEvent?(.note(Reason(NoteText.choiceRaised.message(raised.label, raised.security.word))))
+                onEvent?(.note(Reason(LogText.choiceRaised.message(raised.label, raised.security.word))))
                 onRaised?(raised)
             }
         } catch {

@@ -36,7 +36,7 @@ package struct PairingRequest: Equatable, Sendable {
     package static let limits = Duration.seconds(1) ... .seconds(600)
 
     /// The device.
-    package var device: DeviceChoice
+    package var device: DeviceSelector
     /// Abilities of the person at this end.
     package var console = PairingConsole.none
     /// The security without which there is no bond.
@@ -45,7 +45,7 @@ package struct PairingRequest: Equatable, Sendable {
     package var limit = Duration.seconds(60)
 
     /// A request for any keys, which asks nobody.
-    package init(_ device: DeviceChoice) { self.device = device }
+    package init(_ device: DeviceSelector) { self.device = device }
 }
 
 /// An answer of the person at this end.

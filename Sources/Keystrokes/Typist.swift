@@ -15,7 +15,7 @@
 ///
 /// A reader says what the bytes are and what becomes of them, the pacer says when keys may leave, and this type joins the
 /// two. In stream mode (`StreamReader`) bytes are read in place, and a barcode is what waits up to and with the first
-/// Enter or Tab. In scan mode (`BarcodeReader`) nothing is typed before a barcode is whole and found good (D-2, X-12).
+/// Enter or Tab. In scan mode (`BarcodeFramer`) nothing is typed before a barcode is whole and found good (D-2, X-12).
 ///
 /// A barcode that is whole and fits the pacer's window leaves in one write; any other leaves keystroke by keystroke,
 /// from its first key on. Text that waits without an end may be the beginning of a barcode: it leaves at once only
@@ -52,7 +52,7 @@ public struct Typist: ~Copyable {
     /// The bytes in stream mode; not used where there are `barcodes`.
     private var stream: StreamReader
     /// The bytes in scan mode; nil in stream mode.
-    private let barcodes: BarcodeReader?
+    private let barcodes: BarcodeFramer?
     private var batch = EventBatch()
     /// The bytes of `batch` that have left, and those that leave in the next write, from the first on.
     private var written = 0
@@ -93,7 +93,7 @@ public struct Typist: ~Copyable {
         let place = RingPlace(position: consumer.position)
         stream = StreamReader(place, keepsLines: keepsLines)
         self.keepsLines = keepsLines
-        self.barcodes = barcodes.map { BarcodeReader(place, $0, table) }
+        self.barcodes = barcodes.map { BarcodeFramer(place, $0, table) }
         self.consumer = consumer
         self.table = table
         self.pacer = pacer
@@ -253,7 +253,7 @@ extension Typist {
 
     /// Fills the batch in scan mode.
     @inline(never)
-    private mutating func choose(_ barcodes: BarcodeReader, _ conditions: Conditions) -> Step? {
+    private mutating func choose(_ barcodes: BarcodeFramer, _ conditions: Conditions) -> Step? {
         while true {
             var wakeUp: Int64?
             guard barcodes.find(&consumer, ledger, conditions, &wakeUp) else {

@@ -45,7 +45,7 @@ package struct CommandQueue: Sendable {
 
     private struct Running: Sendable {
         var number: UInt64
-        var command: Handshake.Command
+        var command: ChatScript.Command
         var attempt = 1
         var isWritten = false
         var reply: [UInt8]?
@@ -55,7 +55,7 @@ package struct CommandQueue: Sendable {
     }
 
     private var running: Running?
-    private var waiting: [(number: UInt64, command: Handshake.Command)] = []
+    private var waiting: [(number: UInt64, command: ChatScript.Command)] = []
     private var lastNumber: UInt64 = 0
 
     /// An empty queue.
@@ -68,7 +68,7 @@ package struct CommandQueue: Sendable {
     package var deadline: Duration? { isAwaiting ? running?.deadline : nil }
 
     /// Adds a command; nil where as many wait as may.
-    package mutating func add(_ command: Handshake.Command, now: Duration) -> (number: UInt64, steps: Steps)? {
+    package mutating func add(_ command: ChatScript.Command, now: Duration) -> (number: UInt64, steps: Steps)? {
         guard waiting.count + (running == nil ? 0 : 1) < Self.mostCommands else { return nil }
         lastNumber &+= 1
         waiting.append((lastNumber, command))
@@ -174,7 +174,7 @@ package struct CommandQueue: Sendable {
 
 extension CommandQueue.Outcome {
     /// The reply, or why there is none; nothing that the device sent is in the failure (D-6).
-    package func result(of command: Handshake.Command) -> Result<[UInt8], CommandFailure> {
+    package func result(of command: ChatScript.Command) -> Result<[UInt8], CommandFailure> {
         switch self {
         case .answered(let reply): .success(reply)
         case .unanswered:

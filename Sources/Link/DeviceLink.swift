@@ -153,7 +153,7 @@ package final class DeviceLink {
     /// Writes a command to the device when those before it have ended; false where too many wait.
     ///
     /// `completion` is called once, at the latest when the link ends.
-    package func ask(_ command: Handshake.Command, completion: @escaping (CommandQueue.Outcome) -> Void) -> Bool {
+    package func ask(_ command: ChatScript.Command, completion: @escaping (CommandQueue.Outcome) -> Void) -> Bool {
         guard let added = commands.add(command, now: MonotonicClock.now) else { return false }
         commandEnds[added.number] = completion
         take(added.steps)

@@ -33,7 +33,7 @@ package struct LineQueue {
 
     private let capacity: Int
     private let dropsOldest: Bool
-    private var lines: [WireLine] = []
+    private var lines: [OutputLine] = []
     /// Where the first line is that waits; those before it are gone.
     private var first = 0
     /// The bytes of it that were taken.
@@ -48,14 +48,14 @@ package struct LineQueue {
     }
 
     /// Whether a line fits without another being dropped.
-    package func fits(_ line: WireLine) -> Bool {
+    package func fits(_ line: OutputLine) -> Bool {
         guard line.begins else { return true }
         let length = line.ends ? line.bytes.count : max(line.bytes.count, Self.longestLine)
         return length <= capacity - waiting && lines.count - first < Self.mostLines
     }
 
     /// Takes a line to the end of the queue, or not.
-    package mutating func append(_ line: WireLine) {
+    package mutating func append(_ line: OutputLine) {
         if line.begins {
             isInLine = fits(line)
             while !isInLine, dropsOldest, dropOldestLine() { isInLine = fits(line) }
@@ -70,7 +70,7 @@ package struct LineQueue {
     }
 
     /// Counts a line that comes while there is no reader.
-    package mutating func refuse(_ line: WireLine) {
+    package mutating func refuse(_ line: OutputLine) {
         isInLine = false
         counts.missed &+= UInt64(line.cost)
     }
@@ -134,7 +134,7 @@ package struct LineQueue {
         return true
     }
 
-    private mutating func miss(_ line: WireLine) {
+    private mutating func miss(_ line: OutputLine) {
         counts.missed &+= UInt64(line.cost)
         line.letGo(isTaken: false)
     }

@@ -23,7 +23,7 @@ package struct LinkSetup: Sendable {
         /// A procedure failed.
         case failed(GATTError)
         /// The handshake failed: to be tried again like any attempt.
-        case refused(Handshake.Failure)
+        case refused(ChatScript.Failure)
     }
 
     private enum Step: Sendable { case start, services, characteristics, subscription, handshake, others, done }
@@ -50,7 +50,7 @@ package struct LinkSetup: Sendable {
     private var refusal: Message?
     /// The first candidate that cannot be told to send, and may do so all the same; used where no other can be.
     private var unconfigured: Choice?
-    private var queue = Handshake([])
+    private var queue = ChatScript([])
 
     /// The profile that the device was found to have.
     package private(set) var profile: Profile?
@@ -215,7 +215,7 @@ package struct LinkSetup: Sendable {
         profile = choice.profile
         characteristic = choice.characteristic
         output = choice.output
-        queue = Handshake(choice.profile.handshake)
+        queue = ChatScript(choice.profile.handshake)
         hasHandshake = !choice.profile.handshake.isEmpty
     }
 
@@ -235,7 +235,7 @@ package struct LinkSetup: Sendable {
     }
 
     private mutating func carryOut(
-        _ first: Handshake.Step,
+        _ first: ChatScript.Step,
         _ client: inout GATTClient,
         _ now: Duration
     ) -> Progress {

@@ -28,7 +28,7 @@ package struct RawLines {
 
     /// The parts of the bytes that came at that time: up to and with the last line end among them, and behind it.
     package mutating func parts(_ bytes: Span<UInt8>, now: Duration) -> [Part] {
-        if now - lastTime > LineHand.silence { length = nil }
+        if now - lastTime > LineBuffer.silence { length = nil }
         lastTime = now
         var end = bytes.count
         while end > 0, bytes[end - 1] != 0x0D, bytes[end - 1] != 0x0A { end -= 1 }

@@ -23,7 +23,7 @@ package enum Doctor {
     }
 
     package static func text(_ findings: [Finding], _ language: Language) -> String {
-        guard !findings.isEmpty else { return NoteText.nothingWrong.text(language) + "\n" }
+        guard !findings.isEmpty else { return LogText.nothingWrong.text(language) + "\n" }
         return findings.map { $0.text(language) }.joined(separator: "\n")
     }
 

@@ -122,8 +122,8 @@ package struct Finding: Equatable, Sendable {
     package func text(_ language: Language) -> String {
         var lines = [
             "\(severity.text(language)): \(what.text(language)) [\(cause.rawValue)]",
-            NoteText.why.text(language, why.text(language)),
-            NoteText.toMend.text(language, remedy.text(language)),
+            LogText.why.text(language, why.text(language)),
+            LogText.toMend.text(language, remedy.text(language)),
         ]
         if let command { lines.append("    \(command)") }
         return lines.map { LocalName.printable($0) + "\n" }.joined()

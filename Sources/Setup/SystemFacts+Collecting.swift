@@ -86,7 +86,7 @@ extension SystemFacts {
     private mutating func lookAtRadio() {
         guard sockets == .available, !lacks(.epoll) else { return }
         do throws(AdapterError) {
-            adapters = try AdapterCensus.take().map(Adapter.init)
+            adapters = try AdapterEnumerator.take().map(Adapter.init)
         } catch {
             adapterFault = CommandFailure(error).cause
         }
@@ -131,7 +131,7 @@ extension SystemFacts {
 
 extension SystemFacts.Adapter {
     /// Makes an adapter from the kernel's information and its rfkill switches.
-    fileprivate init(_ entry: AdapterCensus.Entry) {
+    fileprivate init(_ entry: AdapterEnumerator.Entry) {
         self.init(index: entry.index, address: entry.information.address)
         hasLowEnergy = entry.information.supportedSettings.contains(.lowEnergy)
         isPowered = entry.information.currentSettings.contains(.powered)

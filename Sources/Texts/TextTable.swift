@@ -54,7 +54,7 @@ package struct TextTable: Sendable {
     package static let common = TextTable([
         LabelText.self, PlainText.self, PageText.self, TimeLabelText.self, KeyLabelText.self, GuideText.self,
         KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,
-        CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self, SetupFaultText.self,
+        CommandFaultText.self, RemedyText.self, ReasonText.self, LogText.self, SetupText.self, SetupFaultText.self,
         HookText.self, AccountText.self, DemoText.self, AllowanceText.self, BondText.self, BondFaultText.self,
         BeaconText.self, BeaconFaultText.self, BeaconRemedyText.self,
         BeaconServerText.self, BeaconServerFaultText.self,

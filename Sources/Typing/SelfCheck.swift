@@ -90,7 +90,7 @@ package struct SelfCheck: Sendable {
 }
 
 /// A queue of the events that the typing thread is about to write, read by the self-check on the loop's thread.
-package final class MeantEvents: Sendable {
+package final class ExpectedEvents: Sendable {
     /// The size of the queue in bytes: about ten thousand events, many seconds of typing.
     private static let capacity = 1 << 18
 
@@ -117,9 +117,9 @@ package final class MeantEvents: Sendable {
     /// The typing thread's end of the queue.
     package struct Writer: ~Copyable, Sendable {
         private var producer: ByteRing.Producer
-        private let way: MeantEvents
+        private let way: ExpectedEvents
 
-        fileprivate init(_ producer: consuming ByteRing.Producer, _ way: MeantEvents) {
+        fileprivate init(_ producer: consuming ByteRing.Producer, _ way: ExpectedEvents) {
             self.producer = producer
             self.way = way
         }
@@ -133,9 +133,9 @@ package final class MeantEvents: Sendable {
     /// The self-check's end of the queue.
     package struct Reader: ~Copyable {
         private var consumer: ByteRing.Consumer
-        private let way: MeantEvents
+        private let way: ExpectedEvents
 
-        fileprivate init(_ consumer: consuming ByteRing.Consumer, _ way: MeantEvents) {
+        fileprivate init(_ consumer: consuming ByteRing.Consumer, _ way: ExpectedEvents) {
             self.consumer = consumer
             self.way = way
         }
@@ -165,14 +165,14 @@ package final class Verifier {
 
     private let loop: EventLoop
     private var node: EventNode
-    private var meant: MeantEvents.Reader
+    private var meant: ExpectedEvents.Reader
     private var check = SelfCheck()
     private var events: [EventNode.Event] = []
     private var registration: EventLoop.Registration?
     private let timer = LoopTimer()
 
     /// Opens the event node and begins to read it.
-    package init(_ path: String, meant: consuming MeantEvents.Reader, on loop: EventLoop) throws(Errno) {
+    package init(_ path: String, meant: consuming ExpectedEvents.Reader, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.meant = meant
         node = try EventNode(path)

@@ -46,7 +46,7 @@ package struct TextKeyboard: Sendable {
     /// The screen that receives the text, where it does not go to another end.
     package let screen: Screen
     /// The lines that go to another end; nil where the text stays on the screen.
-    package let lines: LineHand?
+    package let lines: LineBuffer?
     private let characters: [KeyboardLayout.Stroke: Unicode.Scalar]
 
     private static let modifiers: [KeyCode: KeyModifiers] = [
@@ -54,7 +54,7 @@ package struct TextKeyboard: Sendable {
     ]
 
     /// Makes a keyboard whose reader uses `layout`; where there are `lines`, they get the text, and not the screen.
-    package init(layout: KeyboardLayout, lines: LineHand? = nil) throws(Errno) {
+    package init(layout: KeyboardLayout, lines: LineBuffer? = nil) throws(Errno) {
         screen = try Screen()
         self.lines = lines
         var characters: [KeyboardLayout.Stroke: Unicode.Scalar] = [

@@ -24,7 +24,7 @@ package final class TypingThread: Sendable {
     private let failure = Mutex<Errno?>(nil)
     private let ended = Atomic<Bool>(false)
     private let notBefore: Atomic<Int64>
-    private let hands: TypingHands
+    private let hands: SharedTypist
 
     /// Starts the thread.
     ///
@@ -35,7 +35,7 @@ package final class TypingThread: Sendable {
     package init(
         _ typist: consuming sending Typist,
         device: any KeyboardDevice,
-        meant: consuming sending MeantEvents.Writer? = nil,
+        meant: consuming sending ExpectedEvents.Writer? = nil,
         keypad: consuming sending Typist? = nil,
         separation: Int64 = 0,
         screen: TextKeyboard? = nil,
@@ -45,7 +45,7 @@ package final class TypingThread: Sendable {
         self.finished = finished
         let notBefore = MonotonicClock.nanoseconds + Self.settlingTime
         self.notBefore = Atomic(notBefore)
-        hands = TypingHands(
+        hands = SharedTypist(
             TypingState(typist, device, meant, keypad: keypad, separation: separation, screen: screen),
             notBefore: notBefore
         )

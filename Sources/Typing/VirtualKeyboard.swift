@@ -47,7 +47,7 @@ package final class VirtualKeyboard {
     /// The time at which the last one was made after the first.
     private var remadeAt = Duration.seconds(-3600)
     private let ledger: Ledger
-    private let lines: LineHand?
+    private let lines: LineBuffer?
     private let gate = Gate()
     private var feed: Feed
     private let typing: TypingThread
@@ -141,7 +141,7 @@ package final class VirtualKeyboard {
                 )
             }
             finished = try Waker()
-            let meant = settings.verifies ? try MeantEvents() : nil
+            let meant = settings.verifies ? try ExpectedEvents() : nil
             verifier = try Self.makeVerifier(meant, node, loop)
             typing = try TypingThread(
                 typist,
@@ -279,7 +279,7 @@ package final class VirtualKeyboard {
     package var check: SelfCheck.Counts? { verifier?.counts }
 
     private static func makeVerifier(
-        _ meant: MeantEvents?,
+        _ meant: ExpectedEvents?,
         _ node: String?,
         _ loop: EventLoop
     ) throws(CommandFailure) -> Verifier? {

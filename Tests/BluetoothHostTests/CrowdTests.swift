@@ -28,11 +28,14 @@ import Testing
             case "address and place":
                 (
                     ScanFilter(
-                        identity: .init(ScanEvents.device(1).address, advertisedAt: AdvertisedAddress(offset: 2))
+                        identity: .init(ScanEvents.device(1).address, advertisedAt: ManufacturerAddressField(offset: 2))
                     ), Self.name
                 )
             case "address carried":
-                (ScanFilter(identity: .init(Self.printed, advertisedAt: AdvertisedAddress(offset: 2))), Self.carried)
+                (
+                    ScanFilter(identity: .init(Self.printed, advertisedAt: ManufacturerAddressField(offset: 2))),
+                    Self.carried
+                )
             default: (ScanFilter(name: .exactly("scanner-1")), Self.name)
             }
         var controller = ModelController.ready(isExtended: false)

@@ -146,7 +146,7 @@ import Testing
     func identityInACrowd() {
         let printed = BluetoothAddress(rawValue: 0xC0FF_EE01_0203)
         let carried: [UInt8] = [9, 0xFF, 0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
-        let place = AdvertisedAddress(offset: 2)
+        let place = ManufacturerAddressField(offset: 2)
         for (filter, data) in [
             (ScanFilter(identity: .init(ScanEvents.device(1).address)), name),
             (ScanFilter(identity: .init(ScanEvents.device(1).address, advertisedAt: place)), name),

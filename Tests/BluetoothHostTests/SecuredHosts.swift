@@ -53,7 +53,7 @@ final class SecuredHosts {
     }
 
     /// The news of a side so far.
-    func news(_ index: Int) -> [LowEnergyHost.SecurityNews] {
+    func news(_ index: Int) -> [LowEnergyHost.SecurityEvent] {
         radio.events[index].compactMap { if case .security(_, let news) = $0 { news } else { nil } }
     }
 
@@ -113,7 +113,7 @@ final class SecuredHosts {
         return hasAnswered
     }
 
-    private func other(_ index: Int) -> [LowEnergyHost.SecurityNews] { news(1 - index) }
+    private func other(_ index: Int) -> [LowEnergyHost.SecurityEvent] { news(1 - index) }
 
     /// The bond of a side that the last pairing has left.
     func bond(_ index: Int) -> Bond? {

@@ -45,13 +45,13 @@ final class FakeAdapter: LowEnergyAdapter {
     /// The pairings that were made.
     var pairings: [FakePairing] = []
 
-    func makePairing(_ wish: PairingWish) -> any DevicePairing {
+    func makePairing(_ wish: PairingOptions) -> any DevicePairing {
         let pairing = FakePairing()
         pairings.append(pairing)
         return pairing
     }
 
-    func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { preconditionFailure("nobody pairs here") }
+    func makePairableMode(_ offer: PairableOptions) -> any PairableMode { preconditionFailure("nobody pairs here") }
 
     func connect(
         to device: DeviceAddress,

@@ -38,8 +38,8 @@ import Testing
     func behind() throws {
         let kernel = try ManagementKernel()
         kernel.adapter.isServing = true
-        let offer = PairingOffer(.displayYesNo, required: .encrypted, limit: .seconds(300))
-        let window = kernel.adapter.makePairingWindow(offer)
+        let offer = PairableOptions(.displayYesNo, required: .encrypted, limit: .seconds(300))
+        let window = kernel.adapter.makePairableMode(offer)
         window.open()
         try kernel.run { kernel.count(.setBondable) == 1 }
         connect(kernel)

@@ -15,7 +15,7 @@ final class ManagementKernel {
     private(set) var commands: [(opcode: ManagementOpcode, parameters: [UInt8])] = []
     /// The statuses of commands that are refused.
     var refusals: [ManagementOpcode: ManagementStatus] = [:]
-    var news: [PairingWindowNews] = []
+    var news: [PairableEvent] = []
 
     init() throws {
         loop = try EventLoop()

@@ -25,9 +25,9 @@ final class PairingBench {
     private var server: ServerCore?
     let handle: AttributeHandle
     private let database: GATTServerDatabase
-    private(set) var window: (any PairingWindow)?
+    private(set) var window: (any PairableMode)?
     /// What the window has told so far.
-    private(set) var news: [PairingWindowNews] = []
+    private(set) var news: [PairableEvent] = []
     /// True for a user of the peripheral who answers questions, and reads what it shows out to the central.
     var isAttended = true
     /// What the user of the peripheral says of the numbers.
@@ -121,15 +121,15 @@ final class PairingBench {
         required: GATTLinkSecurity.Level = .encrypted,
         limit: Duration = PairingBench.limit
     ) throws {
-        let offer = PairingOffer(capability, required: required, limit: limit)
-        let window = adapters[0].makePairingWindow(offer)
+        let offer = PairableOptions(capability, required: required, limit: limit)
+        let window = adapters[0].makePairableMode(offer)
         self.window = window
         news = []
         window.onNews = { [unowned self] news in take(news) }
         window.open()
     }
 
-    private func take(_ told: PairingWindowNews) {
+    private func take(_ told: PairableEvent) {
         news.append(told)
         switch told {
         case .show(let passkey, _): shown[1].append(passkey)
@@ -161,7 +161,7 @@ final class PairingBench {
         _ capability: IOCapability = .noInputNoOutput,
         required: GATTLinkSecurity.Level = .encrypted
     ) -> Attempt {
-        let wish = PairingWish(device, capability, required: required, limit: Self.limit)
+        let wish = PairingOptions(device, capability, required: required, limit: Self.limit)
         let attempt = Attempt(adapters[central].makePairing(wish), adapters[central].address)
         attempt.pairing.onNews = { [unowned self, unowned attempt] news in take(news, attempt) }
         attempt.pairing.begin()

@@ -209,7 +209,7 @@ import Testing
     // MARK: Pairing
 
     private static func pairing(_ limit: Duration = .seconds(60)) -> RadioPairing {
-        RadioPairing(PairingWish(device, .noInputNoOutput, required: .encrypted, limit: limit))
+        RadioPairing(PairingOptions(device, .noInputNoOutput, required: .encrypted, limit: limit))
     }
 
     @Test("BT-4: while a pairing runs no scan has the radio and no connection is made; all go on behind it")

@@ -270,7 +270,7 @@ struct DaemonCommandTests {
         #expect(first.status == 0, "\(first.error)")
         #expect(first.output == #"{"address":"F0:F1:F2:F3:F4:F5","addressType":"random","security":"none"}"# + "\n")
         let kept = try #require(home.text("selection"))
-        #expect(try KeptChoice(parsing: kept).label == "F0:F1:F2:F3:F4:F5")
+        #expect(try SelectedDevice(parsing: kept).label == "F0:F1:F2:F3:F4:F5")
 
         let refused = try blewedge(["use", "00:11:22:33:44:55", "--address-type", "public"] + open)
         #expect(refused.status == 64)

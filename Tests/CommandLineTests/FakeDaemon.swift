@@ -69,10 +69,10 @@ final class FakeDaemon: ControlHandler {
     }
 
     /// The device that `script` has as the chosen one.
-    private var chosen: KeptChoice? {
+    private var chosen: SelectedDevice? {
         let members = Dictionary(uniqueKeysWithValues: script.status.withLock { $0 })
         guard let address = members["address"].flatMap({ BluetoothAddress($0) }) else { return nil }
-        return KeptChoice(DeviceAddress(address, .random), name: members["name"])
+        return SelectedDevice(DeviceAddress(address, .random), name: members["name"])
     }
 
     /// A message in a message: both have forms on the socket.

@@ -9,7 +9,7 @@ import Texts
 
 @Suite("The rows of scan's live table")
 struct ListedRowsTests {
-    private let choice = KeptChoice(
+    private let choice = SelectedDevice(
         DeviceAddress(BluetoothAddress(rawValue: 0xF1F1_F2F3_F4F6), .random),
         name: "LINBLE-TEST"
     )

@@ -119,7 +119,7 @@ struct TUIModelTests {
     @Test("Enter uses the device under the cursor where none is chosen")
     func use() throws {
         var model = try Self.devices(chosen: false)
-        let address = try #require(DeviceChoice("00:00:00:00:00:02"))
+        let address = try #require(DeviceSelector("00:00:00:00:00:02"))
         #expect(Self.press(&model, [.enter]) == [.ask(.use(address, confirmed: true), .said(.chosen, ["strong"]))])
         #expect(model.notice == .said(.asking, ["strong"]) && model.question == nil)
     }
@@ -133,7 +133,7 @@ struct TUIModelTests {
         // Cancel is under the cursor at first, and Escape is the same.
         #expect(Self.press(&model, [.enter]).isEmpty && model.question == nil)
         #expect(Self.press(&model, [.enter, .right, .escape]).isEmpty && model.question == nil)
-        let address = try #require(DeviceChoice("00:00:00:00:00:02"))
+        let address = try #require(DeviceSelector("00:00:00:00:00:02"))
         let effects = Self.press(&model, [.enter, .right, .enter])
         #expect(effects == [.ask(.use(address, confirmed: true), .said(.chosen, ["strong"]))])
     }
@@ -141,7 +141,7 @@ struct TUIModelTests {
     @Test("A device without keys is used only after the question, and Cancel leaves it")
     func openDevice() throws {
         var model = try Self.devices(chosen: false)
-        let address = try #require(DeviceChoice("00:00:00:00:00:02"))
+        let address = try #require(DeviceSelector("00:00:00:00:00:02"))
         let request = ControlRequest.use(address, confirmed: true)
         let done = TUIModel.Notice.said(.chosen, ["strong"])
         let refusal = CommandFailure(.configuration, LinkFaultText.openDevice, "strong", "00:00:00:00:00:02")
@@ -268,7 +268,7 @@ struct TUIModelTests {
         let bold = try #require(model.snippets.first)
         #expect(model.focusedSnippet == bold)
         #expect(model.press(.enter, now: .seconds(1)) == [.ask(.snippet("bold"), .said(.typedSnippet, ["bold"]))])
-        for (index, key) in TUIHands.keys(of: bold).enumerated() {
+        for (index, key) in MachineInputFilter.keys(of: bold).enumerated() {
             #expect(model.press(key, now: .milliseconds(1001 + index)).isEmpty)
         }
         _ = model.press(.character("x"), now: .milliseconds(1200))

@@ -22,7 +22,7 @@ KEYS = {
     "Escape": 1, "1": 2, "2": 3, "3": 4, "Enter": 28, "x": 45, "F1": 59, "F2": 60, "F3": 61, "F4": 62, "F5": 63, "F6": 64,
     "F7": 65, "F8": 66, "F9": 67, "F10": 68, "Up": 103, "Left": 105, "Right": 106, "Down": 108,
 }  # fmt: skip
-# The pages take what comes sooner behind a character for a keyboard's (TUIHands), and a person is not so fast.
+# The pages take what comes sooner behind a character for a keyboard's (MachineInputFilter), and a person is not so fast.
 HESITATION = 0.4
 # As on a Japanese machine; then what is left of the terminal, and whatever is typed by its own echo. On an empty screen:
 # newer kernels give back what stood there before the pages.

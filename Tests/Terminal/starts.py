@@ -12,7 +12,7 @@ import time
 
 from terminal import PATIENCE, Bench, Failure
 
-# The pages take what comes sooner behind a character for a keyboard's (TUIHands), and a person is not so fast.
+# The pages take what comes sooner behind a character for a keyboard's (MachineInputFilter), and a person is not so fast.
 HESITATION = 0.4
 # What such a daemon's pages show.
 STATE = "Bluetooth is off"

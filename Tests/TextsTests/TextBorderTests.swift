@@ -20,7 +20,7 @@ struct TextBorderTests {
                     "@OptionGroup",
                 ]
             // What is wrong in a text that somebody has written, and where.
-            case .fault: ["Fault", "KeptChoice.Fault", "ServerAnswerFault", "fault"]
+            case .fault: ["Fault", "SelectedDevice.Fault", "ServerAnswerFault", "fault"]
             case .command, .name: []
             }
         }
@@ -36,7 +36,7 @@ struct TextBorderTests {
                     "Configuration.swift", "ConfigurationKey+Table.swift", "ConfigurationKey.swift",
                     "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
                     "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "JSONValue.swift",
-                    "KeptChoice.swift", "KeptRegions.swift", "ControlTalk.swift", "ProfileReader.swift",
+                    "SelectedDevice.swift", "KeptRegions.swift", "ControlTalk.swift", "ProfileReader.swift",
                     "ServerAnswer.swift", "ServerRegion.swift", "TOMLValue.swift", "TimeText.swift",
                     "TrackRecord.swift",
                 ]

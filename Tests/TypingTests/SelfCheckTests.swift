@@ -89,7 +89,7 @@ struct SelfCheckTests {
 
     @Test("Meant events cross to the other thread whole; one that finds no room is told")
     func crossing() throws {
-        let meant = try MeantEvents()
+        let meant = try ExpectedEvents()
         guard var writer = meant.takeWriter(), var reader = meant.takeReader() else {
             Issue.record("an end is missing")
             return

@@ -66,7 +66,7 @@ struct BeaconDaemonTests {
         let bench = try DaemonBench()
         var settings = BeaconConfiguration()
         settings.actions = [try Self.action(Self.badges, .type)]
-        let choice = DeviceChoice.address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5))
+        let choice = DeviceSelector.address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5))
         let daemon = try bench.make(device: choice, security: .encrypted, beacons: settings, regions: Self.regions)
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })
@@ -211,7 +211,7 @@ struct BeaconDaemonTests {
     @Test("A beacon is heard while another scan runs, and the radio is left alone when nothing is watched any more")
     func sharedScan() throws {
         let bench = try DaemonBench()
-        let choice = DeviceChoice.address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5))
+        let choice = DeviceSelector.address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5))
         let daemon = try bench.make(device: choice, regions: Self.regions)
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })

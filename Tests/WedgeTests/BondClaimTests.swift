@@ -54,10 +54,10 @@ struct BondClaimTests {
         #expect(own == BondClaim(keys: .encrypted, demanded: .encrypted))
         let other = BondClaim(demanded: .encrypted, fault: .otherDevice(Self.paired))
         #expect(known.claim(of: DeviceAddress(Self.address, .public), on: Self.adapter) == other)
-        let name = DeviceChoice.name("linble-test")
+        let name = DeviceSelector.name("linble-test")
         #expect(known.claim(of: Self.open, for: name, on: Self.adapter) == other)
         #expect(known.claim(of: Self.open, for: .address(Self.address), on: Self.adapter) == other)
-        let kept = DeviceChoice.kept(KeptChoice(DeviceAddress(Self.address, .public), name: nil))
+        let kept = DeviceSelector.kept(SelectedDevice(DeviceAddress(Self.address, .public), name: nil))
         #expect(known.claim(of: Self.open, for: kept, on: Self.adapter) == other)
         // Whoever is chosen by an address of its own is nobody else by its name.
         #expect(known.claim(of: Self.open, for: .address(Self.open.address), on: Self.adapter) == BondClaim())
@@ -69,7 +69,7 @@ struct BondClaimTests {
         #expect(known.claim(of: Self.paired, on: nil) == own)
 
         for choice in [name, .address(Self.address)] {
-            let meant = KeptChoice(Self.paired, name: "LINBLE-TEST", security: .encrypted)
+            let meant = SelectedDevice(Self.paired, name: "LINBLE-TEST", security: .encrypted)
             #expect(known.pairedChoice(choice) == meant && known.isPaired(choice))
         }
         #expect(known.pairedChoice(.name("OTHER")) == nil && !known.isPaired(.name("OTHER")))
@@ -103,7 +103,7 @@ struct BondClaimTests {
         }
         // The record is gone, and its name is there still.
         try directory.write(BondedName(Self.paired, "LINBLE-TEST").record + "\n", to: "bonds")
-        for choice in [nil, DeviceChoice.name("LINBLE-TEST")] {
+        for choice in [nil, DeviceSelector.name("LINBLE-TEST")] {
             let device = choice == nil ? Self.paired : Self.open
             #expect(try store.read().claim(of: device, for: choice, on: Self.adapter).fault == .damaged)
         }
@@ -149,14 +149,14 @@ struct BondClaimTests {
         let choices = ChoiceStore(FilePath(directory.path).appending("selection"))
         #expect(try choices.raise(for: try bond(), heardAt: Self.paired) == nil)
         for device in [Self.paired, DeviceAddress(Self.address, .public), Self.privateAddress] {
-            try choices.write(KeptChoice(device, name: "A", ignoresBond: true))
-            let raised = KeptChoice(Self.paired, name: "A", security: .encrypted)
+            try choices.write(SelectedDevice(device, name: "A", ignoresBond: true))
+            let raised = SelectedDevice(Self.paired, name: "A", security: .encrypted)
             #expect(try choices.raise(for: try bond(), heardAt: Self.privateAddress) == raised)
             #expect(try choices.read() == raised)
             #expect(try choices.raise(for: try bond(), heardAt: Self.privateAddress) == nil)
         }
-        let higher = KeptChoice(Self.paired, name: nil, security: .authenticated)
-        let other = KeptChoice(Self.open, name: "A")
+        let higher = SelectedDevice(Self.paired, name: nil, security: .authenticated)
+        let other = SelectedDevice(Self.open, name: "A")
         for choice in [higher, other] {
             try choices.write(choice)
             #expect(try choices.raise(for: try bond(), heardAt: Self.paired) == nil)
@@ -166,31 +166,35 @@ struct BondClaimTests {
 
     @Test("A device whose bond cannot be used is chosen by the word none only, which a new pairing takes back")
     func unusable() throws {
-        let device = KeptChoice(Self.paired, name: nil)
+        let device = SelectedDevice(Self.paired, name: nil)
         for fault in [BondClaim.Fault.damaged, .otherAdapter(Self.adapter)] {
             let claim = BondClaim(demanded: .encrypted, fault: fault)
             for asked in [nil, GATTLinkSecurity.Level.encrypted] {
                 let refused = #expect(throws: CommandFailure.self) {
-                    try ChosenSecurity(asked, least: .none).secured(device, claim, earlier: device)
+                    try SecurityPolicy(asked, least: .none).secured(device, claim, earlier: device)
                 }
                 #expect(refused?.status == .configuration && refused?.kind == nil)
             }
-            let open = try ChosenSecurity(GATTLinkSecurity.Level.none, least: .none).secured(
+            let open = try SecurityPolicy(GATTLinkSecurity.Level.none, least: .none).secured(
                 device,
                 claim,
                 earlier: nil
             )
-            #expect(open == KeptChoice(Self.paired, name: nil, ignoresBond: true))
-            #expect(try KeptChoice(parsing: open.text) == open)
+            #expect(open == SelectedDevice(Self.paired, name: nil, ignoresBond: true))
+            #expect(try SelectedDevice(parsing: open.text) == open)
         }
         // Who has another's address bits or name is chosen by no word.
         let claim = BondClaim(demanded: .encrypted, fault: .otherDevice(Self.paired))
         for asked in [nil, GATTLinkSecurity.Level.none] {
             #expect(throws: CommandFailure.self) {
-                try ChosenSecurity(asked, least: .none).secured(KeptChoice(Self.open, name: nil), claim, earlier: nil)
+                try SecurityPolicy(asked, least: .none).secured(
+                    SelectedDevice(Self.open, name: nil),
+                    claim,
+                    earlier: nil
+                )
             }
         }
-        #expect(throws: KeptChoice.Fault.self) { try KeptChoice(parsing: device.text + "bond = kept\n") }
+        #expect(throws: SelectedDevice.Fault.self) { try SelectedDevice(parsing: device.text + "bond = kept\n") }
     }
 
     @Test("A paired device is not paired with again: behind a private address, under its name, or of the other type")
@@ -199,10 +203,10 @@ struct BondClaimTests {
         let store = store(directory)
         try store.add(try bond(resolvingKey: Self.resolvingKey), name: "LINBLE-TEST")
         let known = try store.read()
-        func refusal(_ device: DeviceAddress, _ choice: DeviceChoice) -> CommandFailure? {
+        func refusal(_ device: DeviceAddress, _ choice: DeviceSelector) -> CommandFailure? {
             known.refusal(of: device, for: choice, on: Self.adapter)
         }
-        let name = DeviceChoice.name("LINBLE-TEST")
+        let name = DeviceSelector.name("LINBLE-TEST")
         let paired = CommandFailure(BondStore.Failure.known(Self.paired))
         for device in [Self.privateAddress, Self.paired, DeviceAddress(Self.address, .public)] {
             #expect(refusal(device, name) == paired && refusal(device, .address(device.address)) == paired)

@@ -48,7 +48,7 @@
             )
             path = paths.controlSocket.string
             choices = ChoiceStore(paths.choice)
-            try choices.write(KeptChoice(KernelStandIn.device, name: nil))
+            try choices.write(SelectedDevice(KernelStandIn.device, name: nil))
             let settings = KeyboardSettings(
                 adapter: .any,
                 device: nil,
@@ -103,7 +103,7 @@
                 machine.notify("7\r")
             case .choice:
                 var isOver = false
-                let device = DeviceChoice.address(KernelStandIn.device.address)
+                let device = DeviceSelector.address(KernelStandIn.device.address)
                 let request = ControlRequest.use(device, confirmed: true, security: GATTLinkSecurity.Level.none)
                 daemon.handle(request) { _ in isOver = true }
                 _ = try until(.seconds(20)) { isOver }

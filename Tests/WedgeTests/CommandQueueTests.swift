@@ -72,14 +72,14 @@ private struct QueueConversation {
         }
     }
 
-    private static func command(_ text: String) throws -> Handshake.Command {
+    private static func command(_ text: String) throws -> ChatScript.Command {
         var sides = text.components(at: " => ")
         var options: [String: String] = [:]
         for name in [" times ", " within "] {
             let parts = sides[1].components(at: name)
             if parts.count > 1 { (sides[1], options[name]) = (parts[0], parts[1]) }
         }
-        return Handshake.Command(
+        return ChatScript.Command(
             send: try HexTemplate(sides[0], for: .command),
             expect: sides[1] == "-" ? nil : try HexTemplate(sides[1], for: .reply),
             timeout: options[" within "].flatMap { TimeText.duration($0) } ?? .seconds(2),
@@ -135,7 +135,7 @@ struct CommandQueueTests {
                 stream += others + replies[replies.count - 1]
                 wanted += others
             }
-            let command = Handshake.Command(send: try HexTemplate("01", for: .command), expect: reply)
+            let command = ChatScript.Command(send: try HexTemplate("01", for: .command), expect: reply)
             let added = (0..<3).map { _ in queue.add(command, now: .zero) }
             #expect(added.map { $0?.steps.write != nil } == [true, false, false])
             var typed: [UInt8] = []
@@ -160,7 +160,7 @@ struct CommandQueueTests {
     @Test("At most 32 commands at a time; when one has ended there is room for another")
     func full() throws {
         var queue = CommandQueue()
-        let command = Handshake.Command(
+        let command = ChatScript.Command(
             send: try HexTemplate("01", for: .command),
             expect: try HexTemplate("81", for: .reply)
         )

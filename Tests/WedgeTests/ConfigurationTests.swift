@@ -155,7 +155,7 @@ struct ConfigurationTests {
                 fromPeripheral: BluetoothUUID(0xFFE1 as UInt16),
                 toPeripheral: BluetoothUUID(0xFFE1 as UInt16),
                 handshake: [
-                    Handshake.Command(
+                    ChatScript.Command(
                         send: try HexTemplate("A5 01", for: .command),
                         expect: try HexTemplate("?2 *", for: .reply),
                         timeout: .seconds(1)

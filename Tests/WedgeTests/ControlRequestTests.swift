@@ -96,7 +96,7 @@ struct ControlRequestTests {
             (.use(.name("A"), confirmed: true), false, false), (.forget, false, false), (.connect, false, false),
             (.pair(PairingRequest(.name("A"))), false, false),
             (.disconnect, false, false), (.pause, false, false), (.resume, false, false), (.send([1]), false, false),
-            (.ask(Handshake.Command(send: nil, expect: nil)), false, false),
+            (.ask(ChatScript.Command(send: nil, expect: nil)), false, false),
             (.reload, false, false), (.stop, false, false), (.key([.character("1")]), false, true),
             (.snippet("link"), false, true), (.clear, false, true),
             (.beacons(.status), true, false), (.beacons(.regions), true, false), (.beacons(.designated), true, false),
@@ -162,7 +162,7 @@ extension ControlRequest {
             let hex = Hexadecimal.text(bytes().prefix(HexTemplate.greatestLength))
             let hasReply = Bool.random(using: &random)
             return .ask(
-                Handshake.Command(
+                ChatScript.Command(
                     send: try? HexTemplate(hex, for: .command),
                     expect: hasReply ? try? HexTemplate(hex, for: .reply) : nil,
                     timeout: hasReply ? .milliseconds(Int.random(in: 10...60_000, using: &random)) : .seconds(2),

@@ -45,8 +45,8 @@ final class DaemonBench {
     }
 
     func make(
-        device: DeviceChoice? = nil,
-        advertisedAt place: AdvertisedAddress? = nil,
+        device: DeviceSelector? = nil,
+        advertisedAt place: ManufacturerAddressField? = nil,
         security: GATTLinkSecurity.Level = .none,
         beacons: BeaconConfiguration = BeaconConfiguration(),
         regions: String = "",

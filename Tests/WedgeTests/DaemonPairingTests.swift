@@ -24,11 +24,11 @@ struct DaemonPairingTests {
         let daemon: Daemon
         private let radio: MemoryRadio
         private var module: SimulatedModule?
-        private var window: (any PairingWindow)?
+        private var window: (any PairableMode)?
         /// What the module's user was shown, asked and told.
-        private(set) var news: [PairingWindowNews] = []
+        private(set) var news: [PairableEvent] = []
 
-        init(_ choice: KeptChoice? = nil) throws {
+        init(_ choice: SelectedDevice? = nil) throws {
             bench = try DaemonBench()
             radio = MemoryRadio(on: bench.loop, speed: 20)
             let addresses = [0xC0FF_EE00_0001, 0xC0FF_EE00_0002].map(BluetoothAddress.init(rawValue:))
@@ -52,8 +52,8 @@ struct DaemonPairingTests {
 
         /// The module lets a central pair.
         func open(_ capability: IOCapability = .noInputNoOutput) {
-            let window = peripheral.makePairingWindow(
-                PairingOffer(capability, required: .encrypted, limit: .seconds(300))
+            let window = peripheral.makePairableMode(
+                PairableOptions(capability, required: .encrypted, limit: .seconds(300))
             )
             self.window = window
             news = []
@@ -79,7 +79,7 @@ struct DaemonPairingTests {
         var bonds: [Bond] { BondStore(bench.paths.bonds).peek() }
     }
 
-    private static func kept(_ stage: Stage) throws -> KeptChoice? { try stage.bench.store.read() }
+    private static func kept(_ stage: Stage) throws -> SelectedDevice? { try stage.bench.store.read() }
     private static let module = DeviceAddress(BluetoothAddress(rawValue: 0xC0FF_EE00_0001), .public)
 
     private func events(_ peer: ControlPeer) -> [String] { peer.values.map { $0["event"]?.string ?? "-" } }
@@ -88,7 +88,7 @@ struct DaemonPairingTests {
         "X-8, D-9: the chosen device is disconnected, paired with, and connected again by its keys; the choice is raised"
     )
     func chosen() throws {
-        let stage = try Stage(KeptChoice(Self.module, name: "SCALE"))
+        let stage = try Stage(SelectedDevice(Self.module, name: "SCALE"))
         #expect(try stage.bench.until { stage.daemon.service.device.state == .connected })
         #expect(stage.daemon.service.device.linkFacts?.security.level == GATTLinkSecurity.Level.none)
         stage.open()
@@ -165,7 +165,7 @@ struct DaemonPairingTests {
 
     @Test("D-9: a number that the client says no to makes no bond, and the daemon goes on with its device")
     func declined() throws {
-        let stage = try Stage(KeptChoice(Self.module, name: "SCALE"))
+        let stage = try Stage(SelectedDevice(Self.module, name: "SCALE"))
         stage.open(.displayYesNo)
         #expect(try stage.bench.until { stage.daemon.service.device.state == .connected })
         let peer = try stage.ask("pair SCALE console yes-no")

@@ -18,11 +18,11 @@ import Typing
 /// The daemon on an adapter that hears nobody, its event loop in the test's own thread.
 @Suite("The daemon", .serialized)
 struct DaemonTests {
-    private static let scanner = KeptChoice(
+    private static let scanner = SelectedDevice(
         DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random),
         name: "A"
     )
-    private static let other = KeptChoice(
+    private static let other = SelectedDevice(
         DeviceAddress(BluetoothAddress(rawValue: 0xC0C1_C2C3_C4C5), .random),
         name: "B"
     )
@@ -110,7 +110,7 @@ struct DaemonTests {
 
     /// Asks without waiting for the answer, lets a device advertise once the radio listens, and gives the answer then.
     private func use(
-        _ choice: DeviceChoice,
+        _ choice: DeviceSelector,
         _ bench: Bench,
         heard address: BluetoothAddress,
         _ data: [UInt8]
@@ -132,10 +132,10 @@ struct DaemonTests {
         let onAir = BluetoothAddress(rawValue: 0x4142_4344_4546)
         let data: [UInt8] = [0x09, 0xFF, 0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
         let bench = try Bench()
-        let daemon = try bench.make(advertisedAt: AdvertisedAddress(offset: 2))
+        let daemon = try bench.make(advertisedAt: ManufacturerAddressField(offset: 2))
         daemon.start { _ in }
         #expect(try use(.address(printed), bench, heard: onAir, data)?.isSuccess == true)
-        #expect(try bench.store.read() == KeptChoice(DeviceAddress(printed, .random), name: nil))
+        #expect(try bench.store.read() == SelectedDevice(DeviceAddress(printed, .random), name: nil))
         // The device was heard just now: it is connected to, and not listened for again.
         #expect(try bench.until { bench.radio.attempted == [DeviceAddress(onAir, .random)] })
         #expect(bench.radio.scans == 1)

@@ -30,7 +30,7 @@ struct DeviceReturnTests {
 
     @Test("A device that was found by its name is connected to again by a directed advertisement, which has none")
     func directed() throws {
-        for choice in [DeviceChoice.name("A"), .address(Self.address)] {
+        for choice in [DeviceSelector.name("A"), .address(Self.address)] {
             let bench = try DaemonBench()
             bench.radio.onConnect = { _, completion in
                 _ = bench.loop.schedule(at: .zero) { completion(.failure(.notEstablished)) }
@@ -54,7 +54,7 @@ struct DeviceReturnTests {
     )
     func elsewhere() throws {
         let bench = try DaemonBench()
-        try bench.store.write(KeptChoice(DeviceAddress(Self.address, .random), name: "A"))
+        try bench.store.write(SelectedDevice(DeviceAddress(Self.address, .random), name: "A"))
         let daemon = try bench.make()
         daemon.start { _ in }
         let named = { bench.radio.advertise(Self.other, Self.name) }

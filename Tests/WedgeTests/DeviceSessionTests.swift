@@ -60,7 +60,7 @@ struct DeviceSessionTests {
             for (address, numbers) in zip(addresses, plan) {
                 let settings = KeyboardSettings(
                     adapter: .any,
-                    device: .kept(KeptChoice(address, name: nil)),
+                    device: .kept(SelectedDevice(address, name: nil)),
                     profiles: [.linble],
                     typing: TypingSettings(
                         table: try CompiledTable(ByteTable(.linble), layout: .us),

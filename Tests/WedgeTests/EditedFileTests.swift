@@ -62,7 +62,7 @@ struct EditedFileTests {
         #expect(snippets[title: "hello"] == Snippet(title: "hello", text: "world"))
 
         let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
-        let choice = KeptChoice(device, name: "SCAN")
+        let choice = SelectedDevice(device, name: "SCAN")
         #expect(try ChoiceStore(FilePath(try path("choice", choice.text))).read() == choice)
     }
 }

@@ -107,7 +107,7 @@ final class FieldBench {
         typing.barcodes = barcodes
         let settings = KeyboardSettings(
             adapter: .any,
-            device: .kept(KeptChoice(Self.peer, name: nil)),
+            device: .kept(SelectedDevice(Self.peer, name: nil)),
             profiles: [.linble],
             typing: typing
         )

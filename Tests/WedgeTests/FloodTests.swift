@@ -63,7 +63,7 @@ struct FloodTests {
         private var beacon: EventLoop.Timer?
 
         /// `stall` is the pace's, in milliseconds; 0 types without a pause.
-        init(stall: Int64, wire end: WireEnd? = nil, on loop: EventLoop) throws {
+        init(stall: Int64, wire end: OutputListener? = nil, on loop: EventLoop) throws {
             self.loop = loop
             keyboard = try TextKeyboard(layout: .us)
             let typing = TypingSettings(
@@ -180,7 +180,7 @@ struct FloodTests {
     func patientEnd() throws {
         let loop = try EventLoop()
         let directory = try TestDirectory()
-        let end = try #require(try WireEnd(.socket(directory("wire")), .wait, on: loop))
+        let end = try #require(try OutputListener(.socket(directory("wire")), .wait, on: loop))
         let stage = try Stage(stall: 100, wire: end, on: loop)
         let device = try stage.connect()
         for number in 0..<40_000 { device.notify(Self.barcode(number)) }

@@ -104,7 +104,7 @@
             #expect(try bench.isSteady(within: limit), "\(absence.feature): \(bench.daemon.service.device.state)")
             // Another program chooses another device, and another again.
             for address in [0xF0F1_F2F3_F4F6, 0xF0F1_F2F3_F4F7] as [UInt64] {
-                let other = KeptChoice(DeviceAddress(BluetoothAddress(rawValue: address), .random), name: nil)
+                let other = SelectedDevice(DeviceAddress(BluetoothAddress(rawValue: address), .random), name: nil)
                 try bench.choices.write(other)
                 let isFollowed = try bench.until(limit) { bench.daemon.service.device.choice == .kept(other) }
                 #expect(isFollowed, "\(absence.feature): \(address) is not chosen")

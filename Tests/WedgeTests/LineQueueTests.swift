@@ -64,7 +64,7 @@ struct LineQueueTests {
             line.parts.append(part)
             line.outcomes.append(nil)
             line.isWhole = ends
-            let wire = WireLine(part, cost: part.count, begins: !isOpen, ends: ends) {
+            let wire = OutputLine(part, cost: part.count, begins: !isOpen, ends: ends) {
                 [unowned self, line] isDelivered, cost in
                 if line.outcomes[index] != nil || cost != part.count { doubled += 1 }
                 line.outcomes[index] = isDelivered
@@ -164,8 +164,9 @@ struct LineQueueTests {
         }
     }
 
-    private static func line(_ text: String, _ outcomes: Outcomes, begins: Bool = true, ends: Bool = true) -> WireLine {
-        WireLine(Array(text.utf8), cost: text.utf8.count, begins: begins, ends: ends) { isDelivered, cost in
+    private static func line(_ text: String, _ outcomes: Outcomes, begins: Bool = true, ends: Bool = true) -> OutputLine
+    {
+        OutputLine(Array(text.utf8), cost: text.utf8.count, begins: begins, ends: ends) { isDelivered, cost in
             outcomes.told.append((text, isDelivered, cost))
         }
     }

@@ -15,11 +15,11 @@ struct LinkHandshakeTests {
     private static func greeted(_ name: UInt8) throws -> Profile {
         var profile = Profile.linble
         profile.handshake = [
-            Handshake.Command(
+            ChatScript.Command(
                 send: try HexTemplate("01 " + Hexadecimal.text([name]), for: .command),
                 expect: try HexTemplate("81 " + Hexadecimal.text([name]), for: .reply)
             ),
-            Handshake.Command(
+            ChatScript.Command(
                 send: try HexTemplate("02 " + Hexadecimal.text([name]), for: .command),
                 expect: try HexTemplate("82", for: .reply)
             ),
@@ -151,7 +151,7 @@ struct LinkHandshakeTests {
             let others = reply.reduce(0) { $0 + $1.count }
             #expect(
                 device.progress
-                    == [.refused(Handshake.Failure(command: 1, timeout: .seconds(2), otherBytes: others))]
+                    == [.refused(ChatScript.Failure(command: 1, timeout: .seconds(2), otherBytes: others))]
             )
             device.notify([0x41])
             #expect(device.typed.isEmpty)

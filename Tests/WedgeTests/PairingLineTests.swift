@@ -22,7 +22,7 @@ struct PairingLineTests {
         )
         return [
             .listening, .pairing(device), .ask(.compare(42)), .ask(.enter), .show(999_999),
-            .note(Reason(NoteText.choiceRaised.message("A", "encrypted"))),
+            .note(Reason(LogText.choiceRaised.message("A", "encrypted"))),
             .note(Reason(CommandFailure(.usage, BondFaultText.known, "A", "B"))),
             .paired(BondFacts(try #require(bond))), .failed(CommandFailure(.timeout, BondFaultText.notInTime, "60")),
         ]

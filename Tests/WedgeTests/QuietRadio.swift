@@ -116,9 +116,9 @@ final class QuietRadio: LowEnergyAdapter {
     func failScan(_ error: ScanError) { listener?.onFailure?(error) }
 
     func makeScanner() throws(ScanError) -> any DeviceScanner { Listener(self) }
-    func makePairing(_ wish: PairingWish) -> any DevicePairing { preconditionFailure("nobody pairs here") }
+    func makePairing(_ wish: PairingOptions) -> any DevicePairing { preconditionFailure("nobody pairs here") }
 
-    func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { preconditionFailure("nobody pairs here") }
+    func makePairableMode(_ offer: PairableOptions) -> any PairableMode { preconditionFailure("nobody pairs here") }
 
     func connect(
         to device: DeviceAddress,

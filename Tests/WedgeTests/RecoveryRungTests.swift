@@ -147,7 +147,7 @@ import Link
             let daemon = try bench.make()
             daemon.start { _ in }
             #expect(try bench.until { bench.states.last == "unselected" || daemon.service.device.state == .unselected })
-            try bench.store.write(KeptChoice(device, name: nil))
+            try bench.store.write(SelectedDevice(device, name: nil))
             let failures = Failures([CallSite(.file, .open): .max])
             CallScript.use { failures.answer($0) }
             // Other files may be in want of descriptors meanwhile.
@@ -155,7 +155,7 @@ import Link
             #expect(try bench.until { !told().isEmpty })
             #expect(daemon.service.device.choice == nil)
             failures.left = [:]
-            #expect(try bench.until { daemon.service.device.choice == .kept(KeptChoice(device, name: nil)) })
+            #expect(try bench.until { daemon.service.device.choice == .kept(SelectedDevice(device, name: nil)) })
             #expect(told().count == 1, "\(bench.notes)")
             try bench.end()
         }
@@ -166,7 +166,7 @@ import Link
                 VirtualClock.begin()
                 let directory = try TestDirectory()
                 let loop = try EventLoop()
-                let end = try #require(try WireEnd(.socket(directory("output")), on: loop))
+                let end = try #require(try OutputListener(.socket(directory("output")), on: loop))
                 let failures = Failures([CallSite(.listener, .accept): 1, CallSite(.loop, .epollAdd): 3])
                 CallScript.use { failures.answer($0) }
                 let client = try LocalStream(connectingTo: directory("output"))

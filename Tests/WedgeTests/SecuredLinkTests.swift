@@ -99,12 +99,12 @@ struct SecuredLinkTests {
         ) throws {
             var known = BondStore.Contents()
             known.bonds = bonds
-            let choice = DeviceChoice.kept(KeptChoice(Self.peer, name: nil, security: required))
+            let choice = DeviceSelector.kept(SelectedDevice(Self.peer, name: nil, security: required))
             try self.init(choice, .success(known), offering: offered, least: least, profiles: profiles)
         }
 
         init(
-            _ choice: DeviceChoice,
+            _ choice: DeviceSelector,
             _ known: Result<BondStore.Contents, BondStore.Failure>,
             offering offered: GATTLinkSecurity = secure,
             least: GATTLinkSecurity.Level = .none,
@@ -205,8 +205,8 @@ struct SecuredLinkTests {
         let type = DeviceAddress(Stage.peer.address, .public)
         let named = DeviceAddress(BluetoothAddress(rawValue: 0xC1C2_C3C4_C5C6), .random)
         for (identity, choice) in [
-            (type, DeviceChoice.address(Stage.peer.address)), (type, .name("A")),
-            (type, .kept(KeptChoice(Stage.peer, name: nil))), (named, .name("A")),
+            (type, DeviceSelector.address(Stage.peer.address)), (type, .name("A")),
+            (type, .kept(SelectedDevice(Stage.peer, name: nil))), (named, .name("A")),
         ] {
             var known = BondStore.Contents()
             known.bonds = [try bond(with: identity)]
@@ -235,13 +235,13 @@ struct SecuredLinkTests {
             (.success(damaged), "are damaged or lost"), (.success(lost), "are damaged or lost"),
             (.failure(BondStore.Failure.unreadable(path, .ioError)), "cannot read the keys"),
         ] as [(Result<BondStore.Contents, BondStore.Failure>, String)] {
-            let stage = try Stage(.kept(KeptChoice(Stage.peer, name: nil)), known)
+            let stage = try Stage(.kept(SelectedDevice(Stage.peer, name: nil)), known)
             try stage.run { stage.isSaid(cause) }
             #expect(stage.devices.isEmpty)
             try stage.end()
             guard case .success(let contents) = known else { continue }
             // The word none, said of it as it is, takes it all the same.
-            let open = try Stage(.kept(KeptChoice(Stage.peer, name: nil, ignoresBond: true)), .success(contents))
+            let open = try Stage(.kept(SelectedDevice(Stage.peer, name: nil, ignoresBond: true)), .success(contents))
             try open.run { open.service.device.state == .connected }
             try open.end()
         }

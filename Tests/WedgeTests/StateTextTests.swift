@@ -69,7 +69,7 @@ struct StateTextTests {
 
     @Test("A state's sentence says what it is, why, and what can be done, in both languages")
     func sentences() {
-        let choice = DeviceChoice.name("LINBLE-TEST")
+        let choice = DeviceSelector.name("LINBLE-TEST")
         let reason = Reason("it does not answer", remedy: "bring it near")
         #expect(
             Session.State.failed.sentence(choice, reason, in: .english)

@@ -16,9 +16,9 @@ final class StubPeripheral: LowEnergyAdapter {
 
     func makeScanner() throws(ScanError) -> any DeviceScanner { throw .adapterGone }
 
-    func makePairing(_ wish: PairingWish) -> any DevicePairing { preconditionFailure("nobody pairs here") }
+    func makePairing(_ wish: PairingOptions) -> any DevicePairing { preconditionFailure("nobody pairs here") }
 
-    func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { preconditionFailure("nobody pairs here") }
+    func makePairableMode(_ offer: PairableOptions) -> any PairableMode { preconditionFailure("nobody pairs here") }
 
     func connect(
         to device: DeviceAddress,

@@ -218,7 +218,7 @@ struct WholeWayTests {
         try stage.run { stage.states.last == .connected }
         var ends: [String] = []
         func ask(_ send: String, _ reply: String) throws {
-            let command = Handshake.Command(
+            let command = ChatScript.Command(
                 send: try HexTemplate(send, for: .command),
                 expect: try HexTemplate(reply, for: .reply),
                 timeout: .milliseconds(300)

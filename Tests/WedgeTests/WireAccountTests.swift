@@ -23,8 +23,8 @@ struct WireAccountTests {
     /// The keyboard, its typing thread, the wire, and its end.
     private final class Stage {
         let loop: EventLoop
-        let end: WireEnd
-        let wire: Wire
+        let end: OutputListener
+        let wire: TextOutput
         let keyboard: VirtualKeyboard
         var sent = 0
         var number = 0
@@ -33,12 +33,13 @@ struct WireAccountTests {
         private(set) var gaps = 0
         private var isBehindLostBytes = false
 
-        init(_ destination: WireDestination, _ policy: SlowReaderPolicy, isRaw: Bool = false, output: Int32 = 1) throws
+        init(_ destination: OutputDestination, _ policy: SlowReaderPolicy, isRaw: Bool = false, output: Int32 = 1)
+            throws
         {
             Process.ignoreBrokenPipes()
             loop = try EventLoop()
-            end = try #require(try WireEnd(destination, policy, output: output, on: loop))
-            wire = try Wire(to: end, isRaw: isRaw, layout: .us, on: loop)
+            end = try #require(try OutputListener(destination, policy, output: output, on: loop))
+            wire = try TextOutput(to: end, isRaw: isRaw, layout: .us, on: loop)
             var configuration = Configuration()
             configuration.destination = destination
             let settings = try configuration.settings(device: nil)

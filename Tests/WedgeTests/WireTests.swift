@@ -31,7 +31,7 @@ struct WireTests {
         let all = (0...255).map { UInt8($0) }
         var received: [UInt8] = []
         do {
-            let end = try #require(try WireEnd(.terminal(path), on: loop))
+            let end = try #require(try OutputListener(.terminal(path), on: loop))
             #expect(end.place == path)
             let line = open(path, O_RDWR | O_NOCTTY)
             try #require(line >= 0)
@@ -64,13 +64,13 @@ struct WireTests {
         let path = directory("line")
         let loop = try EventLoop()
         close(open(path, O_CREAT | O_WRONLY, 0o600))
-        for destination in [WireDestination.terminal(path), .socket(path)] {
-            #expect(throws: CommandFailure.self) { _ = try WireEnd(destination, on: loop) }
+        for destination in [OutputDestination.terminal(path), .socket(path)] {
+            #expect(throws: CommandFailure.self) { _ = try OutputListener(destination, on: loop) }
         }
         #expect(FileSystem.exists(path))
         unlink(path)
         symlink("/dev/pts/99999", path)
-        let end = try #require(try WireEnd(.terminal(path), on: loop))
+        let end = try #require(try OutputListener(.terminal(path), on: loop))
         #expect(FileSystem.exists(path))
         end.close()
     }
@@ -82,7 +82,7 @@ struct WireTests {
         let loop = try EventLoop()
         var received: [UInt8] = []
         do {
-            let end = try #require(try WireEnd(.socket(path), on: loop))
+            let end = try #require(try OutputListener(.socket(path), on: loop))
             var status = stat()
             #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
             let text = Array("4901234567894\r".utf8)
@@ -117,7 +117,7 @@ struct WireTests {
         let path = directory("line")
         let loop = try EventLoop()
         for policy in [SlowReaderPolicy.dropNewest, .dropOldest, .wait] {
-            let end = try #require(try WireEnd(.terminal(path), policy, on: loop))
+            let end = try #require(try OutputListener(.terminal(path), policy, on: loop))
             var outcomes: [[Int]] = []
             end.onOutcome = { delivered, undelivered in outcomes.append([delivered, undelivered]) }
             func deliver(_ text: String) {
@@ -163,7 +163,7 @@ struct WireTests {
         let directory = try TestDirectory()
         let path = directory("line")
         let loop = try EventLoop()
-        let end = try #require(try WireEnd(.terminal(path), on: loop))
+        let end = try #require(try OutputListener(.terminal(path), on: loop))
         let line = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
         end.deliver(end.line(Array("unread\n".utf8), cost: 7))
         end.flush()
@@ -181,7 +181,7 @@ struct WireTests {
     func halfClosed() throws {
         let directory = try TestDirectory()
         let loop = try EventLoop()
-        let end = try #require(try WireEnd(.socket(directory("wire")), on: loop))
+        let end = try #require(try OutputListener(.socket(directory("wire")), on: loop))
         do {
             let client = try LocalStream(connectingTo: directory("wire"))
             var received: [UInt8] = []
@@ -222,7 +222,7 @@ struct WireTests {
             close(ends[1])
         }
         for (number, error) in [(full, Errno.noSpace), (ends[1], .brokenPipe)] {
-            let end = try #require(try WireEnd(.standardOutput, output: number, on: loop))
+            let end = try #require(try OutputListener(.standardOutput, output: number, on: loop))
             var losses: [Errno] = []
             var outcomes: [[Int]] = []
             end.onLoss = { losses.append($0) }
@@ -239,11 +239,11 @@ struct WireTests {
     @Test("Destinations are read as they are written, and others are refused")
     func destinations() {
         for text in ["keyboard", "stdout", "pty:/tmp/line", "unix:/run/blewedge/wire"] {
-            #expect(WireDestination(text)?.description == text)
+            #expect(OutputDestination(text)?.description == text)
         }
         let long = "unix:/" + String(repeating: "a", count: 107)
         for text in ["", "key", "pty", "pty:", "pty:line", "unix:wire", "tcp:/x", long] {
-            #expect(WireDestination(text) == nil, "\(text)")
+            #expect(OutputDestination(text) == nil, "\(text)")
         }
     }
 }

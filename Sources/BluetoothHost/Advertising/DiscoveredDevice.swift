@@ -111,7 +111,7 @@ public struct DiscoveredDevice: Hashable, Sendable {
 /// Where a device carries its address in the manufacturer data of its advertisements (BT-3).
 ///
 /// For devices whose address on the air changes, or is another one than is printed on them.
-public struct AdvertisedAddress: Hashable, Sendable {
+public struct ManufacturerAddressField: Hashable, Sendable {
     private static let length = 6
     /// The greatest offset: manufacturer data of an extended advertisement ends there.
     public static let greatestOffset = 1650 - length
@@ -152,10 +152,10 @@ public struct ScanFilter: Hashable, Sendable {
         /// Its address, on the air or in the manufacturer data.
         public var address: BluetoothAddress
         /// The place in the manufacturer data where the address may be too; nil for nowhere.
-        public var place: AdvertisedAddress?
+        public var place: ManufacturerAddressField?
 
         /// The device with that address.
-        public init(_ address: BluetoothAddress, advertisedAt place: AdvertisedAddress? = nil) {
+        public init(_ address: BluetoothAddress, advertisedAt place: ManufacturerAddressField? = nil) {
             self.address = address
             self.place = place
         }

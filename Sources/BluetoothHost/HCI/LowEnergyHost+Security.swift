@@ -5,7 +5,7 @@ import BluetoothPackets
 /// Encryption and pairing, where no kernel does it: a Security Manager for each connection.
 extension LowEnergyHost {
     /// News of a connection's encryption or pairing.
-    public enum SecurityNews: Hashable, Sendable {
+    public enum SecurityEvent: Hashable, Sendable {
         /// The link has this security now, whether that is more or less than before, or could not have more.
         case changed(GATTLinkSecurity)
         /// The user is to enter this passkey, six digits, at the peer.
@@ -35,7 +35,7 @@ extension LowEnergyHost {
     /// The security of a connection's link.
     public func security(of handle: UInt16) -> GATTLinkSecurity { securities[handle]?.inForce ?? GATTLinkSecurity() }
 
-    /// Encrypts a link as its central with the key of the bond, or has it encrypted anew; `SecurityNews.changed` follows.
+    /// Encrypts a link as its central with the key of the bond, or has it encrypted anew; `SecurityEvent.changed` follows.
     ///
     /// False, and nothing done, without such a bond, during a pairing, or while the link is being encrypted.
     public mutating func encrypt(_ handle: UInt16, now: Duration) -> Bool {
@@ -51,7 +51,7 @@ extension LowEnergyHost {
 
     /// Begins a pairing: the central with a Pairing Request, the peripheral with a Security Request.
     ///
-    /// `SecurityNews.paired` or `pairingFailed` follows, or the end of the connection.
+    /// `SecurityEvent.paired` or `pairingFailed` follows, or the end of the connection.
     public mutating func pair(_ handle: UInt16, now: Duration) throws(SecurityManager.Refusal) {
         guard encrypts, let link = links[handle], link.disconnectDeadline == nil else { throw .ended }
         try securities[handle]?.manager.pair(now: now)

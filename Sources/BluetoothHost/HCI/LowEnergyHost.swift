@@ -41,7 +41,7 @@ public struct LowEnergyHost: Sendable {
         /// A PDU of the Attribute Protocol.
         case received(handle: UInt16, pdu: [UInt8])
         /// News of a connection's encryption or pairing.
-        case security(handle: UInt16, SecurityNews)
+        case security(handle: UInt16, SecurityEvent)
         /// There is room again for a PDU that was not taken.
         case writable(handle: UInt16)
         case advertisingStarted

@@ -58,23 +58,23 @@ package enum AdapterError: Error, Equatable {
     /// The cause, in one English sentence.
     package var cause: String {
         switch self {
-        case .noBluetoothInKernel: AdapterSentence.noBluetooth
-        case .noAdapter: AdapterSentence.noAdapter
+        case .noBluetoothInKernel: AdapterErrorDescription.noBluetooth
+        case .noAdapter: AdapterErrorDescription.noAdapter
         case .notFound(let selector, let available):
-            AdapterSentence.notFound("\(selector)", available.joined(separator: ", "))
-        case .lowEnergyUnsupported(let name): AdapterSentence.noLowEnergy(name)
-        case .blocked(let name, isHard: false): AdapterSentence.softBlocked(name)
-        case .blocked(let name, isHard: true): AdapterSentence.hardBlocked(name)
-        case .notPermitted(let missing) where missing.isEmpty: AdapterSentence.refusedByKernel
+            AdapterErrorDescription.notFound("\(selector)", available.joined(separator: ", "))
+        case .lowEnergyUnsupported(let name): AdapterErrorDescription.noLowEnergy(name)
+        case .blocked(let name, isHard: false): AdapterErrorDescription.softBlocked(name)
+        case .blocked(let name, isHard: true): AdapterErrorDescription.hardBlocked(name)
+        case .notPermitted(let missing) where missing.isEmpty: AdapterErrorDescription.refusedByKernel
         case .notPermitted(let missing):
-            AdapterSentence.missingRights(missing.map(\.rawValue).joined(separator: " and "))
-        case .refused(let what, let status): AdapterSentence.refused(what, status)
-        case .unknownToKernel(let what): AdapterSentence.unknownToKernel(what)
-        case .silent(let opcode): AdapterSentence.silent("\(opcode)")
-        case .system(let what, let error): AdapterSentence.system(what, "\(error)")
-        case .stream(let address, .addressNotAvailable): AdapterSentence.noAddress("\(address)")
-        case .stream(.serialLine(let path, _), .inappropriateIOCTLForDevice): AdapterSentence.noLine(path)
-        case .stream(let address, let error): AdapterSentence.stream("\(address)", "\(error)")
+            AdapterErrorDescription.missingRights(missing.map(\.rawValue).joined(separator: " and "))
+        case .refused(let what, let status): AdapterErrorDescription.refused(what, status)
+        case .unknownToKernel(let what): AdapterErrorDescription.unknownToKernel(what)
+        case .silent(let opcode): AdapterErrorDescription.silent("\(opcode)")
+        case .system(let what, let error): AdapterErrorDescription.system(what, "\(error)")
+        case .stream(let address, .addressNotAvailable): AdapterErrorDescription.noAddress("\(address)")
+        case .stream(.serialLine(let path, _), .inappropriateIOCTLForDevice): AdapterErrorDescription.noLine(path)
+        case .stream(let address, let error): AdapterErrorDescription.stream("\(address)", "\(error)")
         case .controller(let what): what
         }
     }
@@ -82,22 +82,22 @@ package enum AdapterError: Error, Equatable {
     /// The remedy, in one English sentence.
     package var remedy: String {
         switch self {
-        case .noBluetoothInKernel: AdapterSentence.Remedy.loadModule
-        case .noAdapter: AdapterSentence.Remedy.plugIn
+        case .noBluetoothInKernel: AdapterErrorDescription.Remedy.loadModule
+        case .noAdapter: AdapterErrorDescription.Remedy.plugIn
         case .notFound: "name one of these"
-        case .lowEnergyUnsupported: AdapterSentence.Remedy.newerAdapter
-        case .blocked(_, isHard: false): AdapterSentence.Remedy.unblock
-        case .blocked(_, isHard: true): AdapterSentence.Remedy.switchOn
+        case .lowEnergyUnsupported: AdapterErrorDescription.Remedy.newerAdapter
+        case .blocked(_, isHard: false): AdapterErrorDescription.Remedy.unblock
+        case .blocked(_, isHard: true): AdapterErrorDescription.Remedy.switchOn
         case .notPermitted: "run as root, or as a service with AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW"
-        case .refused: AdapterSentence.Remedy.offAndOn
-        case .unknownToKernel: AdapterSentence.Remedy.newerKernel
-        case .silent: AdapterSentence.Remedy.plugInAgain
-        case .system: AdapterSentence.Remedy.kernelLog
-        case .stream(.serialLine(let path, _), .permissionDenied): AdapterSentence.Remedy.lineOwner(path)
-        case .stream(.unixSocket, .permissionDenied): AdapterSentence.Remedy.socketOwner
-        case .stream(.serialLine, _): AdapterSentence.Remedy.nameLine
-        case .stream: AdapterSentence.Remedy.startEmulator
-        case .controller: AdapterSentence.Remedy.startAnew
+        case .refused: AdapterErrorDescription.Remedy.offAndOn
+        case .unknownToKernel: AdapterErrorDescription.Remedy.newerKernel
+        case .silent: AdapterErrorDescription.Remedy.plugInAgain
+        case .system: AdapterErrorDescription.Remedy.kernelLog
+        case .stream(.serialLine(let path, _), .permissionDenied): AdapterErrorDescription.Remedy.lineOwner(path)
+        case .stream(.unixSocket, .permissionDenied): AdapterErrorDescription.Remedy.socketOwner
+        case .stream(.serialLine, _): AdapterErrorDescription.Remedy.nameLine
+        case .stream: AdapterErrorDescription.Remedy.startEmulator
+        case .controller: AdapterErrorDescription.Remedy.startAnew
         }
     }
 }
@@ -105,7 +105,7 @@ package enum AdapterError: Error, Equatable {
 /// The sentences about an adapter and about scanning, in English, each standing here alone.
 ///
 /// A table of translations is made of the same ones: it gives the places for what they are told of, such as `{1}`.
-package enum AdapterSentence {
+package enum AdapterErrorDescription {
     static func managementBroken(_ error: String) -> String { "the kernel's management channel broke: \(error)" }
     package static let noBluetooth = "this kernel has no Bluetooth (AF_BLUETOOTH is unknown)"
     package static let noAdapter = "no Bluetooth adapter"
@@ -217,8 +217,8 @@ package enum AdapterLoss: Equatable, Sendable {
     /// The cause, in one English sentence.
     package var cause: String {
         switch self {
-        case .removed(let name): AdapterSentence.removed(name)
-        case .switchedOff(let name): AdapterSentence.switchedOff(name)
+        case .removed(let name): AdapterErrorDescription.removed(name)
+        case .switchedOff(let name): AdapterErrorDescription.switchedOff(name)
         case .failed(_, let cause): cause
         }
     }
@@ -226,8 +226,8 @@ package enum AdapterLoss: Equatable, Sendable {
     /// The remedy, in one English sentence; nil if none is known.
     var remedy: String? {
         switch self {
-        case .removed: AdapterSentence.Remedy.plugBackIn
-        case .switchedOff(let name): AdapterSentence.Remedy.powerOn(name)
+        case .removed: AdapterErrorDescription.Remedy.plugBackIn
+        case .switchedOff(let name): AdapterErrorDescription.Remedy.powerOn(name)
         case .failed: nil
         }
     }

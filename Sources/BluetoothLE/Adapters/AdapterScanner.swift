@@ -19,13 +19,13 @@ package enum ScanError: Error, Equatable {
     /// The cause, in one English sentence.
     package var cause: String {
         switch self {
-        case .system(let what, let error): AdapterSentence.system(what, "\(error)")
-        case .notPermitted(let missing) where missing.isEmpty: AdapterSentence.scanRefused
+        case .system(let what, let error): AdapterErrorDescription.system(what, "\(error)")
+        case .notPermitted(let missing) where missing.isEmpty: AdapterErrorDescription.scanRefused
         case .notPermitted(let missing):
-            AdapterSentence.scanWithoutRights(missing.map(\.rawValue).joined(separator: " and "))
-        case .unsupported: AdapterSentence.scanUnsupported
+            AdapterErrorDescription.scanWithoutRights(missing.map(\.rawValue).joined(separator: " and "))
+        case .unsupported: AdapterErrorDescription.scanUnsupported
         case .controller(let failure): "\(failure)"
-        case .adapterGone: AdapterSentence.gone
+        case .adapterGone: AdapterErrorDescription.gone
         }
     }
 
@@ -33,7 +33,7 @@ package enum ScanError: Error, Equatable {
     package var remedy: String? {
         switch self {
         case .notPermitted: AdapterError.notPermitted(missing: []).remedy
-        case .controller: AdapterSentence.Remedy.otherScan
+        case .controller: AdapterErrorDescription.Remedy.otherScan
         case .system, .unsupported, .adapterGone: nil
         }
     }

@@ -9,14 +9,14 @@ import SystemPackage
 ///
 /// It is used on the event loop's thread, from before the kernel is asked for the connection until its end.
 final class ConnectionWatch {
-    /// The handler that is called each time that the kernel has done nothing for `ConnectionEvidence.limit`.
+    /// The handler that is called each time that the kernel has done nothing for `ConnectWatchdog.limit`.
     var onStalled: (() -> Void)?
 
     private let loop: EventLoop
     private let socket: HCISocket
     private var registration: EventLoop.Registration?
     private let timer = LoopTimer()
-    private var evidence: ConnectionEvidence
+    private var evidence: ConnectWatchdog
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
 
     convenience init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
@@ -28,7 +28,7 @@ final class ConnectionWatch {
     init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket
-        evidence = ConnectionEvidence(now: MonotonicClock.now)
+        evidence = ConnectWatchdog(now: MonotonicClock.now)
         registration = try loop.watch(self.socket.descriptor, for: .readable) { [weak self] _ in self?.read() }
         setTimer()
     }
@@ -97,7 +97,7 @@ final class KernelAttempt: ConnectionAttempt {
 /// it begins never, and says nothing. What it does first, whatever its version, is a command: to scan for the devices of its
 /// list, to put the device on the controller's, or to connect. So an answer to one of these is the sign. The
 /// corresponding C functions are `hci_connect_le_scan` and `hci_update_passive_scan_sync`.
-struct ConnectionEvidence: Sendable {
+struct ConnectWatchdog: Sendable {
     enum Step: Equatable, Sendable {
         /// Nothing before the next deadline.
         case wait
@@ -153,7 +153,7 @@ struct ConnectionEvidence: Sendable {
 /// When a controller refuses a connection, Linux 5.10 tells the socket and goes on trying by itself. The link that comes of
 /// it belongs to nobody and lasts until the device ends it: meanwhile the device does not advertise, so no scan hears
 /// it. The corresponding C function is `hci_le_conn_failed`.
-package struct FailedAttempts: Sendable {
+package struct StaleConnectAttempts: Sendable {
     /// The most devices that are remembered; the one that failed first is forgotten.
     package static let capacity = 16
 

@@ -27,7 +27,7 @@ package final class HostAdapter: LowEnergyAdapter {
     /// The pairing that the user has begun.
     weak var pairing: HostPairing?
     /// The time in which centrals may pair.
-    weak var window: HostPairingWindow?
+    weak var window: HostPairableMode?
 
     /// The longest time that the answer to the last Reset is waited for.
     private static let releaseTimeout = Duration.seconds(1)

@@ -7,7 +7,7 @@ import LinuxIO
 /// A pairing that the user has begun, by the Security Manager of this library; it is used on the loop's thread.
 final class HostPairing: DevicePairing {
     private let adapter: HostAdapter
-    private let wish: PairingWish
+    private let wish: PairingOptions
     private let usual: PairingPolicy
     private var attempt: (any ConnectionAttempt)?
     private var channel: HostChannel?
@@ -18,7 +18,7 @@ final class HostPairing: DevicePairing {
 
     var onNews: ((ManagedPairing.News) -> Void)?
 
-    init(_ wish: PairingWish, on adapter: HostAdapter) {
+    init(_ wish: PairingOptions, on adapter: HostAdapter) {
         self.adapter = adapter
         self.wish = wish
         usual = adapter.host.pairingPolicy
@@ -86,7 +86,7 @@ final class HostPairing: DevicePairing {
         adapter.perform { host in body(&host, handle, MonotonicClock.now) }
     }
 
-    func take(_ news: LowEnergyHost.SecurityNews, of handle: UInt16) {
+    func take(_ news: LowEnergyHost.SecurityEvent, of handle: UInt16) {
         guard !isOver, handle == channel?.connection.handle else { return }
         switch news {
         case .changed: break
@@ -142,18 +142,18 @@ extension ManagedPairing.Failure {
 }
 
 /// A time in which a central may pair, by the Security Manager of this library; it is used on the loop's thread.
-final class HostPairingWindow: PairingWindow {
+final class HostPairableMode: PairableMode {
     private let adapter: HostAdapter
-    private let offer: PairingOffer
+    private let offer: PairableOptions
     private let timer = LoopTimer()
     private var isOpen = false
     /// The connection of the central about which the user was asked or shown something.
     private var asked: LowEnergyHost.Connection?
     private var isDeclined = false
 
-    var onNews: ((PairingWindowNews) -> Void)?
+    var onNews: ((PairableEvent) -> Void)?
 
-    init(_ offer: PairingOffer, on adapter: HostAdapter) {
+    init(_ offer: PairableOptions, on adapter: HostAdapter) {
         self.adapter = adapter
         self.offer = offer
     }
@@ -193,7 +193,7 @@ final class HostPairingWindow: PairingWindow {
         adapter.perform { host in body(&host, handle, MonotonicClock.now) }
     }
 
-    func take(_ news: LowEnergyHost.SecurityNews, of connection: LowEnergyHost.Connection) {
+    func take(_ news: LowEnergyHost.SecurityEvent, of connection: LowEnergyHost.Connection) {
         guard connection.role == .peripheral else { return }
         switch news {
         case .changed: break
@@ -253,7 +253,7 @@ extension HostAdapter {
 
     package var keepsAddress: Bool { deviceAddress?.type == .public }
 
-    package func makePairing(_ wish: PairingWish) -> any DevicePairing { HostPairing(wish, on: self) }
+    package func makePairing(_ wish: PairingOptions) -> any DevicePairing { HostPairing(wish, on: self) }
 
-    package func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { HostPairingWindow(offer, on: self) }
+    package func makePairableMode(_ offer: PairableOptions) -> any PairableMode { HostPairableMode(offer, on: self) }
 }

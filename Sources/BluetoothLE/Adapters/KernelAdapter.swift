@@ -27,12 +27,12 @@ package final class KernelAdapter: LowEnergyAdapter {
     private var restartCause: String?
     /// The devices that were connected since the adapter was opened, and still are.
     private var connected: Set<ManagementAddress> = []
-    private var failedAttempts = FailedAttempts()
+    private var failedAttempts = StaleConnectAttempts()
     /// The channels that this process has asked for, which are told of their timing.
     private var channels: [ManagementAddress: WeakChannel] = [:]
     private struct WeakChannel { weak var channel: KernelATTChannel? }
     /// The looks at the attempt that is made, and at those that were given up a moment ago.
-    private var crossedLinks: [CrossedLinkWatch] = []
+    private var crossedLinks: [OrphanedConnectionWatch] = []
     /// The most of them at a time.
     private static let crossedLinkCapacity = 4
     package private(set) var controllerCounts = ControllerCounts()
@@ -46,7 +46,7 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The pairing that the user has begun; nil for none.
     var pairing: KernelPairing?
     /// The time in which centrals may pair.
-    weak var window: KernelPairingWindow?
+    weak var window: KernelPairableMode?
     /// The bonds with this adapter, whose keys the kernel has.
     var bonds: [Bond] = []
     /// The devices that this process has connected to since the adapter was opened.
@@ -78,7 +78,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         management.onEvent = { [weak self] event in self?.handle(event) }
         management.onFailure = { [weak self] error in
             guard let self else { return }
-            lose(.failed(name, cause: AdapterSentence.managementBroken("\(error)")))
+            lose(.failed(name, cause: AdapterErrorDescription.managementBroken("\(error)")))
         }
     }
 
@@ -87,7 +87,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         switch event.kind {
         case .indexRemoved: lose(.removed(name))
         case .newSettings(let settings) where !settings.contains(.powered): lose(off)
-        case .controllerError(let code): lose(.failed(name, cause: AdapterSentence.controllerError(name, code)))
+        case .controllerError(let code): lose(.failed(name, cause: AdapterErrorDescription.controllerError(name, code)))
         // A controller that has slept neither scans nor advertises.
         case .controllerResumed:
             onWake?()
@@ -249,10 +249,10 @@ package final class KernelAdapter: LowEnergyAdapter {
     }
 
     /// Looks what comes of an attempt that begins now; nil where that cannot be seen.
-    private func watchForCrossedLink() -> CrossedLinkWatch? {
+    private func watchForCrossedLink() -> OrphanedConnectionWatch? {
         // Without the socket the attempt ends all the same.
         guard isOn, crossedLinks.count < Self.crossedLinkCapacity,
-            let watch = try? CrossedLinkWatch(controller: index, on: loop)
+            let watch = try? OrphanedConnectionWatch(controller: index, on: loop)
         else { return nil }
         crossedLinks.append(watch)
         watch.onEnd = { [weak self, unowned watch] hasEnded in

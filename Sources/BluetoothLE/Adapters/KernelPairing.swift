@@ -10,7 +10,7 @@ final class KernelPairing: DevicePairing {
     private static let grace = Duration.seconds(15)
 
     private let adapter: KernelAdapter
-    private let wish: PairingWish
+    private let wish: PairingOptions
     private var machine: ManagedPairing
     private let timer = LoopTimer()
     private var isOver = false
@@ -18,7 +18,7 @@ final class KernelPairing: DevicePairing {
     var onNews: ((ManagedPairing.News) -> Void)?
 
     /// A pairing that has not begun; it is called off after the limit.
-    init(_ wish: PairingWish, on adapter: KernelAdapter) {
+    init(_ wish: PairingOptions, on adapter: KernelAdapter) {
         self.adapter = adapter
         self.wish = wish
         machine = ManagedPairing(
@@ -89,20 +89,20 @@ final class KernelPairing: DevicePairing {
     }
 }
 
-/// A time in which a central may pair with an adapter of the kernel (`ManagedPairingWindow` on the event loop).
-final class KernelPairingWindow: PairingWindow {
+/// A time in which a central may pair with an adapter of the kernel (`ManagedPairableMode` on the event loop).
+final class KernelPairableMode: PairableMode {
     private let adapter: KernelAdapter
     private let limit: Duration
-    private var machine: ManagedPairingWindow
+    private var machine: ManagedPairableMode
     private let timer = LoopTimer()
     private var isOpen = false
 
-    var onNews: ((PairingWindowNews) -> Void)?
+    var onNews: ((PairableEvent) -> Void)?
 
-    init(_ offer: PairingOffer, on adapter: KernelAdapter) {
+    init(_ offer: PairableOptions, on adapter: KernelAdapter) {
         self.adapter = adapter
         limit = offer.limit
-        machine = ManagedPairingWindow(
+        machine = ManagedPairableMode(
             adapter.index,
             adapter.information,
             offer.capability,
@@ -148,7 +148,7 @@ final class KernelPairingWindow: PairingWindow {
         if adapter.window === self { adapter.window = nil }
     }
 
-    private func instruct(_ body: (inout ManagedPairingWindow) -> Void) {
+    private func instruct(_ body: (inout ManagedPairableMode) -> Void) {
         body(&machine)
         pump()
     }
@@ -212,9 +212,9 @@ extension KernelAdapter {
         return refusedKeys[.loadLongTermKeys] ?? refusedKeys[.loadIdentityResolvingKeys]
     }
 
-    package func makePairing(_ wish: PairingWish) -> any DevicePairing { KernelPairing(wish, on: self) }
+    package func makePairing(_ wish: PairingOptions) -> any DevicePairing { KernelPairing(wish, on: self) }
 
-    package func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { KernelPairingWindow(offer, on: self) }
+    package func makePairableMode(_ offer: PairableOptions) -> any PairableMode { KernelPairableMode(offer, on: self) }
 
     /// Has the kernel forget the keys of a device, and ends a link with it; `completion` gets false where it had none.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) {

@@ -103,9 +103,9 @@ package protocol LowEnergyAdapter: AnyObject {
     /// False for an adapter that has another address after each start, by which no bond is found again.
     var keepsAddress: Bool { get }
     /// Makes a pairing, which begins with `begin`.
-    func makePairing(_ wish: PairingWish) -> any DevicePairing
+    func makePairing(_ wish: PairingOptions) -> any DevicePairing
     /// Makes a time in which centrals may pair with this host, which begins with `open`.
-    func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow
+    func makePairableMode(_ offer: PairableOptions) -> any PairableMode
     /// Has what is below this process forget the keys of a device, and ends a link with it; `completion` gets false where
     /// there were none.
     func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void)
@@ -215,7 +215,7 @@ package enum LowEnergyAdapters {
 }
 
 /// What the user wants of a pairing.
-package struct PairingWish: Sendable {
+package struct PairingOptions: Sendable {
     package var device: DeviceAddress
     /// What the user sees of this host, and can tell it.
     package var capability: IOCapability
@@ -258,7 +258,7 @@ package protocol DevicePairing: AnyObject {
 }
 
 /// What a central may agree on with this host, the peripheral.
-package struct PairingOffer: Sendable {
+package struct PairableOptions: Sendable {
     /// What the user sees of this host, and can tell it.
     package var capability: IOCapability
     /// The level below which there is no bond.
@@ -277,9 +277,9 @@ package struct PairingOffer: Sendable {
 ///
 /// It ends with the first bond, at its limit, or when it is closed; who asks before or behind it is refused. A central that
 /// has a bond already is refused too: a key is never replaced.
-package protocol PairingWindow: AnyObject {
+package protocol PairableMode: AnyObject {
     /// The handler of news; the last is the end.
-    var onNews: ((PairingWindowNews) -> Void)? { get set }
+    var onNews: ((PairableEvent) -> Void)? { get set }
 
     /// Begins; it takes the place of another window of this adapter.
     func open()

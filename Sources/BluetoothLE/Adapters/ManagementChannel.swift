@@ -150,7 +150,7 @@ package enum ManagementSurvey {
 }
 
 /// A query of the kernel's adapters, which changes none of them.
-package final class AdapterCensus {
+package final class AdapterEnumerator {
     /// An adapter that the kernel manages.
     package struct Entry: Hashable, Sendable {
         /// The adapter's index: 0 is hci0.
@@ -179,7 +179,7 @@ package final class AdapterCensus {
         var result: Result<[Entry], AdapterError> = .failure(.noAdapter)
         do throws(Errno) {
             let loop = try EventLoop()
-            let census = AdapterCensus(try ManagementChannel(on: loop)) { found in
+            let census = AdapterEnumerator(try ManagementChannel(on: loop)) { found in
                 result = found
                 loop.stop()
             }
@@ -236,7 +236,7 @@ extension AdapterTransport {
     package var isPresent: Bool {
         switch self {
         case .kernel(let selector):
-            ((try? AdapterCensus.take()) ?? []).contains { entry in
+            ((try? AdapterEnumerator.take()) ?? []).contains { entry in
                 switch selector {
                 case .any: true
                 case .index(let index): entry.index == index

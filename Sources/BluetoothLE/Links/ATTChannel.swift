@@ -114,23 +114,23 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     /// The failure in a few English words.
     package var description: String {
         switch self {
-        case .system(.connectionReset): LinkSentence.ended
-        case .system(.timedOut), .notEstablished: LinkSentence.outOfReach
-        case .refused(let command, let status): LinkSentence.refused(command, status)
-        case .system(.connectionAbort): LinkSentence.aborted
+        case .system(.connectionReset): LinkErrorDescription.ended
+        case .system(.timedOut), .notEstablished: LinkErrorDescription.outOfReach
+        case .refused(let command, let status): LinkErrorDescription.refused(command, status)
+        case .system(.connectionAbort): LinkErrorDescription.aborted
         case .system(let error): "\(error)"
-        case .timedOut(let time): LinkSentence.notInTime("\(time.components.seconds)")
-        case .bearer(.transactionTimeout(let opcode)): LinkSentence.noAnswer("\(opcode)")
-        case .bearer(let failure): LinkSentence.protocolBroken("\(failure)")
-        case .notSecured: LinkSentence.notSecured
-        case .closedByPeer: LinkSentence.closed
+        case .timedOut(let time): LinkErrorDescription.notInTime("\(time.components.seconds)")
+        case .bearer(.transactionTimeout(let opcode)): LinkErrorDescription.noAnswer("\(opcode)")
+        case .bearer(let failure): LinkErrorDescription.protocolBroken("\(failure)")
+        case .notSecured: LinkErrorDescription.notSecured
+        case .closedByPeer: LinkErrorDescription.closed
         case .adapterLost(let reason): reason
         }
     }
 }
 
-/// The sentences about a link's end, in English, each standing here alone, as those of `AdapterSentence`.
-package enum LinkSentence {
+/// The sentences about a link's end, in English, each standing here alone, as those of `AdapterErrorDescription`.
+package enum LinkErrorDescription {
     package static let ended = "the device ended the connection"
     package static let outOfReach = "the device is out of reach"
     package static let aborted = "the connection was aborted"

@@ -25,7 +25,11 @@ public actor BluetoothAdapter {
         do {
             thread = try LoopThread(name: "bluetooth")
         } catch {
-            throw .unavailable(.unknown, cause: AdapterSentence.system("make an event loop", "\(error)"), remedy: nil)
+            throw .unavailable(
+                .unknown,
+                cause: AdapterErrorDescription.system("make an event loop", "\(error)"),
+                remedy: nil
+            )
         }
         core = LoopBound(to: thread.executor) { loop in AdapterCore(loop, opener) }
     }

@@ -51,7 +51,7 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .requested: "ended by this side"
         case .byPeer: "ended by the device"
-        case .outOfReach: LinkSentence.outOfReach
+        case .outOfReach: LinkErrorDescription.outOfReach
         case .protocolFault(let text), .adapterLost(let text), .system(let text): text
         }
     }

@@ -66,7 +66,7 @@ package final class RadioArbiter {
             self?.radio = .idle
             self?.end(scan, error)
         }
-        scans.onSilence = { [weak self] in self?.restart(AdapterSentence.nothingHeard) ?? false }
+        scans.onSilence = { [weak self] in self?.restart(AdapterErrorDescription.nothingHeard) ?? false }
         if let adapter { use(adapter) }
     }
 
@@ -157,7 +157,7 @@ package final class RadioArbiter {
         }
         let isRestartDue = scans.noteFailure(error)
         scan.fail(error)
-        if isRestartDue { restart(AdapterSentence.scanFailsAlways) }
+        if isRestartDue { restart(AdapterErrorDescription.scanFailsAlways) }
         arbitrate()
     }
 
@@ -378,7 +378,7 @@ package final class RadioArbiter {
             guard let self else { return }
             scans.watch.counts.overdue &+= 1
             next()
-            restart(AdapterSentence.endsNothing)
+            restart(AdapterErrorDescription.endsNothing)
         }
     }
 

@@ -174,7 +174,7 @@ package final class RadioScan {
 /// A pairing, which waits in a `RadioArbiter` for its turn on the radio, and has the radio alone until `RadioArbiter.end`.
 package final class RadioPairing {
     /// The device, and what the user wants of its keys.
-    package let wish: PairingWish
+    package let wish: PairingOptions
     /// The handler of questions, numbers and the result, as of `DevicePairing`.
     package var onNews: ((ManagedPairing.News) -> Void)?
     /// The handler that is called once if the adapter is lost, which ends the pairing without a result.
@@ -185,7 +185,7 @@ package final class RadioPairing {
     private var onClosed: (() -> Void)?
 
     /// Makes a pairing, which begins with `RadioArbiter.start`.
-    package init(_ wish: PairingWish) { self.wish = wish }
+    package init(_ wish: PairingOptions) { self.wish = wish }
 
     /// Answers the comparison of two numbers.
     package func answer(_ isSame: Bool) { pairing?.answer(isSame) }

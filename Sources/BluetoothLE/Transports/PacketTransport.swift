@@ -274,14 +274,14 @@ package final class UserChannelTransport: PacketTransport {
                     return
                 }
                 guard packet.count > 0 else {
-                    line.fail(AdapterSentence.gone)
+                    line.fail(AdapterErrorDescription.gone)
                     return
                 }
                 onReceive?(buffer.span.extracting(first: packet.count))
                 if !line.isOpen { return }
             }
         } catch {
-            line.fail("\(AdapterSentence.gone): \(error)")
+            line.fail("\(AdapterErrorDescription.gone): \(error)")
         }
     }
 }

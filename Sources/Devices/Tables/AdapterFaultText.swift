@@ -31,136 +31,136 @@ package enum AdapterFaultText: String, FaultText {
         case .noBluetooth:
             (
                 LocalText(
-                    AdapterSentence.noBluetooth,
+                    AdapterErrorDescription.noBluetooth,
                     "このカーネルにはBluetooth機能がありません(AF_BLUETOOTHが未知です)"
                 ),
                 LocalText(
-                    AdapterSentence.Remedy.loadModule,
+                    AdapterErrorDescription.Remedy.loadModule,
                     "`modprobe bluetooth` で読み込むか、CONFIG_BTとCONFIG_BT_LEを有効にしたカーネルを使用してください"
                 )
             )
         case .noAdapter:
             (
-                LocalText(AdapterSentence.noAdapter, "Bluetoothアダプタがありません"),
+                LocalText(AdapterErrorDescription.noAdapter, "Bluetoothアダプタがありません"),
                 LocalText(
-                    AdapterSentence.Remedy.plugIn,
+                    AdapterErrorDescription.Remedy.plugIn,
                     "アダプタを接続してください。起動に失敗したものは `dmesg | grep -i bluetooth` で分かります。UART接続のコントローラには `btattach` が必要です"
                 )
             )
         case .notFound:
             (
-                LocalText(AdapterSentence.notFound("{1}", "{2}"), "アダプタ {1} はありません。あるのは {2} です"),
+                LocalText(AdapterErrorDescription.notFound("{1}", "{2}"), "アダプタ {1} はありません。あるのは {2} です"),
                 LocalText("name one of these with --adapter", "--adapterでこの中の一つを指定してください")
             )
         case .noLowEnergy:
             (
-                LocalText(AdapterSentence.noLowEnergy("{1}"), "{1} はBluetooth Low Energyに対応していません"),
+                LocalText(AdapterErrorDescription.noLowEnergy("{1}"), "{1} はBluetooth Low Energyに対応していません"),
                 LocalText(
-                    AdapterSentence.Remedy.newerAdapter,
+                    AdapterErrorDescription.Remedy.newerAdapter,
                     "Bluetooth 4.0以降のアダプタを使用してください"
                 )
             )
         case .softBlocked:
             (
-                LocalText(AdapterSentence.softBlocked("{1}"), "{1} はrfkillで無効にされています(ソフトウェア)"),
+                LocalText(AdapterErrorDescription.softBlocked("{1}"), "{1} はrfkillで無効にされています(ソフトウェア)"),
                 LocalText(
-                    AdapterSentence.Remedy.unblock,
+                    AdapterErrorDescription.Remedy.unblock,
                     "`rfkill unblock bluetooth` で有効にしてください"
                 )
             )
         case .hardBlocked:
             (
                 LocalText(
-                    AdapterSentence.hardBlocked("{1}"),
+                    AdapterErrorDescription.hardBlocked("{1}"),
                     "{1} はスイッチまたはファームウェアで無効にされています(rfkill、ハードウェア)"
                 ),
                 Self.switchOn
             )
         case .removed:
             (
-                LocalText(AdapterSentence.removed("{1}"), "{1} が取り外されました"),
-                LocalText(AdapterSentence.Remedy.plugBackIn, "もう一度接続してください")
+                LocalText(AdapterErrorDescription.removed("{1}"), "{1} が取り外されました"),
+                LocalText(AdapterErrorDescription.Remedy.plugBackIn, "もう一度接続してください")
             )
         case .switchedOff:
             (
-                LocalText(AdapterSentence.switchedOff("{1}"), "{1} の電源が切られました"),
+                LocalText(AdapterErrorDescription.switchedOff("{1}"), "{1} の電源が切られました"),
                 LocalText(
-                    AdapterSentence.Remedy.powerOn("{1}"),
+                    AdapterErrorDescription.Remedy.powerOn("{1}"),
                     "3秒以内にもう一度電源を入れます。`btmgmt -i {1} power on` で直ちに入ります"
                 )
             )
         case .refusedByKernel:
-            (LocalText(AdapterSentence.refusedByKernel, "使用が許可されていません: カーネルが拒否しました"), rights)
+            (LocalText(AdapterErrorDescription.refusedByKernel, "使用が許可されていません: カーネルが拒否しました"), rights)
         case .missingRights:
-            (LocalText(AdapterSentence.missingRights("{1}"), "使用が許可されていません: {1}がありません"), rights)
+            (LocalText(AdapterErrorDescription.missingRights("{1}"), "使用が許可されていません: {1}がありません"), rights)
         case .refused:
             (
-                LocalText(AdapterSentence.refused("{1}", "{2}"), "カーネルが {1} を拒否しました: {2}"),
+                LocalText(AdapterErrorDescription.refused("{1}", "{2}"), "カーネルが {1} を拒否しました: {2}"),
                 LocalText(
-                    AdapterSentence.Remedy.offAndOn,
+                    AdapterErrorDescription.Remedy.offAndOn,
                     "`dmesg` に詳細があるかもしれません。アダプタの電源を入れ直すと直ることがあります"
                 )
             )
         case .unknownToKernel:
             (
-                LocalText(AdapterSentence.unknownToKernel("{1}"), "このカーネルには {1} がありません"),
+                LocalText(AdapterErrorDescription.unknownToKernel("{1}"), "このカーネルには {1} がありません"),
                 LocalText(
-                    AdapterSentence.Remedy.newerKernel,
+                    AdapterErrorDescription.Remedy.newerKernel,
                     "新しいカーネル、または機能が省かれていないカーネルを使用してください"
                 )
             )
         case .silent:
             (
-                LocalText(AdapterSentence.silent("{1}"), "カーネルが {1} に応答しませんでした"),
+                LocalText(AdapterErrorDescription.silent("{1}"), "カーネルが {1} に応答しませんでした"),
                 LocalText(
-                    AdapterSentence.Remedy.plugInAgain,
+                    AdapterErrorDescription.Remedy.plugInAgain,
                     "アダプタが停止している可能性があります。抜き差ししてください"
                 )
             )
         case .system:
             (
-                LocalText(AdapterSentence.system("{1}", "{2}"), "処理({1})に失敗しました: {2}"),
-                LocalText(AdapterSentence.Remedy.kernelLog, "`dmesg` に詳細があるかもしれません")
+                LocalText(AdapterErrorDescription.system("{1}", "{2}"), "処理({1})に失敗しました: {2}"),
+                LocalText(AdapterErrorDescription.Remedy.kernelLog, "`dmesg` に詳細があるかもしれません")
             )
         case .noAddress:
-            (LocalText(AdapterSentence.noAddress("{1}"), "h4:{1} にはIPv4アドレスがありません"), Self.emulator)
+            (LocalText(AdapterErrorDescription.noAddress("{1}"), "h4:{1} にはIPv4アドレスがありません"), Self.emulator)
         case .noLine:
-            (LocalText(AdapterSentence.noLine("{1}"), "{1} はシリアル回線ではありません"), Self.line)
-        case .stream: (LocalText(AdapterSentence.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"), Self.line)
+            (LocalText(AdapterErrorDescription.noLine("{1}"), "{1} はシリアル回線ではありません"), Self.line)
+        case .stream: (LocalText(AdapterErrorDescription.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"), Self.line)
         case .streamNotPermitted:
             (
-                LocalText(AdapterSentence.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"),
+                LocalText(AdapterErrorDescription.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"),
                 LocalText(
-                    AdapterSentence.Remedy.lineOwner("{3}"),
+                    AdapterErrorDescription.Remedy.lineOwner("{3}"),
                     "rootまたは所有グループのメンバーとして実行してください(`ls -l {3}`)"
                 )
             )
         case .socketNotPermitted:
             (
-                LocalText(AdapterSentence.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"),
+                LocalText(AdapterErrorDescription.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"),
                 LocalText(
-                    AdapterSentence.Remedy.socketOwner,
+                    AdapterErrorDescription.Remedy.socketOwner,
                     "ソケットを作成したユーザまたはrootとして実行してください"
                 )
             )
         case .streamNotListening:
-            (LocalText(AdapterSentence.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"), Self.emulator)
+            (LocalText(AdapterErrorDescription.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"), Self.emulator)
         case .controller:
             (
                 LocalText("{1}", "コントローラの障害です: {1}"),
                 LocalText(
-                    AdapterSentence.Remedy.startAnew,
+                    AdapterErrorDescription.Remedy.startAnew,
                     "コントローラを起動し直してください。抜き差しするか、エミュレータを再起動します"
                 )
             )
-        case .listening: (LocalText(AdapterSentence.system("{1}", "{2}"), "処理({1})に失敗しました: {2}"), nil)
-        case .scanRefused: (LocalText(AdapterSentence.scanRefused, "スキャンが許可されていません"), rights)
+        case .listening: (LocalText(AdapterErrorDescription.system("{1}", "{2}"), "処理({1})に失敗しました: {2}"), nil)
+        case .scanRefused: (LocalText(AdapterErrorDescription.scanRefused, "スキャンが許可されていません"), rights)
         case .scanWithoutRights:
-            (LocalText(AdapterSentence.scanWithoutRights("{1}"), "スキャンが許可されていません: {1}がありません"), rights)
+            (LocalText(AdapterErrorDescription.scanWithoutRights("{1}"), "スキャンが許可されていません: {1}がありません"), rights)
         case .scanUnsupported:
             (
                 LocalText(
-                    AdapterSentence.scanUnsupported,
+                    AdapterErrorDescription.scanUnsupported,
                     "コントローラがスキャンのコマンドに対応していません"
                 ), nil
             )
@@ -179,11 +179,11 @@ package enum AdapterFaultText: String, FaultText {
             (
                 LocalText("{1}", "スキャンに失敗しました: {1}"),
                 LocalText(
-                    AdapterSentence.Remedy.otherScan,
+                    AdapterErrorDescription.Remedy.otherScan,
                     "ほかのプログラムがスキャン中かもしれません。そうでなければ、アダプタを抜き差ししてください"
                 )
             )
-        case .gone: (LocalText(AdapterSentence.gone, "アダプタがなくなりました"), nil)
+        case .gone: (LocalText(AdapterErrorDescription.gone, "アダプタがなくなりました"), nil)
         case .nothingToListenWith:
             (LocalText("there is no adapter to listen with", "スキャンに使えるアダプタがありません"), soon)
         case .scannedAlready: (LocalText("somebody scans already", "すでにスキャン中です"), soon)
@@ -202,17 +202,17 @@ package enum AdapterFaultText: String, FaultText {
 
     /// The remedy for a radio that a switch has silenced.
     package static let switchOn = LocalText(
-        AdapterSentence.Remedy.switchOn,
+        AdapterErrorDescription.Remedy.switchOn,
         "スイッチを入れるか、ファームウェアの設定を確認してください"
     )
 
     private static let line = LocalText(
-        AdapterSentence.Remedy.nameLine,
+        AdapterErrorDescription.Remedy.nameLine,
         "コントローラがつながっている回線を指定してください。一覧は `dmesg | grep tty` で分かります"
     )
 
     private static let emulator = LocalText(
-        AdapterSentence.Remedy.startEmulator,
+        AdapterErrorDescription.Remedy.startEmulator,
         "先にコントローラのエミュレータを起動し、その待ち受け先を指定してください"
     )
 }

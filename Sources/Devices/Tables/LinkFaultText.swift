@@ -34,31 +34,31 @@ package enum LinkFaultText: String, FaultText {
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
-        case .ended: (LocalText(LinkSentence.ended, "デバイスが接続を終了しました"), nil)
-        case .outOfReach: (LocalText(LinkSentence.outOfReach, "デバイスが電波の届く範囲にありません"), nil)
-        case .aborted: (LocalText(LinkSentence.aborted, "接続が中断されました"), nil)
+        case .ended: (LocalText(LinkErrorDescription.ended, "デバイスが接続を終了しました"), nil)
+        case .outOfReach: (LocalText(LinkErrorDescription.outOfReach, "デバイスが電波の届く範囲にありません"), nil)
+        case .aborted: (LocalText(LinkErrorDescription.aborted, "接続が中断されました"), nil)
         case .refused:
-            (LocalText(LinkSentence.refused("{1}", "{2}"), "コントローラが {1} を拒否しました: {2}"), nil)
-        case .notInTime: (LocalText(LinkSentence.notInTime("{1}"), "{1}秒以内に接続できませんでした"), nil)
+            (LocalText(LinkErrorDescription.refused("{1}", "{2}"), "コントローラが {1} を拒否しました: {2}"), nil)
+        case .notInTime: (LocalText(LinkErrorDescription.notInTime("{1}"), "{1}秒以内に接続できませんでした"), nil)
         case .noAnswer:
             (
                 LocalText(
-                    LinkSentence.noAnswer("{1}"),
+                    LinkErrorDescription.noAnswer("{1}"),
                     "デバイスが30秒以内に {1} に応答しませんでした"
                 ), nil
             )
         case .protocolBroken:
             (
                 LocalText(
-                    LinkSentence.protocolBroken("{1}"),
+                    LinkErrorDescription.protocolBroken("{1}"),
                     "デバイスがアトリビュートプロトコルに違反しました: {1}"
                 ), nil
             )
-        case .closed: (LocalText(LinkSentence.closed, "デバイスがチャネルを閉じました"), nil)
+        case .closed: (LocalText(LinkErrorDescription.closed, "デバイスがチャネルを閉じました"), nil)
         case .notSecured:
             (
                 LocalText(
-                    LinkSentence.notSecured,
+                    LinkErrorDescription.notSecured,
                     "ペアリングしたデバイスであることを確認できませんでした"
                 ),
                 LocalText(

@@ -72,7 +72,7 @@ struct PairCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, CommandFaultText.incomplete) }
+        guard let choice = DeviceSelector(device) else { throw CommandFailure(.usage, CommandFaultText.incomplete) }
         let isTerminal = StandardInput.isTerminal && StandardStream.error.isTerminal
         var request = PairingRequest(choice)
         request.console = console ?? (isTerminal ? .keyboardDisplay : .none)

@@ -99,7 +99,7 @@ enum Console {
     static func lines(of failure: CommandFailure) -> [String] { lines(of: Reason(failure)) }
 
     private static func lines(of reason: Reason) -> [String] {
-        [reason.cause, reason.remedy.map { NoteText.toMend.message($0) }].compactMap { $0?.text(.current) }
+        [reason.cause, reason.remedy.map { LogText.toMend.message($0) }].compactMap { $0?.text(.current) }
     }
 
     static func line(_ text: String) -> String { "blewedge: \(printable(text))\n" }

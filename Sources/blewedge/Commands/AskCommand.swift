@@ -66,7 +66,7 @@ struct AskCommand: ParsableCommand {
         if daemon.json {
             try StandardStream.output.write(answer.plainLine + "\n")
         } else if reply == nil {
-            Console.note(NoteText.commandWritten.message())
+            Console.note(LogText.commandWritten.message())
         } else {
             try StandardStream.output.write(LocalName.printable(answer.value["reply"]?.string ?? "") + "\n")
         }

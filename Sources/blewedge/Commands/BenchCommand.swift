@@ -140,10 +140,10 @@ struct BenchCommand: ParsableCommand {
             return try StandardStream.output.write(object.text + "\n")
         }
         for line in lines where line.keys > 0 {
-            try note(NoteText.keysPerSecond.message(line.what, "\(Int(line.keysPerSecond))"))
+            try note(LogText.keysPerSecond.message(line.what, "\(Int(line.keysPerSecond))"))
         }
         let (share, peak) = (Self.text(Double(memory.share) / 1024, 1), Self.text(Double(memory.peak) / 1024, 1))
-        try note(NoteText.memory.message(share, peak))
+        try note(LogText.memory.message(share, peak))
         if let disturbance = Self.disturbance(lines.map(\.result)) { try note(disturbance) }
     }
 
@@ -154,7 +154,7 @@ struct BenchCommand: ParsableCommand {
         let disturbed = results.map(\.disturbed).reduce(0, +)
         let all = results.map { $0.isDisturbed ? $0.repetitions : $0.repetitions + $0.disturbed }.reduce(0, +)
         guard results.contains(where: \.isDisturbed) || 4 * disturbed > all else { return nil }
-        return NoteText.disturbed.message("\(disturbed)", "\(all)")
+        return LogText.disturbed.message("\(disturbed)", "\(all)")
     }
 
     private func measureKeyboard(_ seconds: Double, _ queue: ReaderQueue) throws {

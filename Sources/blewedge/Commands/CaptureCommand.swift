@@ -62,7 +62,7 @@ struct CaptureCommand: ParsableCommand {
         } catch let error as DecodingError {
             throw CommandFailure(.inputOutput, CommandFaultText.captureCut, file, "\(error)")
         }
-        if trace.malformed > 0 { Console.note(NoteText.packetsLeftOut.message("\(trace.malformed)")) }
+        if trace.malformed > 0 { Console.note(LogText.packetsLeftOut.message("\(trace.malformed)")) }
     }
 
     private func line(_ packet: ATTTrace.Packet) -> String {
@@ -127,7 +127,7 @@ struct CaptureOptions: ParsableArguments {
                 if case .index(let index) = selector { traffic.follow(index) }
             }
             traffic.onFailure = { failure in
-                note(NoteText.captureStopped.message(CommandFailure(failure).cause))
+                note(LogText.captureStopped.message(CommandFailure(failure).cause))
             }
             return traffic
         } catch {

@@ -62,13 +62,13 @@ struct UseCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func validate() throws {
-        guard let choice = DeviceChoice(device) else { throw ValidationError("use wants a name or an address.") }
+        guard let choice = DeviceSelector(device) else { throw ValidationError("use wants a name or an address.") }
         guard addressType != nil else { return }
         guard case .address = choice else { throw ValidationError("--address-type is for an address.") }
     }
 
     func run() throws {
-        guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, CommandFaultText.useWantsDevice) }
+        guard let choice = DeviceSelector(device) else { throw CommandFailure(.usage, CommandFaultText.useWantsDevice) }
         try daemon.perform { client in
             try use(choice, through: &client)
         } alone: {
@@ -77,24 +77,24 @@ struct UseCommand: ParsableCommand {
     }
 
     /// Lets the daemon switch; it answers when the device was heard, or is kept as it is.
-    private func use(_ choice: DeviceChoice, through client: inout ControlClient) throws {
+    private func use(_ choice: DeviceSelector, through client: inout ControlClient) throws {
         let answer = try confirmed(choice) { isAllowed, security in
             try client.ask(.use(choice, confirmed: isAllowed, security: security), patience: .seconds(30))
         }
-        try daemon.show(answer, done: NoteText.chosen.message("\(choice)"))
+        try daemon.show(answer, done: LogText.chosen.message("\(choice)"))
     }
 
-    private func useAlone(_ asked: DeviceChoice) throws {
+    private func useAlone(_ asked: DeviceSelector) throws {
         let paths = try DaemonPaths.current()
         let known = try BondStore(paths.bonds).found()
         let choice = known.pairedChoice(asked).map { .kept($0) } ?? asked
         let store = ChoiceStore(paths.choice)
-        let chosen: KeptChoice?
+        let chosen: SelectedDevice?
         do {
             chosen = try store.read()
         } catch .garbled(let path, _) {
             // An unreadable choice is lost already, so it is replaced without a question.
-            Console.note(NoteText.choiceGarbled.message("\(path)"))
+            Console.note(LogText.choiceGarbled.message("\(path)"))
             chosen = nil
         } catch {
             throw CommandFailure(error)
@@ -105,16 +105,16 @@ struct UseCommand: ParsableCommand {
         }
         let configuration = try Configuration.read(paths.configurationFile, mustExist: false)
         let least = configuration.leastSecurity(try configuration.profiles())
-        let found: KeptChoice
+        let found: SelectedDevice
         if case .address(let address) = asked, let addressType {
-            found = KeptChoice(DeviceAddress(address, addressType), name: nil)
+            found = SelectedDevice(DeviceAddress(address, addressType), name: nil)
         } else {
             let place = configuration.advertisedAddress
             found = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
         }
         let claim = known.claim(of: found.device, on: nil)
         let kept = try confirmed(choice, isAllowed) { _, security in
-            try ChosenSecurity(security, least: least).secured(found, claim, earlier: chosen)
+            try SecurityPolicy(security, least: least).secured(found, claim, earlier: chosen)
         }
         do {
             try store.write(kept)
@@ -123,14 +123,14 @@ struct UseCommand: ParsableCommand {
         }
         try daemon.show(
             JSONObject(kept),
-            done: NoteText.chosenForRun.message(kept.labelWithAddress)
+            done: LogText.chosenForRun.message(kept.labelWithAddress)
         )
     }
 
     /// Does it as far as the user has allowed; where another device is chosen, or it has no keys, and somebody can be asked,
     /// it is done again with the answer (LK-8).
     private func confirmed<Done>(
-        _ choice: DeviceChoice,
+        _ choice: DeviceSelector,
         _ isAllowed: Bool? = nil,
         _ body: (_ isAllowed: Bool, GATTLinkSecurity.Level?) throws -> Done
     ) throws -> Done {
@@ -142,10 +142,10 @@ struct UseCommand: ParsableCommand {
                 let question: Message
                 switch refusal.kind {
                 case .chosenAlready where !isAllowed:
-                    question = NoteText.replaceChoice.message(refusal.cause, "\(choice)")
+                    question = LogText.replaceChoice.message(refusal.cause, "\(choice)")
                     isAllowed = true
                 case .openDevice where security == nil:
-                    question = NoteText.useOpenDevice.message(refusal.cause)
+                    question = LogText.useOpenDevice.message(refusal.cause)
                     security = GATTLinkSecurity.Level.none
                 default: throw refusal
                 }
@@ -185,7 +185,7 @@ struct ForgetCommand: ParsableCommand {
 
     func run() throws {
         if let address = device.flatMap({ BluetoothAddress($0) }) { return try forgetBond(address) }
-        let done = NoteText.forgotten.message()
+        let done = LogText.forgotten.message()
         try daemon.perform { client in
             try daemon.show(try client.ask(.forget), done: done)
         } alone: {
@@ -225,7 +225,7 @@ extension AddressType: ExpressibleByArgument {
     }
 }
 
-extension KeptChoice {
+extension SelectedDevice {
     /// The choice as the daemon tells it; nil for none.
     init?(answer: JSONValue) {
         guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
@@ -238,15 +238,15 @@ extension KeptChoice {
 /// Finds the device that the user means where no daemon can: from the adapter to what is kept of the device (D-4).
 final class ChoiceRun {
     private let foreground: ForegroundRun
-    private let choice: DeviceChoice
-    private let place: AdvertisedAddress?
+    private let choice: DeviceSelector
+    private let place: ManufacturerAddressField?
     private var finder: DeviceFinder?
-    private var kept: KeptChoice?
+    private var kept: SelectedDevice?
 
     /// A search that has not begun; `place` is where devices carry their address besides the one on the air.
     init(
-        _ choice: DeviceChoice,
-        advertisedAt place: AdvertisedAddress?,
+        _ choice: DeviceSelector,
+        advertisedAt place: ManufacturerAddressField?,
         through transport: AdapterTransport
     ) throws(CommandFailure) {
         foreground = try ForegroundRun(transport)
@@ -258,8 +258,8 @@ final class ChoiceRun {
     }
 
     /// Listens until the device is heard; throws why it was not, or the exit status of a signal.
-    func run() throws -> KeptChoice {
-        try foreground.run(note: NoteText.noDaemonListening.message("\(choice)")) { [unowned self] radio in
+    func run() throws -> SelectedDevice {
+        try foreground.run(note: LogText.noDaemonListening.message("\(choice)")) { [unowned self] radio in
             listen(on: radio)
         }
         guard let kept else {

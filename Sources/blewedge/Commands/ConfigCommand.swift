@@ -53,7 +53,7 @@ struct ConfigCheckCommand: ParsableCommand {
         let settings = try configuration.settings(device: .name("-"))
         let profiles = settings.profiles.count == 1 ? settings.profiles.first?.name : Configuration.anyProfile
         try StandardStream.output.write(
-            (isThere ? NoteText.configurationCorrect : .configurationMissing).text(
+            (isThere ? LogText.configurationCorrect : .configurationMissing).text(
                 .current,
                 "\(path)",
                 profiles ?? "-",

@@ -8,7 +8,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-struct ConnectCommand: DaemonVerb {
+struct ConnectCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect",
         abstract: "Let the daemon connect to the chosen device, again after `disconnect`.",
@@ -22,12 +22,12 @@ struct ConnectCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.connect
-    static let done = NoteText.connects
+    static let done = LogText.connects
 
     @OptionGroup var daemon: DaemonOptions
 }
 
-struct DisconnectCommand: DaemonVerb {
+struct DisconnectCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "disconnect",
         abstract: "Let the daemon close the link, and leave it closed.",
@@ -41,12 +41,12 @@ struct DisconnectCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.disconnect
-    static let done = NoteText.disconnected
+    static let done = LogText.disconnected
 
     @OptionGroup var daemon: DaemonOptions
 }
 
-struct PauseCommand: DaemonVerb {
+struct PauseCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
         abstract: "Discard what the device sends, until `resume`.",
@@ -59,12 +59,12 @@ struct PauseCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.pause
-    static let done = NoteText.paused
+    static let done = LogText.paused
 
     @OptionGroup var daemon: DaemonOptions
 }
 
-struct ResumeCommand: DaemonVerb {
+struct ResumeCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Type again what the device sends, after `pause`.",
@@ -75,12 +75,12 @@ struct ResumeCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.resume
-    static let done = NoteText.resumed
+    static let done = LogText.resumed
 
     @OptionGroup var daemon: DaemonOptions
 }
 
-struct ReloadCommand: DaemonVerb {
+struct ReloadCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
         abstract: "Let the daemon read its configuration again.",
@@ -95,12 +95,12 @@ struct ReloadCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.reload
-    static let done = NoteText.reloaded
+    static let done = LogText.reloaded
 
     @OptionGroup var daemon: DaemonOptions
 }
 
-struct StopCommand: DaemonVerb {
+struct StopCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
         abstract: "End the daemon.",
@@ -114,7 +114,7 @@ struct StopCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.stop
-    static let done = NoteText.ends
+    static let done = LogText.ends
 
     @OptionGroup var daemon: DaemonOptions
 }
@@ -189,13 +189,13 @@ struct SendCommand: ParsableCommand {
 }
 
 /// A command that asks the daemon for one thing, and has nothing else to say.
-protocol DaemonVerb: ParsableCommand {
+protocol SimpleRequestCommand: ParsableCommand {
     static var request: ControlRequest { get }
-    static var done: NoteText { get }
+    static var done: LogText { get }
     var daemon: DaemonOptions { get }
 }
 
-extension DaemonVerb {
+extension SimpleRequestCommand {
     func run() throws { try daemon.tell(Self.request, done: Self.done.message()) }
 }
 

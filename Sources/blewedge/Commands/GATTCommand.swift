@@ -87,7 +87,7 @@ struct GATTCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let choice = DeviceChoice(device), let task else {
+        guard let choice = DeviceSelector(device), let task else {
             throw CommandFailure(.usage, CommandFaultText.incomplete)
         }
         let run = try GATTRun(

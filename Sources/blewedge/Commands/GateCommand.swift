@@ -103,6 +103,6 @@ struct GateGiveCommand: ParsableCommand {
         answer.add("version", ControlRequest.version)
         answer.add("given", name)
         answer.add("socket", socket)
-        try daemon.show(answer, done: NoteText.given.message(name))
+        try daemon.show(answer, done: LogText.given.message(name))
     }
 }

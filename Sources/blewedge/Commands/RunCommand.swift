@@ -151,7 +151,7 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         let choice = try device.map { text throws(CommandFailure) in
-            guard let choice = DeviceChoice(text) else {
+            guard let choice = DeviceSelector(text) else {
                 throw CommandFailure(.usage, CommandFaultText.deviceWanted)
             }
             return choice
@@ -198,7 +198,7 @@ struct RunCommand: ParsableCommand {
         )
         run.isOpenByWord = isOpenByWord
         run.makeWire = { loop throws(CommandFailure) in
-            try Wire(configuration, layout: try LayoutSource.layout(configuration.layout), on: loop)
+            try TextOutput(configuration, layout: try LayoutSource.layout(configuration.layout), on: loop)
         }
         run.onReload = { () throws(CommandFailure) in
             // Whatever is wrong with it is found here, and changes nothing.
@@ -218,11 +218,11 @@ struct RunCommand: ParsableCommand {
     }
 
     /// Asks on a terminal whether anybody may be the device, and refuses elsewhere.
-    private func consent(to choice: DeviceChoice, isForPeople: Bool) throws {
+    private func consent(to choice: DeviceSelector, isForPeople: Bool) throws {
         guard !KeyboardRun.isOpenByWord else { return }
         let refusal = CommandFailure.unpaired(choice)
         guard Console.mayAsk(isJSON: !isForPeople) else { throw refusal }
-        guard try Console.isYes(NoteText.useOpenDevice.message(refusal.cause).text(.current)) else {
+        guard try Console.isYes(LogText.useOpenDevice.message(refusal.cause).text(.current)) else {
             throw CommandFailure(.usage, CommandFaultText.notConnected)
         }
     }
@@ -237,7 +237,7 @@ struct RunCommand: ParsableCommand {
         var reading: ConfigurationReading
     }
 
-    private func plan(_ choice: DeviceChoice?, _ paths: DaemonPaths) throws(CommandFailure) -> Plan {
+    private func plan(_ choice: DeviceSelector?, _ paths: DaemonPaths) throws(CommandFailure) -> Plan {
         let configuration = try configuration(paths)
         try DaemonPaths.check(paths.snippets)
         for path in configuration.files { try DaemonPaths.check(FilePath(path)) }
@@ -295,7 +295,7 @@ struct RunCommand: ParsableCommand {
 
     private func settings(
         _ configuration: Configuration,
-        _ choice: DeviceChoice?,
+        _ choice: DeviceSelector?,
         _ keypad: Keypad?,
         _ snippets: Snippets
     ) throws(CommandFailure) -> KeyboardSettings {

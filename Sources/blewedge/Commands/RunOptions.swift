@@ -60,7 +60,7 @@ struct WireOptions: ParsableArguments {
     var profile: String?
 
     @Option(
-        "Where goes what is received: \(WireDestination.form). A terminal and a socket carry bytes to the device too.",
+        "Where goes what is received: \(OutputDestination.form). A terminal and a socket carry bytes to the device too.",
         value: "end"
     )
     var to: String?
@@ -87,7 +87,7 @@ struct WireOptions: ParsableArguments {
     func apply(to configuration: inout Configuration) throws(CommandFailure) {
         if let profile { configuration.profile = profile }
         if let to {
-            guard let destination = WireDestination(to) else {
+            guard let destination = OutputDestination(to) else {
                 throw CommandFailure(.usage, CommandFaultText.endWanted, PlainText.ends.message())
             }
             configuration.destination = destination

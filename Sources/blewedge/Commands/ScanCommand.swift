@@ -168,7 +168,7 @@ final class ScanRun {
     }
 
     /// The device that the next `run` connects to; nil where none is chosen, or the choice cannot be read.
-    private static func choice() -> KeptChoice? {
+    private static func choice() -> SelectedDevice? {
         (try? DaemonPaths.current()).flatMap { try? ChoiceStore($0.choice).read() }
     }
 
@@ -180,7 +180,7 @@ final class ScanRun {
                 foreground.print(text.all(scan.devices.devices.map { ListedDevice($0) }, columns: columns))
             }
             if scan.droppedReports > 0 {
-                Console.note(NoteText.reportsDropped.message("\(scan.droppedReports)"))
+                Console.note(LogText.reportsDropped.message("\(scan.droppedReports)"))
             }
             completion()
         }

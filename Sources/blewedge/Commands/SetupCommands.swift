@@ -51,7 +51,7 @@ struct DoctorCommand: ParsableCommand {
             ? Doctor.object(findings, kernel: Doctor.table(facts), mbedTLS: CryptographyLibrary.version).text + "\n"
             : Doctor.text(findings, .current)
         try StandardStream.output.write(text)
-        if !json { Console.note(NoteText.linkedIn.message(CryptographyLibrary.version)) }
+        if !json { Console.note(LogText.linkedIn.message(CryptographyLibrary.version)) }
         let status = Doctor.status(findings)
         guard status == .success else { throw status }
     }

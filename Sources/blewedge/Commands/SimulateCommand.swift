@@ -153,7 +153,7 @@ struct SimulateCommand: ParsableCommand {
 /// To be used on the loop's thread.
 final class SimulatedPairing {
     private let foreground: ForegroundRun
-    private let offer: PairingOffer
+    private let offer: PairableOptions
     /// False where kept keys are used, and nobody pairs.
     private let isPairable: Bool
     private let isJSON: Bool
@@ -162,7 +162,7 @@ final class SimulatedPairing {
     /// The lock of an adapter that the kernel shares; that of another is the run's.
     private let lock: AdapterLock?
     private var adapter: DeviceAddress?
-    private var window: (any PairingWindow)?
+    private var window: (any PairableMode)?
     private var questions: PairingQuestions?
 
     /// The kept keys, and with a limit a window in which a central may pair.
@@ -175,7 +175,7 @@ final class SimulatedPairing {
         isJSON: Bool
     ) throws(CommandFailure) {
         self.foreground = foreground
-        offer = PairingOffer(console.capability, required: max(required, .encrypted), limit: limit ?? .zero)
+        offer = PairableOptions(console.capability, required: max(required, .encrypted), limit: limit ?? .zero)
         isPairable = limit != nil
         self.isJSON = isJSON
         store = BondStore(try DaemonPaths.current().bonds)
@@ -191,7 +191,7 @@ final class SimulatedPairing {
         if let refusal = lock?.take(adapter.name), refusal.status == .unavailable { throw refusal }
         adapter.use(known.bonds)
         self.adapter = DeviceAddress(adapter.address, .public)
-        if isPairable { window = adapter.makePairingWindow(offer) }
+        if isPairable { window = adapter.makePairableMode(offer) }
     }
 
     /// Lets a central pair from now on, where that is wanted.
@@ -210,7 +210,7 @@ final class SimulatedPairing {
 
     private var seconds: String { "\(offer.limit.components.seconds)" }
 
-    private func take(_ news: PairingWindowNews) {
+    private func take(_ news: PairableEvent) {
         guard foreground.outcome == nil else { return }
         switch news {
         case .ask(let question, _): questions?.ask(question)

@@ -57,7 +57,7 @@ struct TableCheckCommand: ParsableCommand {
         let typed = bytes.count { !compiled.strokes(of: $0).isEmpty }
         let rejected = bytes.count { compiled.isRejected($0) }
         try StandardStream.output.write(
-            NoteText.tableCorrect.text(
+            LogText.tableCorrect.text(
                 .current,
                 table,
                 "\(typed)",

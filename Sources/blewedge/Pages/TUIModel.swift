@@ -78,7 +78,7 @@ struct TUIModel {
     var scroll = 0
     var keypad = KeypadCursor()
 
-    private var hands = TUIHands()
+    private var hands = MachineInputFilter()
     /// Asks for the list anew (LK-4); all other commands are no characters.
     private static let refreshKey = TUIKey.character("r")
 
@@ -305,7 +305,7 @@ struct TUIModel {
         }
         switch keypad.key {
         case .name(let name):
-            hands.expect(TUIHands.keys(of: name), now: now)
+            hands.expect(MachineInputFilter.keys(of: name), now: now)
             return [.ask(.key([name]), .said(.pressed, [keypad.key.label(language)]))]
         case .clear: return [.ask(.clear, .said(.cleared, []))]
         case .next: return [pauseOrResume]
@@ -318,7 +318,7 @@ struct TUIModel {
             return []
         }
         guard let snippet = focusedSnippet else { return [] }
-        hands.expect(TUIHands.keys(of: snippet), now: now)
+        hands.expect(MachineInputFilter.keys(of: snippet), now: now)
         return [.ask(.snippet(snippet.title), .said(.typedSnippet, [snippet.title]))]
     }
 

@@ -177,7 +177,7 @@ struct TUIStatus: Equatable {
         if case .object(let members)? = answer["counts"] {
             counts = members.compactMap { name, value in value.integer.map { Count(name: name, count: $0) } }
         }
-        let kept = answer["selection"].flatMap(KeptChoice.init(answer:)) ?? KeptChoice(answer: answer)
+        let kept = answer["selection"].flatMap(SelectedDevice.init(answer:)) ?? SelectedDevice(answer: answer)
         chosen = device == nil ? nil : kept.map { ListedDevice($0) }
     }
 }

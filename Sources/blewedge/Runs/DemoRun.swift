@@ -68,7 +68,7 @@ final class DemoRun {
         peripheral = AdapterCore(loop, starting: scannerAdapter)
         central = AdapterCore(loop, starting: centralAdapter)
         keyboard = try TextKeyboard(layout: .us)
-        guard let device = DeviceChoice(Self.name) else {
+        guard let device = DeviceSelector(Self.name) else {
             throw CommandFailure(.internal, CommandFaultText.demoName)
         }
         settings = KeyboardSettings(

@@ -23,7 +23,7 @@ final class GATTRun {
     private static let connectTimeout = Duration.seconds(15)
 
     private let foreground: ForegroundRun
-    private let choice: DeviceChoice
+    private let choice: DeviceSelector
     private let output: GATTText
     private let limit: SubscriptionLimit
     private let task: GATTBrowser.Task
@@ -35,7 +35,7 @@ final class GATTRun {
 
     init(
         _ task: GATTBrowser.Task,
-        of choice: DeviceChoice,
+        of choice: DeviceSelector,
         through transport: AdapterTransport,
         capture: CaptureOptions,
         output: GATTText,
@@ -115,7 +115,7 @@ final class GATTRun {
             foreground.finish(.success(.success))
         case .written: foreground.finish(.success(.success))
         case .subscribed(let characteristic):
-            Console.note(NoteText.subscribed.message("\(characteristic.value)"))
+            Console.note(LogText.subscribed.message("\(characteristic.value)"))
             guard let time = limit.time else { return }
             timer.set(on: foreground.loop, after: time) { [unowned self] in
                 let isShort = limit.count.map { values < $0 } ?? false

@@ -42,7 +42,7 @@ final class Journal {
         let isOn = wanted || StandardStream.error.isJournal
         self.isOn = isOn
         lines = try? LineWriter(.error) { count in
-            let text = NoteText.linesMissing.message("\(count)").text(isOn ? .english : .current)
+            let text = LogText.linesMissing.message("\(count)").text(isOn ? .english : .current)
             return Self.line(text, isOn ? .warning : nil)
         }
     }

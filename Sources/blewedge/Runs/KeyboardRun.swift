@@ -43,7 +43,7 @@ final class KeyboardRun {
     var onReload: (() throws(CommandFailure) -> Bool)?
 
     /// Makes the other end of the wire where that is not the keyboard; nil where it is.
-    var makeWire: ((EventLoop) throws(CommandFailure) -> Wire?)?
+    var makeWire: ((EventLoop) throws(CommandFailure) -> TextOutput?)?
 
     private let loop: EventLoop
     private let settings: KeyboardSettings
@@ -57,7 +57,7 @@ final class KeyboardRun {
     /// Standard output; nil where it cannot be written to.
     private let lines: LineWriter?
     private var daemon: Daemon?
-    private var wire: Wire?
+    private var wire: TextOutput?
     private var outcome: Result<ExitStatus, CommandFailure>?
     private var isReloading = false
     /// True once there has been a link.
@@ -152,7 +152,7 @@ final class KeyboardRun {
         try ThreadPrivileges.refuseGains()
         // A hook may ask a server, as far as the service manager lets it.
         let allowsInternet = hasHook || settings.adapter.isInternet
-        if try !SystemCallFilter.install(allowsInternet: allowsInternet) { say(.warning, NoteText.noFilter.message()) }
+        if try !SystemCallFilter.install(allowsInternet: allowsInternet) { say(.warning, LogText.noFilter.message()) }
     }
 
     /// Ends the process's work, or begins it anew with `memory` of what the user has asked for; throws the exit status.
@@ -246,10 +246,10 @@ final class KeyboardRun {
         if output != .people, let object = event.object(choice) { printEvent(object) }
         switch event {
         case .keyboard where wire != nil:
-            let place = wire?.end.place.map { Message(detail: $0) } ?? NoteText.standardOutput.message()
-            say(.information, NoteText.goesTo.message(place))
+            let place = wire?.end.place.map { Message(detail: $0) } ?? LogText.standardOutput.message()
+            say(.information, LogText.goesTo.message(place))
         case .keyboard(let node):
-            let message = node.map { NoteText.keyboardIs.message($0) } ?? NoteText.keyboardWithoutNode.message()
+            let message = node.map { LogText.keyboardIs.message($0) } ?? LogText.keyboardWithoutNode.message()
             say(.information, message)
         case .state(let state, let device, let reason):
             events.take(state, device, reason?.cause.english)

@@ -58,7 +58,7 @@ struct ListedDevice: Equatable {
     }
 
     /// The chosen device, as it is known without having been heard.
-    init(_ choice: KeptChoice) {
+    init(_ choice: SelectedDevice) {
         address = choice.device.address
         addressType = "\(choice.device.type)"
         name = choice.name.map { LocalName(Array($0.utf8).span, isComplete: true) }
@@ -87,7 +87,7 @@ struct ListedRows {
     }
 
     /// The rows for the devices of the last minute; a chosen device that the filter keeps out is treated as any other.
-    mutating func rows(_ heard: [ListedDevice], _ choice: KeptChoice?) -> [ListedDevice] {
+    mutating func rows(_ heard: [ListedDevice], _ choice: SelectedDevice?) -> [ListedDevice] {
         guard let choice else {
             chosen = nil
             return heard
@@ -140,12 +140,12 @@ enum DeviceText {
 
     /// The services that a device asks for, marked as such.
     private static func solicited(_ device: ListedDevice, _ language: Language) -> [String] {
-        device.solicited.map { NoteText.solicited.text(language, "\($0)") }
+        device.solicited.map { LogText.solicited.text(language, "\($0)") }
     }
 
     /// A header and a row for each device, none wider than `columns`; the chosen one has an asterisk.
     static func table(_ devices: [ListedDevice], columns: Int, in language: Language = .current) -> [String] {
-        func word(_ text: NoteText) -> String { text.text(language) }
+        func word(_ text: LogText) -> String { text.text(language) }
         let header = row(
             word(.columnName),
             word(.columnAddress),
@@ -220,7 +220,7 @@ struct DaemonScan: ~Copyable {
 
     /// Scans for a time, or until Ctrl-C.
     mutating func run(for duration: Duration?, _ display: ScanDisplay) throws {
-        Console.note(NoteText.daemonScans.message())
+        Console.note(LogText.daemonScans.message())
         var table = LiveTable()
         var rows = ListedRows(filter)
         let end = duration.map { MonotonicClock.now + $0 }
@@ -233,7 +233,7 @@ struct DaemonScan: ~Copyable {
             case .news(let text): try StandardStream.output.write(news.map { text.line($0) }.joined())
             case .live:
                 let size = StandardStream.output.windowSize ?? (80, 24)
-                let choice = try client.ask(.status).value["selection"].flatMap(KeptChoice.init(answer:))
+                let choice = try client.ask(.status).value["selection"].flatMap(SelectedDevice.init(answer:))
                 let lines = DeviceText.table(rows.rows(devices, choice), columns: size.columns)
                 try StandardStream.output.write(table.frame(lines, rows: size.rows))
             case .atTheEnd: break
@@ -243,7 +243,7 @@ struct DaemonScan: ~Copyable {
             let columns = StandardStream.output.windowSize?.columns ?? 80
             try StandardStream.output.write(text.all(devices, columns: columns))
         }
-        if leftOut > 0 { Console.note(NoteText.devicesLeftOut.message("\(leftOut)")) }
+        if leftOut > 0 { Console.note(LogText.devicesLeftOut.message("\(leftOut)")) }
     }
 
     /// How long the next look takes: until the table is drawn anew, and not beyond the end.

@@ -118,7 +118,7 @@ final class SimulateRun {
             switch source {
             case .barcodes: return nil
             case .standardInput:
-                what = NoteText.standardInput.message()
+                what = LogText.standardInput.message()
                 input = LineInput(try Descriptor.forStandardInput(), on: foreground.loop)
             case .file(let path):
                 what = Message(detail: path)
@@ -157,7 +157,7 @@ final class SimulateRun {
             pairing?.begin()
             try module.start { [unowned self] result in
                 switch result {
-                case .success: note("advertising", NoteText.advertising.message(name, radio.adapter?.name ?? ""))
+                case .success: note("advertising", LogText.advertising.message(name, radio.adapter?.name ?? ""))
                 case .failure(let error):
                     foreground.finish(.failure(CommandFailure(.unavailable, CommandFaultText.simulation, "\(error)")))
                 }
@@ -180,11 +180,11 @@ final class SimulateRun {
 
     private func take(_ event: SimulatedModule.Event) {
         switch event {
-        case .connected(let device): note("connected", NoteText.connected.message("\(device)"), device)
+        case .connected(let device): note("connected", LogText.connected.message("\(device)"), device)
         case .disconnected(let device, let reason):
-            note("disconnected", NoteText.disconnectedFrom.message("\(device)", "\(reason)"), device)
+            note("disconnected", LogText.disconnectedFrom.message("\(device)", "\(reason)"), device)
         case .subscribed(let isOn):
-            note(isOn ? "subscribed" : "unsubscribed", (isOn ? NoteText.wanted : .unwanted).message())
+            note(isOn ? "subscribed" : "unsubscribed", (isOn ? LogText.wanted : .unwanted).message())
             if isOn { sender?.pump() }
         case .received(let value):
             written += 1
@@ -225,7 +225,7 @@ final class SimulateRun {
 
     private func noteEnd() {
         isAtEnd = true
-        note("end", NoteText.linesSent.message())
+        note("end", LogText.linesSent.message())
     }
 
     // MARK: What is printed
@@ -267,7 +267,7 @@ final class SimulateRun {
         let counts = module.counts
         guard case .json = output else {
             return Console.note(
-                NoteText.simulated.message(
+                LogText.simulated.message(
                     "\(lines)",
                     "\(counts.bytes)",
                     "\(counts.values)",

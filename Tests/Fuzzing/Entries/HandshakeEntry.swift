@@ -14,8 +14,8 @@ enum HandshakeEntry {
         guard send.bytes().count <= HexTemplate.greatestLength, again(send, .command, key) else {
             return "another command"
         }
-        let command = Handshake.Command(send: send, expect: expect, timeout: .seconds(1), attempts: 2)
-        var handshake = Handshake([command, command])
+        let command = ChatScript.Command(send: send, expect: expect, timeout: .seconds(1), attempts: 2)
+        var handshake = ChatScript([command, command])
         var now = Duration.zero
         var steps = 0
         var step = handshake.begin(now: now)

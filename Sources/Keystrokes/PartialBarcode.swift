@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// A whole barcode in scan mode: its bytes as they are collected, and then how far it is typed, with what goes around
+/// it.
+///
+/// Within a barcode a line feed after a carriage return is absorbed, whatever the time between them.
+struct PartialBarcode {
+    /// The parts that are typed one after the other.
+    private enum Part: Int {
+        case prefix, body, end, nothing
+    }
+
+    /// A place in the barcode, and the outcomes of the bytes from `done` to it.
+    private struct Progress {
+        var part = Part.prefix
+        /// Bytes of that part that are behind.
+        var offset = 0
+        var typed = 0
+        var discarded = 0
+        var rejected = 0
+        var withheld = 0
+        var last = Ledger.Fate.discarded
+    }
+
+    /// The bytes received, the terminator among them if there is one.
+    var bytes: [UInt8] = []
+    /// The bytes before the terminator.
+    private(set) var length = 0
+    /// The text that is typed in the barcode's stead; nil to type its bytes.
+    private(set) var meaning: BarcodeAffix?
+    /// How far it has an outcome, and how far it is encoded.
+    private var done = Progress()
+    private var ahead = Progress()
+    /// Whether it was encoded for readers with CapsLock on.
+    private var capsLock = false
+
+    init(mostBytes: Int) {
+        bytes.reserveCapacity(mostBytes)
+    }
+
+    /// Takes note that it is whole.
+    mutating func end(terminators: Int, _ rules: BarcodeRules) {
+        length = bytes.count - terminators
+        if !rules.meanings.isEmpty { meaning = rules.meanings[Array(body)] }
+    }
+
+    mutating func clear() {
+        bytes.removeAll(keepingCapacity: true)
+        length = 0
+        meaning = nil
+        done = Progress()
+    }
+
+    /// The bytes without the terminator.
+    var body: ArraySlice<UInt8> { bytes.prefix(length) }
+
+    var terminator: UInt8? { length < bytes.count ? bytes.last : nil }
+
+    /// Exchanges the bytes without the terminator for others.
+    mutating func swapBody(_ other: inout [UInt8]) {
+        bytes.removeLast(bytes.count - length)
+        swap(&bytes, &other)
+    }
+
+    /// The bytes that nothing has become of yet.
+    var bytesWithoutOutcome: Int {
+        switch done.part {
+        case .prefix: bytes.count
+        case .body: bytes.count - done.offset
+        case .end, .nothing: bytes.count - length
+        }
+    }
+
+    /// Whether a byte of it, its terminator among them where that is typed, has no keys in the layout.
+    func hasUntypable(_ rules: BarcodeRules, _ table: CompiledTable, capsLock: Bool) -> Bool {
+        if let meaning { return meaning.hasUntypable(capsLock: capsLock) }
+        let typed = rules.suffix == nil ? bytes.count : length
+        return bytes.prefix(typed).contains { table.isRejected($0, capsLock: capsLock) }
+    }
+
+    /// Goes back to what has no outcome yet.
+    mutating func begin() { ahead = done }
+
+    /// Encodes on, until `limit` events or the barcode's end, for readers with CapsLock off or on.
+    mutating func encode(
+        _ batch: inout EventBatch,
+        _ rules: BarcodeRules,
+        _ table: CompiledTable,
+        limit: Int,
+        capsLock: Bool
+    ) -> Typist.End {
+        batch.clear()
+        self.capsLock = capsLock
+        var isFull = false
+        while !isFull, ahead.part != .nothing {
+            switch ahead.part {
+            case .prefix: isFull = encode(meaning ?? rules.prefix, &batch, limit)
+            case .body: isFull = encodeBytes(0..<length, &batch, table, limit)
+            case .end:
+                if let suffix = rules.suffix {
+                    isFull = encode(suffix, &batch, limit)
+                } else if endsInLineFeed(table) {
+                    ahead.typed += 1
+                    ahead.last = .typed
+                } else {
+                    isFull = encodeBytes(length..<bytes.count, &batch, table, limit)
+                }
+            case .nothing: break
+            }
+            if !isFull, let meaning {
+                // The barcode counts as typed with the last key of its text.
+                if meaning.isEmpty { ahead.discarded += length } else { ahead.typed += length }
+                ahead.discarded += bytes.count - length
+                ahead.part = .nothing
+            } else if !isFull {
+                if ahead.part == .end, rules.suffix != nil { ahead.discarded += bytes.count - length }
+                ahead.part = Part(rawValue: ahead.part.rawValue + 1) ?? .nothing
+                ahead.offset = 0
+            }
+        }
+        batch.finish()
+        return isFull ? .full : .barcodeEnd
+    }
+
+    /// Encodes on in a prefix or suffix, or in what the barcode stands for; true where the limit ends it.
+    private mutating func encode(_ affix: BarcodeAffix, _ batch: inout EventBatch, _ limit: Int) -> Bool {
+        ahead.last = .discarded
+        guard let table = affix.table else { return false }
+        let rest = affix.bytes.span.extracting(droppingFirst: ahead.offset)
+        let run = batch.type(rest, table, limit: limit, stopAtBarcodeEnd: false, capsLock: capsLock)
+        ahead.offset += run.taken
+        return run.stop != nil
+    }
+
+    /// Encodes on in that part of the barcode; true where the limit ends it.
+    private mutating func encodeBytes(
+        _ part: Range<Int>,
+        _ batch: inout EventBatch,
+        _ table: CompiledTable,
+        _ limit: Int
+    ) -> Bool {
+        // A copy of the reference, so that the bytes can be read while the progress is written.
+        let bytes = bytes
+        let rest = bytes.span.extracting(part).extracting(droppingFirst: ahead.offset)
+        guard !rest.isEmpty else { return false }
+        let run = batch.type(rest, table, limit: limit, stopAtBarcodeEnd: false, capsLock: capsLock)
+        ahead.offset += run.taken
+        ahead.typed += run.typed
+        ahead.rejected += run.rejected
+        ahead.withheld += run.withheld
+        ahead.discarded += run.taken - run.typed - run.rejected - run.withheld
+        ahead.last = run.typed > 0 ? .typed : run.rejected > 0 ? .untypable : .discarded
+        if table.joinsLineEnds, run.taken > 0, run.taken < rest.count, rest[run.taken - 1] == ByteTable.carriageReturn,
+            rest[run.taken] == ByteTable.lineFeed
+        {
+            ahead.offset += 1
+            ahead.typed += 1
+        }
+        return run.stop != nil
+    }
+
+    /// Counts what became of everything encoded; at the barcode's end, what became of its last byte.
+    mutating func settle(_ ledger: Ledger) -> Ledger.Fate? {
+        ledger.add(ahead.typed, to: .typed)
+        ledger.add(ahead.discarded, to: .discarded)
+        ledger.add(ahead.rejected, to: .untypable)
+        ledger.add(ahead.withheld, to: .withheld)
+        ahead.typed = 0
+        ahead.discarded = 0
+        ahead.rejected = 0
+        ahead.withheld = 0
+        done = ahead
+        return done.part == .nothing ? done.last : nil
+    }
+
+    /// Counts the bytes of all keystrokes encoded but the first as lost.
+    mutating func loseAll(
+        after keystrokes: Int,
+        _ ledger: Ledger,
+        _ batch: inout EventBatch,
+        _ rules: BarcodeRules,
+        _ table: CompiledTable
+    ) {
+        let all = ahead
+        begin()
+        _ = encode(&batch, rules, table, limit: 0, capsLock: capsLock)
+        var typed = ahead.typed
+        var left = keystrokes
+        while left > 0 {
+            _ = encode(&batch, rules, table, limit: EventBatch.oneByte, capsLock: capsLock)
+            guard batch.count > 0 else { break }
+            left -= batch.keystrokes(in: batch.count)
+            if left >= 0 { typed = ahead.typed }
+        }
+        typed = min(typed, all.typed)
+        let lost = all.typed - typed
+        ahead = all
+        ahead.typed = typed
+        if lost > 0, ahead.last == .typed { ahead.last = .writeFailed }
+        ledger.add(lost, to: .writeFailed)
+    }
+
+    /// Whether the terminator is the line feed of a carriage return, and typed with it.
+    private func endsInLineFeed(_ table: CompiledTable) -> Bool {
+        table.joinsLineEnds && length > 0 && length < bytes.count && bytes[length - 1] == ByteTable.carriageReturn
+            && bytes[length] == ByteTable.lineFeed
+    }
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Configuration
+package import LinuxIO
+package import SystemPackage
+
+/// The file descriptor that a wire's bytes pass through.
+package enum WireChannel: ~Copyable {
+    /// A pseudo-terminal's near end.
+    case terminal(PseudoTerminal)
+    /// A client of a local socket.
+    case client(LocalStream)
+    /// Standard output, from which nothing is read.
+    case output(StandardOutput)
+
+    fileprivate func watch(
+        on loop: EventLoop,
+        handler: @escaping (EventLoop.Readiness) -> Void
+    ) throws(Errno) -> EventLoop.Registration {
+        switch self {
+        case .terminal(let terminal): try loop.watch(terminal.descriptor, for: .readable, handler: handler)
+        case .client(let stream): try loop.watch(stream.descriptor, for: .readable, handler: handler)
+        case .output(let output): try loop.watch(output.descriptor, for: [], handler: handler)
+        }
+    }
+
+    fileprivate func change(
+        _ registration: EventLoop.Registration,
+        to interest: EventLoop.Readiness,
+        on loop: EventLoop
+    ) throws(Errno) {
+        switch self {
+        case .terminal(let terminal): try loop.change(registration, terminal.descriptor, to: interest)
+        case .client(let stream): try loop.change(registration, stream.descriptor, to: interest)
+        case .output(let output):
+            try loop.change(registration, output.descriptor, to: interest.subtracting(.readable))
+        }
+    }
+
+    fileprivate func unwatch(_ registration: EventLoop.Registration, on loop: EventLoop) {
+        switch self {
+        case .terminal(let terminal): loop.unwatch(registration, terminal.descriptor)
+        case .client(let stream): loop.unwatch(registration, stream.descriptor)
+        case .output(let output): loop.unwatch(registration, output.descriptor)
+        }
+    }
+
+    fileprivate func watchOpenings(
+        on loop: EventLoop,
+        handler: @escaping () -> Void
+    ) throws(Errno) -> EventLoop.Registration? {
+        switch self {
+        case .terminal(let terminal): try terminal.watchOpenings(on: loop, handler: handler)
+        default: nil
+        }
+    }
+
+    fileprivate func unwatchOpenings(_ registration: EventLoop.Registration, on loop: EventLoop) {
+        switch self {
+        case .terminal(let terminal): terminal.unwatchOpenings(registration, on: loop)
+        default: break
+        }
+    }
+
+    fileprivate func clearOpenings() {
+        switch self {
+        case .terminal(let terminal): terminal.clearOpenings()
+        default: break
+        }
+    }
+
+    fileprivate func discardUnread() {
+        switch self {
+        case .terminal(let terminal): try? terminal.discardUnread()
+        default: break
+        }
+    }
+
+    /// True unless it is a terminal that no program has open.
+    fileprivate var isOpened: Bool {
+        switch self {
+        case .terminal(let terminal): terminal.isOpened
+        default: true
+        }
+    }
+
+    /// True where the other end can end its writing and go on reading.
+    fileprivate var isSocket: Bool {
+        switch self {
+        case .client: true
+        default: false
+        }
+    }
+
+    fileprivate func read(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<Int> {
+        switch self {
+        case .terminal(let terminal): try terminal.descriptor.read(into: &buffer)
+        case .client(let stream): try stream.descriptor.read(into: &buffer)
+        // It is watched for its end alone.
+        case .output: .done(0)
+        }
+    }
+
+    fileprivate func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
+        switch self {
+        case .terminal(let terminal): try terminal.descriptor.write(bytes)
+        case .client(let stream): try stream.write(bytes)
+        case .output(let output): try output.write(bytes)
+        }
+    }
+}
+
+/// One reader of another end, on the event loop: lines out, within bounds, and bytes in.
+///
+/// To be used on the loop's thread.
+package final class OutputClient {
+    /// The bytes of one write.
+    private static let pieceLength = 4096
+    /// How often one that cannot be watched is tried again while its reader is behind.
+    private static let retryInterval = Duration.milliseconds(20)
+
+    /// Takes what the other end sends.
+    package var onBytes: (([UInt8]) -> Void)?
+    /// Called each time the reader took some of what waited.
+    package var onRoom: (() -> Void)?
+    /// Called once, when the other end has gone.
+    package var onEnd: ((OutputClient) -> Void)?
+
+    private let loop: EventLoop
+    private let channel: WireChannel
+    /// The error that ended it; nil where the other end has gone.
+    package private(set) var fault: Errno?
+
+    private var registration: EventLoop.Registration?
+    /// The watch for programs that open a terminal; nil for other ends.
+    private var openings: EventLoop.Registration?
+    /// False while no program has the terminal open: nothing is kept for the next one.
+    package private(set) var isAttended = true
+    /// True after a socket's client has ended its writing; it may go on reading.
+    private var isInputOver = false
+    private let timer = LoopTimer()
+    private var isOpen = true
+    private var isWaitingForRoom = false
+    private var queue: LineQueue
+
+    /// Begins to read.
+    package init(_ channel: consuming WireChannel, _ policy: SlowReaderPolicy, on loop: EventLoop) throws(Errno) {
+        self.channel = channel
+        self.loop = loop
+        queue = LineQueue(policy)
+        openings = try self.channel.watchOpenings(on: loop) { [unowned self] in
+            self.channel.clearOpenings()
+            attend()
+        }
+        // A terminal that nobody has open would be reported as hung up without end.
+        isAttended = openings == nil || self.channel.isOpened
+        if isAttended { try watch() }
+    }
+
+    private func watch() throws(Errno) {
+        do throws(Errno) {
+            registration = try channel.watch(on: loop) { [unowned self] readiness in ready(readiness) }
+        } catch {
+            // A file, which epoll does not take, is always ready.
+            guard error.recovery(of: .loop) == .absent else { throw error }
+        }
+    }
+
+    /// Looks whether a program has the terminal open, and drops what was for the last one.
+    private func attend() {
+        guard isOpen, openings != nil, channel.isOpened != isAttended else { return }
+        isAttended.toggle()
+        guard isAttended else {
+            if let registration { channel.unwatch(registration, on: loop) }
+            registration = nil
+            isWaitingForRoom = false
+            queue.removeAll()
+            channel.discardUnread()
+            onRoom?()
+            return
+        }
+        do throws(Errno) {
+            try watch()
+        } catch {
+            return end(error)
+        }
+        onRoom?()
+    }
+
+    /// What the reader took and missed so far.
+    package var counts: LineQueue.Counts { queue.counts }
+
+    /// The bytes that wait for it.
+    package var waiting: Int { queue.waiting }
+
+    /// Whether a line can wait for the reader without another being dropped.
+    package func fits(_ line: OutputLine) -> Bool {
+        attend()
+        if !queue.fits(line) { flush() }
+        return !isOpen || !isAttended || queue.fits(line)
+    }
+
+    /// Puts a line into the queue, or drops one, as the policy says; `flush` sends it.
+    package func append(_ line: OutputLine) {
+        guard isOpen else { return }
+        attend()
+        guard isAttended else { return queue.refuse(line) }
+        if !queue.fits(line) { flush() }
+        queue.append(line)
+    }
+
+    /// Sends what the other end takes now; nothing while it has said that it takes no more.
+    package func flush() { if !isWaitingForRoom { write() } }
+
+    /// Sends what the other end still takes, and closes this end; what waits is let go, and `onEnd` is not called.
+    package func finish() {
+        onEnd = nil
+        write()
+        close()
+    }
+
+    private func write() {
+        guard isOpen, isAttended else { return }
+        let before = queue.waiting
+        do throws(Errno) {
+            while queue.waiting > 0 {
+                let piece = queue.next(Self.pieceLength)
+                // Sound: the bytes are not changed before the call has returned.
+                guard case .done(let count) = try channel.write(unsafe piece.span.bytes) else { break }
+                queue.took(count)
+            }
+            try wait(forRoom: queue.waiting > 0)
+        } catch {
+            return end(error)
+        }
+        if queue.waiting < before { onRoom?() }
+    }
+
+    private func close() {
+        guard isOpen else { return }
+        isOpen = false
+        timer.cancel()
+        if let registration { channel.unwatch(registration, on: loop) }
+        registration = nil
+        if let openings { channel.unwatchOpenings(openings, on: loop) }
+        openings = nil
+        queue.removeAll()
+    }
+
+    private func wait(forRoom isWaiting: Bool) throws(Errno) {
+        timer.cancel()
+        let wasWaiting = isWaitingForRoom
+        isWaitingForRoom = isWaiting
+        guard let registration else {
+            guard isWaiting else { return }
+            timer.set(on: loop, after: Self.retryInterval) { [unowned self] in write() }
+            return
+        }
+        guard isWaiting != wasWaiting else { return }
+        try channel.change(registration, to: interest, on: loop)
+    }
+
+    private var interest: EventLoop.Readiness {
+        let input: EventLoop.Readiness = isInputOver ? [] : .readable
+        return isWaitingForRoom ? input.union(.writable) : input
+    }
+
+    private func ready(_ readiness: EventLoop.Readiness) {
+        if readiness.contains(.writable) { write() }
+        guard readiness.hasInput else { return }
+        read(isHungUp: !readiness.isDisjoint(with: [.hangUp, .error]))
+        if readiness.contains(.hangUp) { attend() }
+    }
+
+    private func read(isHungUp: Bool) {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        do throws(Errno) {
+            guard isOpen, case .done(let count) = try channel.read(into: &buffer) else { return }
+            guard count == 0 else {
+                onBytes?(Array(buffer.prefix(count)))
+                return
+            }
+            guard channel.isSocket, !isHungUp, let registration else { return end() }
+            isInputOver = true
+            try channel.change(registration, to: interest, on: loop)
+        } catch {
+            // A terminal reports EIO when the last program has closed it.
+            attend()
+            if isAttended, openings == nil { end(error) }
+        }
+    }
+
+    private func end(_ error: Errno? = nil) {
+        guard isOpen else { return }
+        fault = error
+        close()
+        onEnd?(self)
+    }
+}

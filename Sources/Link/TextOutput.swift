@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Configuration
+package import Keystrokes
+package import LinuxIO
+import SystemPackage
+package import Texts
+package import Typing
+
+/// The wire to another end than the keyboard: what the device sends goes there, as text or as it is, and what comes from
+/// there goes to the device (X-9, D-7).
+///
+/// As text, the bytes take the keyboard's whole way, with its table, barcodes and account, and what a reader would see
+/// of the keystrokes is handed over, line by line. To be used on the loop's thread.
+package final class TextOutput {
+    /// The keyboard without a kernel that the service types on.
+    package let screen: TextKeyboard
+    /// The other end.
+    package let end: OutputListener
+
+    private let lines = LineBuffer()
+    private let isRaw: Bool
+    private let loop: EventLoop
+    private var registration: EventLoop.Registration?
+    private var goOn: (() -> Void)?
+    /// Lines that wait for room at the end, the oldest first, from `first` on.
+    private var waiting: [OutputLine] = []
+    private var first = 0
+    /// The line that was taken last.
+    private var last: OutputLine?
+    private let silence = LoopTimer()
+    private var isHandingOver = false
+    private var raw = RawLines()
+
+    /// The wire that the configuration asks for; nil for the keyboard.
+    package convenience init?(
+        _ configuration: Configuration,
+        layout: KeyboardLayout,
+        on loop: EventLoop
+    ) throws(CommandFailure) {
+        guard let end = try OutputListener(configuration.destination, configuration.slowReader, on: loop) else {
+            return nil
+        }
+        try self.init(to: end, isRaw: configuration.isRaw, layout: layout, on: loop)
+    }
+
+    /// The wire to an end.
+    package init(to end: OutputListener, isRaw: Bool, layout: KeyboardLayout, on loop: EventLoop) throws(CommandFailure)
+    {
+        self.end = end
+        self.loop = loop
+        self.isRaw = isRaw
+        do throws(Errno) {
+            screen = try TextKeyboard(layout: layout, lines: lines)
+            registration = try loop.watch(screen.screen.arrival.descriptor, for: .readable) { [unowned self] _ in
+                screen.screen.arrival.reset()
+                handOver()
+            }
+        } catch {
+            throw CommandFailure(.internal, KeyboardFaultText.noScreen, "\(error)")
+        }
+        end.onRoom = { [unowned self] in handOver() }
+    }
+
+    /// Joins the wire with a keyboard that types on its screen.
+    package func join(_ keyboard: VirtualKeyboard) {
+        if isRaw { keyboard.rawEnd = { [unowned self] bytes in pass(bytes) } }
+        end.onOutcome = { [unowned keyboard] delivered, undelivered in
+            keyboard.settle(delivered: delivered, undelivered: undelivered)
+        }
+        goOn = { [unowned keyboard] in keyboard.goOn() }
+    }
+
+    /// Hands over what a reader still takes, counts the rest as not delivered, and closes the other end.
+    ///
+    /// To be called when nothing more is typed, before the last look at the account.
+    package func close() {
+        guard let registration else { return }
+        self.registration = nil
+        loop.unwatch(registration, screen.screen.arrival.descriptor)
+        silence.cancel()
+        lines.endLine()
+        take()
+        handOver()
+        // A line that the end would wait for finds no reader any more.
+        for line in waiting[first...] { line.letGo(isTaken: false) }
+        (waiting, first) = ([], 0)
+        end.close()
+    }
+
+    // MARK: Text
+
+    /// Hands over what is whole and has room.
+    private func handOver() {
+        // What is sent makes room, which is told from within.
+        guard !isHandingOver else { return }
+        isHandingOver = true
+        defer { isHandingOver = false }
+        repeat {
+            while first < waiting.count, end.hasRoom(for: waiting[first]) {
+                end.deliver(waiting[first])
+                first += 1
+            }
+            end.flush()
+            guard first == waiting.count else { return }
+            (waiting, first) = ([], 0)
+        } while take()
+    }
+
+    /// Takes what was typed; true where there was a line.
+    @discardableResult
+    private func take() -> Bool {
+        let taken = lines.take()
+        if taken.late > 0 { last?.add(late: taken.late) }
+        if taken.cut > 0 { end.onOutcome?(0, taken.cut) }
+        waiting += taken.lines.map { end.line($0.bytes, cost: $0.cost) }
+        last = waiting.last ?? last
+        if taken.wasFull { goOn?() }
+        silence.cancel()
+        if taken.isLineOpen, registration != nil {
+            silence.set(on: loop, after: LineBuffer.silence) { [unowned self] in
+                lines.endLine()
+                handOver()
+            }
+        }
+        return !taken.lines.isEmpty
+    }
+
+    // MARK: Bytes as they are
+
+    /// Hands over bytes as they are; false where the end waits for its readers and they find no room.
+    private func pass(_ bytes: Span<UInt8>) -> Bool {
+        let parts = raw.parts(bytes, now: MonotonicClock.now).map { part in
+            end.line(part.bytes, cost: part.bytes.count, begins: part.begins, ends: part.ends)
+        }
+        // The parts of one value go the same way, so that it is counted whole.
+        guard let first = parts.first else { return true }
+        if first.begins { raw.isRefusing = !end.hasRoom(for: first) }
+        guard !raw.isRefusing else {
+            raw.isRefusing = parts.last?.ends == false
+            return false
+        }
+        for part in parts { end.deliver(part) }
+        end.flush()
+        return true
+    }
+}

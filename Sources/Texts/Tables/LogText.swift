@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// The notes of commands on their work, apart from their data.
+package enum LogText: String, Localized {
+    // Introductions to other texts.
+    case toMend, why, nothingWrong, linkedIn
+    // Changes made by the daemon.
+    case chosen, chosenForRun, chosenUnkept, choiceRaised, choiceGarbled, replaceChoice, forgotten, connects,
+        disconnected, paused, resumed
+    case reloaded, ends, commandWritten, given, useOpenDevice, noFilter
+    // Scanning.
+    case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening, solicited
+    case columnName, columnAddress, columnSignal, columnHeard, columnServices
+    // A keyboard in the foreground.
+    case goesTo, standardOutput, standardInput, keyboardIs, keyboardWithoutNode, captureStopped, linesMissing
+    // A device's attributes, a simulated device, captures, tables and configurations.
+    case subscribed, advertising, connected, disconnectedFrom, wanted, unwanted, linesSent, simulated, packetsLeftOut
+    case tableCorrect, configurationCorrect, configurationMissing
+    // The measurement.
+    case keysPerSecond, memory, disturbed
+
+    package var texts: LocalText {
+        switch self {
+        case .toMend: LocalText("  to mend it: {1}", "  対処: {1}")
+        case .why: LocalText("  why: {1}", "  影響: {1}")
+        case .nothingWrong: LocalText("nothing is wrong", "問題はありません")
+        case .linkedIn:
+            LocalText(
+                "mbedTLS {1} is linked in: after its security updates install a newer blewedge, or build it again",
+                "mbedTLS {1} を静的にリンクしています。セキュリティ更新の後は、新しいblewedgeを導入するか再ビルドしてください"
+            )
+        case .chosen: LocalText("{1} is chosen", "{1} を選択しました")
+        case .chosenForRun:
+            LocalText(
+                "{1} is chosen: `blewedge run` connects to it",
+                "{1} を選択しました: `blewedge run` で接続します"
+            )
+        case .chosenUnkept:
+            LocalText(
+                "{1} is chosen for this run only: {2}",
+                "{1} を今回の実行に限り選択しました: {2}"
+            )
+        case .choiceRaised:
+            LocalText(
+                "{1} is the chosen device: its links must be {2} from now on",
+                "選択中のデバイス {1} には、今後 {2} の接続が必要です"
+            )
+        case .choiceGarbled:
+            LocalText(
+                "{1} says nothing that is understood: it is written anew",
+                "{1} の内容を解釈できないため、書き直します"
+            )
+        case .replaceChoice:
+            LocalText(
+                "{1}. Use {2} instead? [y/N] ",
+                "{1}。{2} に切り替えますか? [y/N] "
+            )
+        case .noFilter:
+            LocalText(
+                "this kernel cannot filter system calls: the keyboard goes on without it",
+                "このカーネルはシステムコールを制限できません。制限なしで続行します"
+            )
+        case .useOpenDevice:
+            LocalText("{1}. Use it all the same? [y/N] ", "{1}。それでも使用しますか? [y/N] ")
+        case .forgotten:
+            LocalText(
+                "no device is chosen: `blewedge use DEVICE`",
+                "選択を解除しました。選択するには: `blewedge use DEVICE`"
+            )
+        case .connects:
+            LocalText(
+                "the daemon connects: `blewedge status` says how it goes",
+                "接続を始めます。状態は `blewedge status` で確認できます"
+            )
+        case .disconnected:
+            LocalText(
+                "disconnected: `blewedge connect` makes the link again",
+                "切断しました。接続するには: `blewedge connect`"
+            )
+        case .paused:
+            LocalText(
+                "paused: what comes is discarded until `blewedge resume`",
+                "一時停止しました。`blewedge resume` まで受信データは破棄されます"
+            )
+        case .resumed: LocalText("what comes from now on is typed", "これ以降の受信データを入力します")
+        case .reloaded: LocalText("the configuration is in force", "設定を読み直しました")
+        case .ends: LocalText("the daemon ends", "デーモンを終了します")
+        case .commandWritten: LocalText("the command is written", "コマンドを書き込みました")
+        case .given:
+            LocalText(
+                "{1} types from now on; this instance is paused until `blewedge resume`",
+                "これからは {1} が入力します。このインスタンスは `blewedge resume` まで一時停止します"
+            )
+        case .daemonScans:
+            LocalText("the daemon scans, which uses the adapter", "アダプタを使用しているデーモンがスキャンします")
+        case .devicesLeftOut:
+            LocalText(
+                "{1} devices are not listed: the answer had no room for them",
+                "デバイス{1}台は一覧に入りきらないため省略しました"
+            )
+        case .reportsDropped:
+            LocalText(
+                "{1} advertising reports were dropped: this machine was too busy",
+                "アドバタイズの通知{1}件を取りこぼしました: このマシンの負荷が高すぎます"
+            )
+        case .solicited: LocalText("{1} (solicited)", "{1} (要求)")
+        case .nothingHeard: LocalText("(nothing heard yet)", "(まだ何も受信していません)")
+        case .keysPerSecond: LocalText("{1}: {2} keys a second", "{1}: 毎秒{2}キー")
+        case .memory:
+            LocalText("memory of this process: {1} MB (Pss), at most {2} MB", "このプロセスのメモリ: {1} MB (Pss)、最大 {2} MB")
+        case .disturbed:
+            LocalText(
+                "disturbed: other programs ran during {1} of {2} repetitions; repeat it on an idle machine",
+                "{2}回の測定のうち{1}回でほかのプログラムが動いていました。空いているときに測定し直してください"
+            )
+        case .noDaemonListening:
+            LocalText("no daemon runs: listening for {1}", "デーモンが動いていないため、{1} を直接探しています")
+        case .columnName: LocalText("NAME", "名前")
+        case .columnAddress: LocalText("ADDRESS", "アドレス")
+        case .columnSignal: LocalText("RSSI", "RSSI")
+        case .columnHeard: LocalText("LAST HEARD", "最終受信時刻")
+        case .columnServices: LocalText("SERVICES", "サービス")
+        case .goesTo: LocalText("what is received goes to {1}", "受信データの出力先: {1}")
+        case .standardOutput: LocalText("standard output", "標準出力")
+        case .standardInput: LocalText("standard input", "標準入力")
+        case .keyboardIs: LocalText("the keyboard is {1}", "キーボード: {1}")
+        case .keyboardWithoutNode:
+            LocalText(
+                "the keyboard is there, but the kernel has no evdev: `modprobe evdev`",
+                "キーボードを作成しましたが、カーネルにevdevがありません: `modprobe evdev`"
+            )
+        case .captureStopped: LocalText("the capture has stopped: {1}", "キャプチャを停止しました: {1}")
+        case .linesMissing:
+            LocalText(
+                "{1} lines are missing here: they were not read in time",
+                "ここで{1}行を省略しました: 読み取りが間に合いませんでした"
+            )
+        case .subscribed: LocalText("subscribed to {1}", "{1} の通知を有効にしました")
+        case .advertising: LocalText("advertising as {1} on {2}", "{2} で {1} としてアドバタイズしています")
+        case .connected: LocalText("connected to {1}", "{1} と接続しました")
+        case .disconnectedFrom: LocalText("{1} is gone: {2}", "{1} が切断しました: {2}")
+        case .wanted: LocalText("what is sent is wanted", "通知が有効になりました")
+        case .unwanted: LocalText("what is sent is not wanted", "通知が無効になりました")
+        case .linesSent: LocalText("all lines are sent; Ctrl-C ends", "すべての行を送信しました。Ctrl-Cで終了します")
+        case .simulated:
+            LocalText(
+                "sent {1} lines, {2} bytes in {3} notifications; received {4} bytes in {5} writes",
+                "送信: {1}行、{2}バイト(通知{3}回)、受信: {4}バイト(書き込み{5}回)"
+            )
+        case .packetsLeftOut:
+            LocalText(
+                "{1} packets made no sense and were left out",
+                "解釈できないパケット{1}個を除きました"
+            )
+        case .tableCorrect:
+            LocalText(
+                "{1}: correct; of 256 bytes {2} are typed, {3} rejected, {4} discarded with layout {5}",
+                "{1}: 正常です。256バイト中、入力{2}、拒否{3}、破棄{4}(配列 {5})"
+            )
+        case .configurationCorrect:
+            LocalText(
+                "{1}: correct; profile {2}, layout {3}, pace {4}",
+                "{1}: 正常です。プロファイル {2}、配列 {3}、入力間隔 {4}"
+            )
+        case .configurationMissing:
+            LocalText(
+                "{1}: not there, so all is as without one; profile {2}, layout {3}, pace {4}",
+                "{1}: ファイルがないため、すべて既定値です。プロファイル {2}、配列 {3}、入力間隔 {4}"
+            )
+        }
+    }
+}
+
+/// The failures of a hook.
+package enum HookText: String, Localized {
+    case failed, notRun, tooLong, exited, killed
+
+    package var texts: LocalText {
+        switch self {
+        case .failed:
+            LocalText(
+                "the hook {1} {2}; more of this kind is not reported",
+                "フック {1} {2}。同様の問題は以後報告しません"
+            )
+        case .notRun: LocalText("cannot be run: {1}", "を実行できません: {1}")
+        case .tooLong: LocalText("was ended after {1} s", "を{1}秒後に終了させました")
+        case .exited: LocalText("ended with status {1}", "が終了コード{1}で終了しました")
+        case .killed: LocalText("was ended by signal {1}", "がシグナル{1}で終了しました")
+        }
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+import LinuxIO
+import Synchronization
+import SystemPackage
+
+enum TypingTurn: Equatable {
+    /// Nothing waits to be typed.
+    case sleep
+    /// The next event may be written at this time, in nanoseconds of the monotonic clock.
+    case wait(Int64)
+    /// The keyboard takes no more events.
+    case failed(Errno)
+}
+
+/// The typist and its keyboard behind a lock.
+///
+/// The typing thread waits for the lock; the thread that brings bytes only tries it.
+final class SharedTypist: Sendable {
+    private let state: Mutex<TypingState>
+    private let notBefore: Atomic<Int64>
+
+    /// Makes the lock; nothing is typed before the time `notBefore`, in nanoseconds.
+    init(_ state: consuming sending TypingState, notBefore: Int64) {
+        self.state = Mutex(state)
+        self.notBefore = Atomic(notBefore)
+    }
+
+    /// Goes on with another keyboard after a failure, not before that time.
+    func resume(on device: any KeyboardDevice, notBefore: Int64) {
+        self.notBefore.store(notBefore, ordering: .relaxed)
+        state.withLock { $0.resume(on: device) }
+    }
+
+    /// Types the events that are due, after waiting for the lock.
+    func type() -> TypingTurn { state.withLock { $0.turn(now: MonotonicClock.nanoseconds) } }
+
+    /// Types the events that are due; nil if the lock is taken, or the time `notBefore` has not come.
+    func typeIfFree(now: Int64) -> TypingTurn? {
+        guard now >= notBefore.load(ordering: .relaxed) else { return nil }
+        return state.withLockIfAvailable { $0.turn(now: now) }
+    }
+}
+
+/// The typists, their keyboard, and the queue to the self-check.
+struct TypingState: ~Copyable {
+    var typist: Typist
+    private var device: any KeyboardDevice
+    /// The lines that are typed for another end, and who is woken to take them; nil where a keyboard types.
+    private let lines: LineBuffer?
+    private let arrival: Waker?
+    /// The received bytes that the lines are told of.
+    private var told: UInt64 = 0
+    /// Whether the last turn ended because the lines have to be taken first.
+    private var isHeldUp = false
+    var meant: ExpectedEvents.Writer?
+    private var keypad: Typist?
+    /// True if there is a keypad; it saves moving an absent `keypad`, which has some kilobytes, at each turn.
+    private let hasKeypad: Bool
+    /// The time between a write of one typist and a write of the other, in nanoseconds.
+    ///
+    /// Each keeps to its own pace; with this, both together do (D-13).
+    private let separation: Int64
+    private var lastWrite = (isOfKeypad: false, time: Int64.min / 2)
+    private var isKeypadBusy = false
+    /// The error after which nothing is typed, until there is another keyboard.
+    private var failure: Errno?
+
+    init(
+        _ typist: consuming Typist,
+        _ device: any KeyboardDevice,
+        _ meant: consuming ExpectedEvents.Writer?,
+        keypad: consuming Typist?,
+        separation: Int64,
+        screen: TextKeyboard?
+    ) {
+        lines = screen?.lines
+        arrival = screen?.screen.arrival
+
+        self.typist = typist
+        self.device = device
+        self.meant = meant
+        hasKeypad = keypad != nil
+        self.keypad = keypad
+        self.separation = separation
+    }
+
+    /// Goes on with another keyboard after a failure.
+    mutating func resume(on device: any KeyboardDevice) {
+        self.device = device
+        failure = nil
+    }
+
+    /// Types until an event is not yet due, or nothing waits.
+    mutating func turn(now: Int64) -> TypingTurn {
+        guard lines == nil else { return lineTurn(now: now) }
+        return step(now: now)
+    }
+
+    /// As `step`, for lines that are to be taken whole by another end.
+    private mutating func lineTurn(now: Int64) -> TypingTurn {
+        // Who waits for a reader to take lines has not forgotten what waits (D-1a).
+        if isHeldUp { typist.attend(now: now) }
+        isHeldUp = false
+        let turn = step(now: now)
+        let late = newlyTyped()
+        if late > 0 {
+            lines?.add(late: late)
+            arrival?.wake()
+        }
+        return turn
+    }
+
+    /// The received bytes that were typed and that the lines are not told of.
+    private mutating func newlyTyped() -> Int {
+        let count = typist.handedOver
+        defer { told = count }
+        return Int(truncatingIfNeeded: count &- told)
+    }
+
+    private mutating func step(now: Int64) -> TypingTurn {
+        var now = now
+        while failure == nil {
+            if let lines, !lines.isReady {
+                isHeldUp = true
+                return .sleep
+            }
+            // A client's keys that are half typed are finished first; new ones wait until all received bytes are typed.
+            if isKeypadBusy { typist.attend(now: now) }
+            let step = isKeypadBusy ? Typist.Step.sleep : typist.next(now: now)
+            switch step {
+            case .write:
+                if let time = separated(isOfKeypad: false, now) { return .wait(time) }
+                // Asked of a typist in another module, each costs a copy of it, of some kilobytes.
+                let before = lines == nil ? 0 : newlyTyped()
+                let endsBarcode = lines == nil ? false : typist.endsBarcode
+                let endsWhole = lines == nil ? false : typist.endsWhole
+                now = Self.write(&typist, device, &meant, &failure)
+                lastWrite = (false, now)
+                if lines != nil {
+                    settle(
+                        LineBuffer.Write(
+                            before: before,
+                            cost: newlyTyped(),
+                            followsMissingBytes: typist.takeMissingMark(),
+                            endsBarcode: endsBarcode,
+                            endsWhole: endsWhole
+                        )
+                    )
+                }
+            case .wait(let time): return .wait(time)
+            case .sleep: if let turn = keypadTurn(&now) { return turn }
+            }
+        }
+        return .failed(failure ?? .ioError)
+    }
+
+    /// One step of the keypad's typist; nil if more steps may follow.
+    private mutating func keypadTurn(_ now: inout Int64) -> TypingTurn? {
+        guard hasKeypad, var keypad = keypad.take() else { return .sleep }
+        let wasBusy = isKeypadBusy
+        let step = keypad.next(now: now)
+        isKeypadBusy = step != .sleep
+        var turn: TypingTurn?
+        switch step {
+        case .write:
+            if let time = separated(isOfKeypad: true, now) {
+                turn = .wait(time)
+            } else {
+                now = Self.write(&keypad, device, &meant, &failure)
+                lastWrite = (true, now)
+                // No received byte has become these keys.
+                settle(
+                    LineBuffer.Write(
+                        before: 0,
+                        cost: 0,
+                        followsMissingBytes: false,
+                        endsBarcode: false,
+                        endsWhole: false
+                    )
+                )
+            }
+        case .wait(let time): turn = .wait(time)
+        case .sleep: turn = wasBusy ? nil : .sleep
+        }
+        self.keypad = consume keypad
+        return turn
+    }
+
+    private func settle(_ write: LineBuffer.Write) {
+        guard let lines else { return }
+        lines.settle(write)
+        arrival?.wake()
+    }
+
+    /// The time at which one typist may write after the other; nil if it may write now.
+    private func separated(isOfKeypad: Bool, _ now: Int64) -> Int64? {
+        let time = lastWrite.time &+ separation
+        return lastWrite.isOfKeypad != isOfKeypad && now < time ? time : nil
+    }
+
+    /// Writes the output of a typist; returns the time after the write.
+    private static func write(
+        _ typist: inout Typist,
+        _ device: any KeyboardDevice,
+        _ meant: inout ExpectedEvents.Writer?,
+        _ failure: inout Errno?
+    ) -> Int64 {
+        let events = typist.outputEvents
+        // The events are queued before the write, so that a reader of the node finds them in the queue.
+        meant?.add(typist.output)
+        var written = 0
+        do throws(Errno) {
+            if case .done(let bytes) = try device.write(typist.output) { written = bytes / UInputDevice.eventSize }
+        } catch {
+            failure = error
+        }
+        let now = MonotonicClock.nanoseconds
+        if written == events, failure == nil {
+            typist.commit(now: now)
+        } else {
+            // A keyboard that takes less than a whole write takes no more events.
+            typist.fail(acceptedEvents: written, now: now)
+            failure = failure ?? .ioError
+        }
+        return now
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Devices
+import Testing
+
+@Suite("Addresses in manufacturer data")
+struct ManufacturerAddressFieldTests {
+    private static let printed = BluetoothAddress(rawValue: 0xC0FF_EE01_0203)
+    private static let onAir = BluetoothAddress(rawValue: 0x4142_4344_4546)
+
+    private func manufacturerData(_ bytes: [UInt8]) -> [UInt8] { [UInt8(bytes.count + 1), 0xFF] + bytes }
+
+    /// A device that was heard to say that.
+    private func device(_ data: [UInt8]) throws -> DiscoveredDevice {
+        var table = DeviceTable(reportsDuplicates: true)
+        var writer = ByteWriter()
+        // One legacy report: event type, address type, address, length, data, RSSI.
+        writer.write([0x01, 0x00, 0x01] as [UInt8])
+        writer.write(Self.onAir)
+        writer.write([UInt8(data.count)] + data + [0xC8])
+        let bytes = writer.bytes
+        var reader = try AdvertisingReportReader(.advertisingReport, bytes.span)
+        var sender: DeviceAddress?
+        if let report = reader.next() {
+            sender = report.sender
+            _ = table.handle(report, now: .zero)
+        }
+        return try #require(sender.flatMap { table[$0] })
+    }
+
+    @Test("An address at an offset of the manufacturer data, either way round, the company's number counted")
+    func places() throws {
+        let company: [UInt8] = [0x4C, 0x00]
+        let address: [UInt8] = [0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
+        let cases: [(data: [UInt8], place: ManufacturerAddressField)] = [
+            (company + address, ManufacturerAddressField(offset: 2)),
+            (company + [0x01, 0x02] + address + [0x09], ManufacturerAddressField(offset: 4)),
+            (company + address.reversed(), ManufacturerAddressField(offset: 2, isReversed: true)),
+            (address, ManufacturerAddressField(offset: 0)),
+        ]
+        for (data, place) in cases {
+            let heard = try device(manufacturerData(data))
+            #expect(DeviceSelector.address(Self.printed).isMet(by: heard, advertisedAt: place))
+            #expect(!DeviceSelector.address(Self.printed).isMet(by: heard, advertisedAt: nil))
+            #expect(DeviceSelector.address(Self.onAir).isMet(by: heard, advertisedAt: place))
+            for offset in 0...12 where offset != place.offset {
+                let other = ManufacturerAddressField(offset: offset, isReversed: place.isReversed)
+                #expect(!DeviceSelector.address(Self.printed).isMet(by: heard, advertisedAt: other))
+            }
+        }
+    }
+
+    @Test("Data that ends before the address, or is not there, has none; an offset below 0 traps nowhere")
+    func short() throws {
+        for data in [
+            [], manufacturerData([0x4C, 0x00]), manufacturerData([0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02]),
+        ] {
+            let heard = try device(data)
+            for offset in [-1, 0, 2, 5, ManufacturerAddressField.greatestOffset] {
+                #expect(
+                    !DeviceSelector.address(Self.printed).isMet(
+                        by: heard,
+                        advertisedAt: ManufacturerAddressField(offset: offset)
+                    )
+                )
+                // At the front the longest of them has six bytes.
+                if offset > 1 { #expect(ManufacturerAddressField(offset: offset).addresses(in: heard.data).isEmpty) }
+            }
+        }
+    }
+
+    @Test("The chosen address is taken where the device carries it in its data, and asked for by an active scan")
+    func chooser() throws {
+        let heard = try device(manufacturerData([0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]))
+        var blind = CandidateMatcher(.address(Self.printed))
+        #expect(blind.heard(heard, now: .zero) == .listen)
+        var chooser = CandidateMatcher(.address(Self.printed), advertisedAt: ManufacturerAddressField(offset: 2))
+        #expect(chooser.heard(heard, now: .zero) == .take(heard))
+        var other = CandidateMatcher(.address(Self.printed), advertisedAt: ManufacturerAddressField(offset: 3))
+        #expect(other.heard(heard, now: .zero) == .listen)
+        #expect(chooser.choice.scanParameters(advertisedAt: chooser.place).type == .active)
+        #expect(blind.choice.scanParameters(advertisedAt: blind.place).type == .passive)
+    }
+}
