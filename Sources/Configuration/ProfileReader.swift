@@ -78,7 +78,7 @@ extension Profile {
         _ value: TOMLValue,
         _ faults: inout [ConfigurationFault]
     ) throws(UnfitValue) -> [ChatScript.Command] {
-        let wanted = "a list of at most \(Handshake.mostCommands) tables, written [[…handshake]]"
+        let wanted = "a list of at most \(ChatScript.mostCommands) tables, written [[…handshake]]"
         guard case .array(let steps) = value.kind, steps.count <= ChatScript.mostCommands else {
             throw UnfitValue(wanted)
         }

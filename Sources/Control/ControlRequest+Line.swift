@@ -232,7 +232,7 @@ struct RequestScanner {
         }
         if try option("times", "only `within` and `times` may follow") {
             guard let count = Int(try text("a number is missing")), 1...ChatScript.Command.mostAttempts ~= count else {
-                throw fault("a number from 1 to \(Handshake.Command.mostAttempts) belongs here")
+                throw fault("a number from 1 to \(ChatScript.Command.mostAttempts) belongs here")
             }
             command.attempts = count
         }

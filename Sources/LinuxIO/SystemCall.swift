@@ -8,7 +8,6 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// The result of a call on a non-blocking descriptor.
 package enum NonBlocking<Value> {
     case done(Value)
     /// The call would have had to wait (EAGAIN, EINPROGRESS).

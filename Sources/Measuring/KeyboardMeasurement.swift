@@ -157,7 +157,6 @@ public enum KeyboardMeasurement {
         }
     }
 
-    /// The node, for a thread's closure.
     private final class Node: Sendable {
         let node: GrabbedEventNode
 

@@ -10,7 +10,7 @@ import Synchronization
 package enum MonotonicClock {
     /// The time since an arbitrary beginning, in nanoseconds (C: `clock_gettime`).
     package static var nanoseconds: Int64 {
-        if let time = SystemTime.replacement { return time.nanoseconds }
+        guard !SystemTime.isReplaced else { return SystemTime.nanoseconds }
         var time = timespec()
         // Sound: the structure lives for the call.
         _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
@@ -51,7 +51,7 @@ package enum WallClock {
 
     /// Microseconds since 1970-01-01 00:00:00 UTC (C: `clock_gettime`).
     package static var microseconds: Int64 {
-        if let time = SystemTime.replacement { return time.wallNanoseconds / 1000 }
+        guard !SystemTime.isReplaced else { return SystemTime.wallNanoseconds / 1000 }
         var time = timespec()
         // Sound: the structure lives for the call.
         _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -117,11 +117,14 @@ package enum SystemTime {
     private static let flag = Atomic<Bool>(false)
     private static let stored = Mutex<(any ProcessTime)?>(nil)
 
-    /// True after `replace`.
     package static var isReplaced: Bool { flag.load(ordering: .relaxed) }
 
     /// The time in the kernel's place; nil for the kernel's.
     static var replacement: (any ProcessTime)? { isReplaced ? stored.withLock { $0 } : nil }
+
+    /// The replaced time, in functions of their own: reading the kernel's is on the hot path.
+    @inline(never) static var nanoseconds: Int64 { replacement?.nanoseconds ?? 0 }
+    @inline(never) static var wallNanoseconds: Int64 { replacement?.wallNanoseconds ?? 0 }
 
     /// Replaces the kernel's time, for good; to be called by the only thread, before anything has read the time.
     package static func replace(with time: some ProcessTime) {

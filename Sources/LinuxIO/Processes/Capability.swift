@@ -6,7 +6,6 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// The capabilities that the product needs of the kernel.
 package enum Capability: String, Sendable, CaseIterable {
     /// Powers adapters and changes their settings.
     case networkAdministration = "CAP_NET_ADMIN"
