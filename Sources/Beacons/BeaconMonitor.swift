@@ -33,7 +33,6 @@ package struct BeaconMonitor: Sendable {
     package struct Counters: Equatable, Sendable {
         /// Advertising reports that were looked at.
         package var reports: UInt64 = 0
-        /// Those that were a beacon's.
         package var beacons: UInt64 = 0
         /// Events that no controller should send.
         package var badEvents: UInt64 = 0
@@ -45,7 +44,6 @@ package struct BeaconMonitor: Sendable {
         package var regionsLeftOut: UInt64 = 0
     }
 
-    /// How full the tables are.
     package struct Tables: Equatable, Sendable {
         /// Regions that are watched: at most 65,536 (`RegionWatch.capacity`).
         package var watched: Int
@@ -62,7 +60,6 @@ package struct BeaconMonitor: Sendable {
     /// The most regions that are ranged at a time: each may take 256 beacons' memory.
     package static let mostRanged = 32
 
-    /// All regions that are known.
     package private(set) var catalogue: RegionCatalogue
     package private(set) var designated: DesignatedBeacons
     /// The most designated beacons.

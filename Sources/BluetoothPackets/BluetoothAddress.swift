@@ -96,7 +96,6 @@ public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
         case staticRandom
         /// Private: resolved to the device by those who hold its identity resolving key.
         case resolvablePrivate
-        /// Private: resolved by nobody.
         case nonResolvablePrivate
         /// Reserved for future use by the specification.
         case reserved

@@ -69,9 +69,7 @@ package struct BeaconAction: Equatable, Sendable {
     package var region: BeaconRegion
     package var deed: Deed
 
-    /// The most actions of a configuration.
     static let most = 64
-    /// The longest name.
     static let longestName = 32
 
     package init(name: String, region: BeaconRegion, deed: Deed) {

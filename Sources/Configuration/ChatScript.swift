@@ -8,7 +8,6 @@ package import Texts
 /// A reply may be split over notifications, or share one with bytes that are not of it. Bytes before a reply are skipped;
 /// those behind the last one are handed back.
 package struct ChatScript: Sendable {
-    /// The most commands of a queue.
     package static let mostCommands = 32
     /// The most bytes that are kept while they are not looked at; a notification has at most half of it.
     private static let mostBytes = 1024
@@ -39,7 +38,6 @@ package struct ChatScript: Sendable {
         package var description: String { message.english }
     }
 
-    /// The next step that the owner has to take.
     package enum Step: Equatable, Sendable {
         /// Write these bytes, and call `written` when that is done.
         case write([UInt8])
@@ -47,7 +45,6 @@ package struct ChatScript: Sendable {
         case wait
         /// Every command has had its reply; what came behind the last one is handed back.
         case finished([UInt8])
-        /// Give up.
         case failed(Failure)
     }
 
@@ -98,7 +95,6 @@ package struct ChatScript: Sendable {
         }
     }
 
-    /// Time has passed.
     package mutating func handleDeadline(now: Duration) -> Step {
         guard let deadline, now >= deadline, index < commands.count else { return .wait }
         let command = commands[index]
@@ -171,7 +167,6 @@ package struct ChatScript: Sendable {
     package struct Command: Hashable, Sendable {
         /// The shortest and the longest time-out.
         package static let timeouts = Duration.milliseconds(10)...Duration.seconds(60)
-        /// The most attempts.
         package static let mostAttempts = 10
 
         /// The bytes to write; nil where the device speaks first.

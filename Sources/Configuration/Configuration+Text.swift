@@ -8,21 +8,18 @@ import Typing
 
 /// Everything that is wrong with a text, at least one fault.
 package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The faults, by their lines.
     package let faults: [ConfigurationFault]
 
     init(_ faults: [ConfigurationFault]) {
         self.faults = faults.sorted { ($0.line ?? 0) < ($1.line ?? 0) }
     }
 
-    /// One line a fault.
     package var description: String { faults.map(\.description).joined(separator: "\n") }
 }
 
 extension Configuration {
     /// The most bytes of a file.
     package static let largestText = 64 * 1024
-    /// The most profiles of a file.
     package static let mostProfiles = 32
 
     /// Reads the configuration's text: TOML of at most `largestText` bytes.

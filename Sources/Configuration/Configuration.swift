@@ -27,11 +27,9 @@ package struct Configuration: Sendable, Equatable {
 
     /// The profile's name that means: the first of the known profiles that the device offers.
     package static let anyProfile = "auto"
-    /// The greatest age that can be asked for.
     package static let greatestAge = Duration.seconds(3600)
     /// How often the list of devices may be refreshed.
     package static let refreshPeriods = Duration.milliseconds(100)...Duration.seconds(3600)
-    /// The virtual terminals that there are.
     package static let terminals = 1...63
 
     package var adapter = AdapterTransport.any
@@ -81,7 +79,6 @@ package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConver
         self.reason = reason
     }
 
-    /// Line and reason.
     package var description: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
@@ -108,6 +105,5 @@ package struct ConfigurationReading: Equatable, Sendable {
 }
 
 extension Language {
-    /// The language of this process.
     package static let current = Language(ProcessFacts.environment)
 }

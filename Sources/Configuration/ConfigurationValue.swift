@@ -68,7 +68,6 @@ extension TOMLValue {
         return uuid
     }
 
-    /// Bytes in hexadecimal.
     func bytes() throws(UnfitValue) -> [UInt8] {
         let wanted = "bytes in hexadecimal, such as \"A5 5A\""
         var reader = HexTemplateReader(try text(wanted))
@@ -94,7 +93,6 @@ extension TOMLValue {
 
 /// The members of a table, taken one after another by key; what is not taken in the end is unknown.
 struct TOMLTableReader {
-    /// The faults found so far.
     private(set) var faults: [ConfigurationFault] = []
     private var members: [TOMLMember]
     private var known: [String] = []
@@ -133,7 +131,6 @@ struct TOMLTableReader {
     /// Takes over what was wrong further inside.
     mutating func note(_ more: [ConfigurationFault]) { faults += more }
 
-    /// Notes what was not taken.
     mutating func end() {
         for member in members {
             note(member.line, "unknown key \"\(member.key)\"\(Self.suggestion(for: member.key, among: known))")

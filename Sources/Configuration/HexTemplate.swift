@@ -27,7 +27,6 @@ package struct HexTemplate: Hashable, Sendable {
     package enum Match: Equatable, Sendable {
         /// Not what was expected, whatever follows.
         case none
-        /// The beginning of it.
         case partial
         /// All of it, in that many bytes.
         case whole(Int)
@@ -52,10 +51,8 @@ package struct HexTemplate: Hashable, Sendable {
 
     /// The most bytes of a template.
     package static let greatestLength = 256
-    /// The most bytes of a key.
     package static let longestKey = 64
 
-    /// As it was written.
     package let text: String
     let elements: [Element]
     let key: [UInt8]
@@ -154,7 +151,6 @@ package struct HexTemplate: Hashable, Sendable {
 }
 
 extension HexTemplate.Operation {
-    /// The changed byte.
     func applied(to byte: UInt8) -> UInt8 {
         switch self {
         case .xor(let value): byte ^ value

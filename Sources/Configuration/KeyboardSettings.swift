@@ -6,7 +6,6 @@ package import Typing
 
 /// The settings of a `KeyboardService`.
 package struct KeyboardSettings: Sendable {
-    /// Which adapter.
     package var adapter: AdapterTransport
     /// Which device, from the beginning; nil for none yet.
     package var device: DeviceSelector?
@@ -19,7 +18,6 @@ package struct KeyboardSettings: Sendable {
     /// The least security of a link, whatever its device and its profile.
     package var security: GATTLinkSecurity.Level
 
-    /// Settings for a device.
     package init(
         adapter: AdapterTransport,
         device: DeviceSelector?,

@@ -7,7 +7,6 @@ package import Typing
 
 /// A kind of device: the service and characteristics of its serial port, and how it is spoken to.
 package struct Profile: Hashable, Sendable {
-    /// The most characters of a name.
     package static let longestName = 32
 
     package var name: String
@@ -213,7 +212,6 @@ extension Profile {
         .linble, .nordic, .microbit, .microchip, .hm10, .ublox, .ti, .tiStream, .csr,
     ]
 
-    /// The built-in profile of that name.
     package init?(named name: String) {
         guard let profile = Self.builtIn.first(where: { $0.name == name }) else { return nil }
         self = profile

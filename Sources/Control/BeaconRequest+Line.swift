@@ -40,7 +40,6 @@ extension BeaconRequest.Place {
         }
     }
 
-    /// Reads such a word.
     package init?(_ word: String) {
         switch word {
         case "static": self = .statics

@@ -10,11 +10,8 @@ package import Beacons
 package enum BeaconRequest: Equatable, Sendable {
     /// Whose beacons are ranged or tracked.
     package enum Place: Hashable, Sendable {
-        /// All static regions.
         case statics
-        /// All dynamic regions.
         case dynamics
-        /// One region.
         case region(BeaconRegion)
     }
 
@@ -22,23 +19,15 @@ package enum BeaconRequest: Equatable, Sendable {
     case status
     /// List the regions that are known, with their kinds.
     case regions
-    /// Watch the regions of a group.
     case watch(BeaconMonitor.Group, WatchOptions)
-    /// Watch them no more.
     case unwatch(BeaconMonitor.Group)
     /// List the beacons that are heard in so many seconds.
     case range(Place, seconds: Int, withoutDesignated: Bool)
-    /// Designate the beacons of these codes.
     case designate([String], in: BeaconRegion?, WatchOptions)
-    /// List the designated beacons.
     case designated
-    /// Set whether these are switchers.
     case update([String], isSwitcher: Bool)
-    /// Designate one no more.
     case release(String)
-    /// Be a beacon.
     case advertise(BeaconFrame)
-    /// Be none.
     case stopAdvertising
     /// Forget the designated beacons, and watch nothing.
     case clear
@@ -47,10 +36,8 @@ package enum BeaconRequest: Equatable, Sendable {
     package static let usualRangeTime = 3
     /// How long it may listen, in seconds.
     package static let rangeTimes = 1...60
-    /// The most codes of one request.
     package static let mostCodes = 100
 
-    /// Whether it changes what the daemon does.
     var isChange: Bool {
         switch self {
         case .status, .regions, .range, .designated: false

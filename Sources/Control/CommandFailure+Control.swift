@@ -8,7 +8,6 @@ package import Texts
 // The failures between the daemon and the clients of its control socket.
 
 extension CommandFailure {
-    /// The control socket cannot be made.
     package init(controlSocket path: String, _ error: Errno) {
         switch error {
         case .addressInUse:
@@ -26,7 +25,6 @@ extension CommandFailure {
         }
     }
 
-    /// The daemon cannot be reached.
     package init(reachingDaemon path: String, _ error: Errno) {
         switch error {
         case .connectionRefused, .noSuchFileOrDirectory, .notDirectory: self = .noDaemon
@@ -50,7 +48,6 @@ extension CommandFailure {
         kind = error?["kind"]?.string.flatMap(Kind.init)
     }
 
-    /// No daemon runs.
     package static let noDaemon = CommandFailure(.unavailable, ControlFaultText.noDaemon)
 }
 

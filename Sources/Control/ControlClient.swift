@@ -13,16 +13,13 @@ package struct ControlClient: ~Copyable {
         package var line: String
         /// The line for programs: without the forms of texts, from which a client makes them in its own language.
         package var plainLine: String { value.withoutForms.text }
-        /// The value that the line has.
         package var value: JSONValue
     }
 
     /// How long an answer may take that asks for nothing slow.
     package static let patience = Duration.seconds(10)
-    /// The most bytes of an answer.
     package static let mostBytes = 1024 * 1024
 
-    /// Where the daemon is.
     package let path: String
     private let stream: LocalStream
     private var input: LineSplitter
@@ -109,7 +106,6 @@ package struct ControlClient: ~Copyable {
         }
     }
 
-    /// Ends a watch.
     func unwatch(_ registration: EventLoop.Registration, on loop: EventLoop) {
         loop.unwatch(registration, stream.descriptor)
     }

@@ -11,7 +11,6 @@ import Texts
 /// whole line and to take what was answered; then it is let go, whatever it has sent by then. A conversation ends with its
 /// last line, which ends the connection, or with the connection.
 final class ControlConnection {
-    /// Who is at the other end.
     let peer: LocalStream.Peer
     /// True from the request for events on.
     private(set) var isFollowing = false
@@ -72,7 +71,6 @@ final class ControlConnection {
     /// Answers the line that was handed on; with `thenEnd` as the last word.
     func answer(_ object: JSONObject, thenEnd: Bool = false) { answer(object.line, thenEnd: thenEnd) }
 
-    /// Answers with a line that is made already.
     func answer(_ line: [UInt8], thenEnd: Bool = false) {
         guard registration != nil else { return }
         isAnswering = false

@@ -99,10 +99,8 @@ extension ControlRequest {
     }
 }
 
-/// The words of a request, taken one by one.
 struct RequestScanner {
     private let words: [[UInt8]]
-    /// How many were taken.
     private var taken = 0
 
     init(_ words: [[UInt8]]) {
@@ -111,7 +109,6 @@ struct RequestScanner {
 
     var isAtEnd: Bool { taken == words.count }
 
-    /// A fault of the word that was taken last.
     func fault(_ reason: String) -> ControlFault { ControlFault(taken, reason) }
 
     var tooMany: ControlFault { ControlFault(taken + 1, "nothing may follow here") }
@@ -123,7 +120,6 @@ struct RequestScanner {
         return words[taken - 1]
     }
 
-    /// The next word, as text.
     mutating func text(_ missing: String) throws(ControlFault) -> String {
         guard let text = String(validating: try next(missing), as: UTF8.self) else { throw fault("it is not UTF-8") }
         return text

@@ -25,7 +25,6 @@ package enum ControlRequest: Equatable, Sendable {
     /// Choose a device; `confirmed` where another one that is chosen may be given up for it (LK-8). With the least `security`
     /// of its link, or nil where nothing was said of it, which a device without keys is refused for.
     case use(DeviceSelector, confirmed: Bool, security: GATTLinkSecurity.Level? = nil)
-    /// Drop the choice.
     case forget
     /// Pair with a device: a conversation of `PairingEvent` and `PairingAnswer` lines follows on the same connection.
     case pair(PairingRequest)
@@ -33,17 +32,14 @@ package enum ControlRequest: Equatable, Sendable {
     case connect
     /// Close the link and leave it closed.
     case disconnect
-    /// Discard what comes.
     case pause
     /// Type again what comes.
     case resume
-    /// Press keys.
     case key([KeyName])
     /// Type the text of that title.
     case snippet(String)
     /// Empty the field that was typed into.
     case clear
-    /// Send bytes to the device.
     case send([UInt8])
     /// Write a command to the device when those before it have had their replies, and answer with its own (BT-6).
     case ask(ChatScript.Command)
@@ -51,7 +47,6 @@ package enum ControlRequest: Equatable, Sendable {
     case beacons(BeaconRequest)
     /// Read the configuration again.
     case reload
-    /// End.
     case stop
 
     /// The version of the requests and answers that are described here.
@@ -66,14 +61,12 @@ package enum ControlRequest: Equatable, Sendable {
         min(max(time, scanTimes.lowerBound), scanTimes.upperBound)
     }
 
-    /// The most keys of one request.
     package static let mostKeys = 256
     /// The most bytes of one `send`, which are those of the longest attribute value.
     ///
     /// Core 6.0, Vol 3, Part F, 3.2.9.
     package static let mostBytes = 512
 
-    /// Who may ask for it.
     package enum Right: Sendable {
         /// Whoever can open the socket: the owner's group.
         case reading
@@ -83,7 +76,6 @@ package enum ControlRequest: Equatable, Sendable {
         case typing
     }
 
-    /// Who may ask for this.
     package var right: Right {
         switch self {
         case .beacons(let request): request.isChange ? .changing : .reading
@@ -119,7 +111,6 @@ package struct ControlRights: Sendable {
     /// False where the configuration says `keys = off`.
     package var allowsKeys: Bool
 
-    /// Rights on a socket of that owner.
     package init(owner: UInt32, allowsKeys: Bool = true) {
         self.owner = owner
         self.allowsKeys = allowsKeys

@@ -12,9 +12,7 @@ package import Texts
 /// people is in English; beside it `texts` has each such member's id in the table and what it is told of, for clients that
 /// say it in another language. Everything happens on the loop's thread.
 package final class ControlServer {
-    /// The limits that clients are held to.
     package struct Limits: Sendable {
-        /// The most clients at a time.
         package var clients = 16
         /// The most of these that are neither the owner nor root, so that they cannot keep those out.
         package var guests = 12
@@ -23,13 +21,11 @@ package final class ControlServer {
         /// The bytes that may wait for a client that follows events, before events are left out.
         package var streamBytes = 64 * 1024
 
-        /// The limits of the daemon.
         package init() {}
     }
 
     /// The socket's mode: its owner and its group.
     private static let mode: UInt32 = 0o660
-    /// The mode of the owner's socket.
     private static let ownersMode: UInt32 = 0o600
 
     /// False where the configuration says `keys = off`.
@@ -88,7 +84,6 @@ package final class ControlServer {
     /// Takes note that the state is not what a client was told of it in this turn of the loop.
     package func noteChange() { statusLine = nil }
 
-    /// The clients that are connected now.
     package var clientCount: Int { connections.count }
 
     /// Lets all clients go, and removes the socket.
@@ -175,7 +170,6 @@ package final class ControlServer {
         answer(.failure(CommandFailure(.usage, ControlFaultText.faultyRequest, "\(fault)"))).line
     }
 
-    /// The line that answers a request.
     static func answer(_ result: Result<JSONObject, CommandFailure>) -> JSONObject {
         var answer = JSONObject()
         switch result {

@@ -6,10 +6,7 @@ package import LinuxIO
 package import Texts
 
 /// A client's side of a conversation with the daemon, on an event loop.
-///
-/// It is used on the loop's thread.
 package final class ControlTalk {
-    /// The handler of each line of the daemon.
     package var onLine: ((ControlClient.Answer) -> Void)?
     /// The handler that is called once when the daemon has closed the connection, or it is broken.
     package var onEnd: ((CommandFailure) -> Void)?

@@ -14,7 +14,6 @@ package struct LineSplitter: Sendable {
 
     /// The bytes that end a line.
     package enum Ends: Sendable {
-        /// LF.
         case lineFeed
         /// CR LF, LF and CR, each one line.
         case any
@@ -31,13 +30,11 @@ package struct LineSplitter: Sendable {
     /// True behind a CR, whose LF may come later.
     private var skipsLineFeed = false
 
-    /// Nothing yet.
     package init(longestLine: Int = 4096, ends: Ends = .any) {
         self.longestLine = max(1, longestLine)
         self.ends = ends
     }
 
-    /// Adds what was read.
     package mutating func append(_ more: ArraySlice<UInt8>) {
         if start > 0 {
             bytes.removeFirst(start)
@@ -74,7 +71,6 @@ package struct LineSplitter: Sendable {
         return take(upTo: bytes.count, next: bytes.count, isLineEnd: true)
     }
 
-    /// Forgets what has come.
     package mutating func removeAll() { self = LineSplitter(longestLine: longestLine, ends: ends) }
 
     private mutating func take(upTo end: Int, next: Int, isLineEnd: Bool) -> Piece {

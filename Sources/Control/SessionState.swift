@@ -2,7 +2,6 @@
 
 /// The states of a session with a device, as the user is shown them (LK-24).
 package enum SessionState: String, Sendable, CaseIterable {
-    /// No device is chosen.
     case unselected
     /// The device is looked for, or an attempt is under way.
     case connecting
@@ -16,8 +15,6 @@ package enum SessionState: String, Sendable, CaseIterable {
     case failed
     /// The device does not have the service; it is left alone.
     case unsupported
-    /// No adapter, or the adapter is off.
     case bluetoothOff
-    /// A permission is missing.
     case unauthorized
 }

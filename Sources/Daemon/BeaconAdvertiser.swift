@@ -5,16 +5,11 @@ package import BluetoothLE
 package import Texts
 
 /// Being a beacon (SW-13): an advertisement that nobody can connect to, through the arbiter, beside both other roles.
-///
-/// To be used on the loop's thread.
 package final class BeaconAdvertiser {
-    /// What it is doing.
     package enum State: String, Sendable {
-        /// Nothing.
         case off
         /// Beginning, or waiting for an adapter.
         case starting
-        /// The controller advertises.
         case on
         /// The controller, or the kernel, does not.
         case failed
@@ -25,11 +20,9 @@ package final class BeaconAdvertiser {
 
     /// The beacon that is wanted; nil for none.
     package private(set) var frame: BeaconFrame?
-    /// What it is doing.
     package private(set) var state = State.off
     /// Why it does not advertise; nil where it does, or is off.
     package private(set) var failure: CommandFailure?
-    /// Told of each change of the state.
     package var onChange: (() -> Void)?
 
     private let radio: RadioArbiter

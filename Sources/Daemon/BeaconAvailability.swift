@@ -6,19 +6,13 @@ package import Texts
 
 /// Whether beacons can be watched here, and if not, why (SW-2).
 package struct BeaconAvailability: Sendable {
-    /// The kinds of answers.
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// They can be watched.
         case possible
         /// The adapter has not been opened yet.
         case starting
-        /// No region is known.
         case unconfigured
-        /// There is no such adapter, or another process has it.
         case noAdapter = "no-adapter"
-        /// Bluetooth is switched off.
         case off
-        /// A permission is missing.
         case forbidden
         /// The adapter or the kernel cannot do it.
         case unsupported
@@ -26,7 +20,6 @@ package struct BeaconAvailability: Sendable {
         case failed
     }
 
-    /// The answer.
     package let state: State
     /// The cause and the remedy; nil where beacons can be watched.
     package let reason: Reason?
@@ -44,7 +37,6 @@ package struct BeaconAvailability: Sendable {
     static let starting = BeaconAvailability(.starting, .adapterAwaited)
     static let unconfigured = BeaconAvailability(.unconfigured, .unconfigured)
 
-    /// The adapter cannot be opened.
     package init(_ error: AdapterError) {
         let failure = CommandFailure(error)
         let state: State =
@@ -57,7 +49,6 @@ package struct BeaconAvailability: Sendable {
         self.init(state, Reason(failure))
     }
 
-    /// The adapter is lost.
     package init(_ loss: AdapterLoss) {
         let state: State =
             switch loss {
@@ -90,7 +81,6 @@ package struct BeaconAvailability: Sendable {
         [("availabilityCause", reason?.cause), ("availabilityRemedy", reason?.remedy)]
     }
 
-    /// The members of an answer or an event.
     var members: JSONObject {
         var object = JSONObject()
         object.add("available", state == .possible)

@@ -5,13 +5,10 @@ package import BluetoothLE
 import LinuxIO
 
 /// The beacons of an adapter: a scan of the arbiter's while there is something to hear, and the monitor that it feeds.
-///
-/// To be used on the loop's thread.
 package final class BeaconService {
     /// How long a scan that failed is left alone.
     private static let pause = Duration.seconds(3)
 
-    /// Told what the monitor tells.
     package var onEvent: ((BeaconMonitor.Event) -> Void)?
     /// Told, once, that the controller has begun to scan.
     package var onStarted: (() -> Void)?
@@ -20,7 +17,6 @@ package final class BeaconService {
     /// Told that what is watched may be another, and that a scan has failed or goes on again.
     package var onChange: (() -> Void)?
 
-    /// What is known and watched.
     package private(set) var monitor: BeaconMonitor
     /// Why the last scan has ended by itself; nil from the next one that began.
     package private(set) var failure: ScanError?

@@ -11,7 +11,6 @@ final class ChoiceKeeper {
     var onChange: ((SelectedDevice?) -> Void)?
     /// Told why the file cannot be read; the earlier choice stays in force.
     var onFault: ((Reason) -> Void)?
-    /// The file.
     let store: ChoiceStore
     /// Why the file could not be read when that was tried last; nil where it could, or was not.
     private(set) var fault: Reason?
@@ -66,7 +65,6 @@ final class ChoiceKeeper {
         }
     }
 
-    /// Watches the file no more.
     func end() { follower?.end() }
 
     private func note(_ failure: ChoiceStore.Failure) -> Reason {

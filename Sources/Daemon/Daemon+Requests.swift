@@ -235,10 +235,8 @@ struct AwaitedWord {
 
     private var found: (asked: DeviceSelector, kept: SelectedDevice, heard: DeviceAddress, time: Duration)?
 
-    /// No word is awaited.
     init() {}
 
-    /// A device that was found now.
     init(_ asked: DeviceSelector, _ kept: SelectedDevice, _ heard: DeviceAddress, now: Duration) {
         found = (asked, kept, heard, now)
     }

@@ -11,8 +11,6 @@ package import Texts
 package import Typing
 
 /// The keyboard as a service: it follows the choice, keeps others from its adapter, and does what clients ask for.
-///
-/// To be used on the loop's thread.
 package final class Daemon {
     /// The settings of the daemon that do not concern typing.
     package struct Options: Sendable {
@@ -26,7 +24,6 @@ package final class Daemon {
         package var allowsKeys: Bool
         /// The profile, the layout, the table and the program's version, as `status` shows them.
         package var labels: DaemonLabels
-        /// What is done about beacons, and the regions that are known.
         package var beacons = BeaconConfiguration()
         package var regions = RegionCatalogue(RegionFile())
         /// Reads the server's regions, as they were fetched last; nil where that failed.
@@ -34,7 +31,6 @@ package final class Daemon {
         /// Removes the server's regions and the tracks that wait to be sent.
         package var removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)?
 
-        /// Options.
         package init(
             paths: DaemonPaths,
             followsChoice: Bool,
@@ -50,7 +46,6 @@ package final class Daemon {
         }
     }
 
-    /// Told what happens.
     package var onEvent: ((KeyboardService.Event) -> Void)?
     /// Told of what goes on beside that, for people.
     package var onNote: ((Reason) -> Void)?
@@ -63,7 +58,6 @@ package final class Daemon {
     /// Reads the configuration again; nil where there is none.
     package var onReload: (() throws(CommandFailure) -> Void)?
 
-    /// The typing.
     package let service: KeyboardService
     let options: Options
     let choice: ChoiceKeeper
@@ -218,7 +212,6 @@ package final class Daemon {
         if words.contains("disconnected") { service.device.disconnect() }
     }
 
-    /// Whether the user has paused.
     package var isPaused: Bool { gate.isPaused }
 
     /// Settings in `status`, with the profile found on the device.
@@ -228,7 +221,6 @@ package final class Daemon {
         return labels
     }
 
-    /// How it stands.
     package var status: DaemonStatus {
         let now = MonotonicClock.now
         return DaemonStatus(

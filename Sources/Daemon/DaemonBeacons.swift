@@ -11,8 +11,6 @@ import Typing
 
 /// What the daemon does about beacons: the requests of clients, the actions of regions (D-30), and whether beacons can be
 /// watched at all (SW-2).
-///
-/// To be used on the loop's thread.
 final class DaemonBeacons {
     /// Told each event that clients hear.
     var onEvent: ((JSONObject) -> Void)?
@@ -99,13 +97,11 @@ final class DaemonBeacons {
         }
     }
 
-    /// Watches and advertises no more.
     func end() {
         service.end()
         advertiser.stop()
     }
 
-    /// Has the display come to the front.
     func displayCameOn() { service.displayCameOn() }
 
     /// The event of the availability that a new client hears; nil where no beacon is known.
@@ -289,7 +285,6 @@ final class DaemonBeacons {
 
     // MARK: Whether beacons can be watched
 
-    /// Takes what has become of the adapter.
     func take(_ event: AdapterCore.Event) {
         switch event {
         case .ready:

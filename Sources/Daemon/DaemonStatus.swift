@@ -13,7 +13,6 @@ package import Typing
 package struct DaemonStatus: Sendable {
     package var state: Session.State
     package var reason: Reason?
-    /// For how long it has been so.
     package var since: Duration
     /// Which device is meant; nil for none.
     package var choice: DeviceSelector?
@@ -103,7 +102,6 @@ package struct DaemonStatus: Sendable {
 
 /// The settings of a daemon that `status` shows, in words.
 package struct DaemonLabels: Sendable {
-    /// The profile, or several.
     package var profile: String
     package var layout: String
     package var table: String
@@ -118,7 +116,6 @@ package struct DaemonLabels: Sendable {
 }
 
 extension JSONObject {
-    /// What was done so that the radio goes on.
     init(_ radio: RadioCounts) {
         self.init()
         add("adapterOpened", radio.opened)
@@ -145,7 +142,6 @@ extension JSONObject {
         add("framesBroken", radio.controllers.badFrames)
     }
 
-    /// A choice, as programs are told of it.
     package init(_ choice: SelectedDevice) {
         self.init()
         add("name", choice.name)
@@ -156,13 +152,10 @@ extension JSONObject {
 }
 
 extension KeyboardService {
-    /// The counts since the start.
     package struct Counts: Sendable {
-        /// What the device has sent.
         package var values = ValueCounts()
         /// Keyboards that were made after the first, each because the one before it was gone.
         package var keyboardRemakes: UInt64 = 0
-        /// The bytes' account.
         package var bytes = Ledger.Snapshot()
         /// The counts of the self-check; nil without one.
         package var check: SelfCheck.Counts?

@@ -9,7 +9,6 @@ package import Texts
 package struct DesignatedStore: Sendable {
     private let file: KeptFile<DesignatedBeacons.UnreadableLine>
 
-    /// The file.
     package var path: FilePath { file.path }
 
     /// The beacons kept in a file, which need not be there.
@@ -52,7 +51,6 @@ package struct DesignatedStore: Sendable {
 }
 
 extension CommandFailure {
-    /// The designated beacons could not be read or kept.
     fileprivate init(_ failure: KeptFile<DesignatedBeacons.UnreadableLine>.Failure) {
         switch failure {
         case .unreadable(let path, let error):

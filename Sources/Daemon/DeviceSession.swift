@@ -12,7 +12,7 @@ package import Typing
 
 /// One device of the wedge: which it is, the session and the link with it, and the text that it sends to its outputs.
 ///
-/// What several devices share is handed in: the radio, and the outputs that type for them. To be used on the loop's thread.
+/// What several devices share is handed in: the radio, and the outputs that type for them.
 package final class DeviceSession {
     /// Told that the session has another state, or says it anew.
     package var onState: ((Session.State, DeviceAddress?, Reason?) -> Void)?
@@ -130,7 +130,6 @@ package final class DeviceSession {
         for output in outputs { output.receive(bytes.span, epoch: epoch, isFromOpenDevice: true) }
     }
 
-    /// Sends bytes to the device.
     package func send(_ bytes: [UInt8]) throws(CommandFailure) {
         guard state == .connected else {
             throw CommandFailure(.unavailable, LinkFaultText.notConnected)
@@ -156,7 +155,6 @@ package final class DeviceSession {
 
     // MARK: How it stands
 
-    /// The session's state.
     package var state: Session.State { session.state }
 
     /// Whether a device is being connected: nobody else has the radio then.
@@ -168,10 +166,8 @@ package final class DeviceSession {
     /// The link that is ready; nil without one.
     package var linkFacts: LinkFacts? { link.facts }
 
-    /// The links that were ready, and what ended them.
     package var linkCounts: LinkCounts { link.counts }
 
-    /// The values of all links so far.
     package var values: ValueCounts { link.values }
 
     /// The security without which nothing of the chosen device is typed, as far as it is known; nil without a choice.
@@ -192,14 +188,12 @@ package final class DeviceSession {
     /// Takes an adapter that cannot be used, for that reason.
     package func adapterFailed(_ error: AdapterError) { apply(Session.Event(error)) }
 
-    /// Takes that the adapter may not be used.
     package func adapterRefused(_ refusal: CommandFailure) {
         // Another's adapter is none of this one's; a missing permission is said as such.
         let isPermission = refusal.status == .permission
         apply(isPermission ? .forbidden(Reason(refusal)) : .adapterLost(Reason(refusal)))
     }
 
-    /// Takes that the adapter is gone, and the link with it.
     package func adapterLost(_ loss: AdapterLoss) {
         source.endLink(through: link.epoch)
         link.noteAdapterLoss()

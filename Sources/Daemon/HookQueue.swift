@@ -4,30 +4,22 @@ package import BluetoothLE
 
 /// Something that a user's command is told of (CB-30), or several of a kind as one.
 package struct HookNotice: Equatable, Sendable {
-    /// The kinds of notices.
     package enum Occasion: String, Sendable, CaseIterable {
         /// The device is connected, and its values arrive.
         case connect
-        /// The device that was connected is no more.
         case disconnect
-        /// Values have arrived.
         case received
-        /// A region of beacons was entered.
         case beaconEntered = "beacon-entered"
-        /// A region of beacons was left.
         case beaconLeft = "beacon-left"
     }
 
     /// A region, and the beacon of it that was heard last.
     package struct Beacon: Equatable, Sendable {
-        /// The region.
         package var region: String
-        /// What the beacon says it is.
         package var identity: String
         /// Its key code; nil where it has none.
         package var keyCode: String?
 
-        /// A region and its beacon.
         package init(region: String, identity: String, keyCode: String?) {
             self.region = region
             self.identity = identity
@@ -35,20 +27,16 @@ package struct HookNotice: Equatable, Sendable {
         }
     }
 
-    /// The kind of the notice.
     package var occasion: Occasion
     /// How often it happened since the last notice of its kind.
     package var count: Int
     /// The bytes that were received, of all of them.
     package var length: Int
-    /// The device.
     package var device: DeviceAddress?
     /// Why, where that is known.
     package var reason: String?
-    /// The region and its beacon, of a notice about these.
     package var beacon: Beacon?
 
-    /// A notice of one occasion, or of several.
     package init(
         _ occasion: Occasion,
         count: Int = 1,

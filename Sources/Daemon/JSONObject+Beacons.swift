@@ -34,7 +34,6 @@ extension JSONObject {
         add("beacon", "\(beacon)")
     }
 
-    /// Something that the monitor tells.
     package init(_ event: BeaconMonitor.Event, in monitor: BeaconMonitor) {
         self.init()
         switch event {
@@ -66,7 +65,6 @@ extension JSONObject {
         add("do", action.deed.rawValue)
     }
 
-    /// What the monitor has counted.
     package init(_ counters: BeaconMonitor.Counters) {
         self.init()
         add("reports", counters.reports)
@@ -108,7 +106,6 @@ extension JSONObject {
 }
 
 extension DesignatedBeacons.Answer {
-    /// The answer in words.
     package var message: Message {
         let text: BeaconText =
             switch self {

@@ -14,7 +14,6 @@ final class KeyCodeTyper {
     /// The silence behind which a key code cannot come into the middle of a barcode.
     private static let silence = Duration.milliseconds(100)
 
-    /// The codes that were taken as barcodes.
     private(set) var taken: UInt64 = 0
     /// The codes that were not: the link has to be secured, or no pause came in time.
     private(set) var dropped: UInt64 = 0

@@ -13,11 +13,9 @@ package import Typing
 
 /// The whole wedge on an event loop: the adapter, the session with the device, and the keyboard that types for it.
 package final class KeyboardService {
-    /// The events that an observer is told of.
     package enum Event {
         /// The virtual keyboard stands; readers find it at this node.
         case keyboard(node: String?)
-        /// The session has another state, or says it anew.
         case state(Session.State, device: DeviceAddress?, reason: Reason?)
         /// The keyboard is gone, and another is made: what comes meanwhile waits.
         case keyboardGone(Reason)
@@ -32,9 +30,7 @@ package final class KeyboardService {
     /// Told that an adapter can be used, that none can, and that it is lost.
     package var onAdapter: ((AdapterCore.Event) -> Void)?
 
-    /// The device and its session.
     package let device: DeviceSession
-    /// The virtual keyboard.
     package let keyboard: VirtualKeyboard
     /// The other end than the keyboard; nil where the keyboard types.
     package var wire: OutputListener? {
@@ -46,7 +42,6 @@ package final class KeyboardService {
     private let looks: ClientScans
     /// The pairing that a client has asked for.
     private var pairer: DevicePairer?
-    /// Called at the end of that, where it is waited for.
     private var onPairingEnd: (() -> Void)?
     private var isStopping = false
     private var onStarted: ((Result<Void, CommandFailure>) -> Void)?
@@ -113,7 +108,6 @@ package final class KeyboardService {
 
     // MARK: The keyboard
 
-    /// Presses the keys of a sequence, between what is received.
     package func press(_ sequence: KeySequence) throws(CommandFailure) {
         guard keyboard.press(sequence.bytes) else { throw .keysWait }
     }
@@ -129,7 +123,6 @@ package final class KeyboardService {
         SecurityPolicy(asked, least: settings.security)
     }
 
-    /// The counts so far.
     package var counts: Counts {
         var counts = Counts()
         counts.values = device.values
@@ -142,7 +135,6 @@ package final class KeyboardService {
 
     // MARK: The adapter
 
-    /// What was done so that the radio goes on.
     package var radioCounts: RadioCounts { core.radio.counts }
 
     /// The adapter that is used; nil while there is none.

@@ -8,7 +8,6 @@ import Texts
 final class PairingConversation: ControlConversation {
     private let pairer: DevicePairer
 
-    /// A conversation about a pairing that has not begun.
     init(_ pairer: DevicePairer) { self.pairer = pairer }
 
     func begin(_ say: @escaping (JSONObject, Bool) -> Void) {

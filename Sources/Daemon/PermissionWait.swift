@@ -13,7 +13,7 @@ import Typing
 /// A daemon without the permissions that it needs: it tells its clients so, and looks again and again whether it may
 /// begin (LK-10).
 ///
-/// It is in the state `unauthorized`, and has neither a keyboard nor an adapter. To be used on the loop's thread.
+/// It is in the state `unauthorized`, and has neither a keyboard nor an adapter.
 package final class PermissionWait {
     /// The time between two looks.
     private static let interval = Duration.seconds(3)

@@ -6,12 +6,9 @@ import LinuxIO
 package struct ReceivedMeter: Sendable {
     /// The values received since the last report.
     package struct Report: Equatable, Sendable {
-        /// Values.
         package var values: Int
-        /// Their bytes.
         package var bytes: Int
 
-        /// A report of so many.
         package init(values: Int, bytes: Int) {
             self.values = values
             self.bytes = bytes

@@ -37,7 +37,6 @@ package final class ServiceNotifier {
     /// The daemon is set up, which is a sign of life.
     package func ready() { socket?.send("READY=1" + life) }
 
-    /// The daemon ends.
     package func stopping() { end("STOPPING=1") }
 
     /// The daemon begins anew in the same process, which then says that it is ready.
@@ -46,7 +45,6 @@ package final class ServiceNotifier {
     /// the next one is the new program's, else a few reloads in a row would be taken for a hang.
     package func reloading() { end("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.nanoseconds / 1000)" + life) }
 
-    /// What feeds the watchdog, where there is one.
     private var life: String { interval == nil ? "" : "\nWATCHDOG=1" }
 
     private func end(_ text: String) {
@@ -54,7 +52,6 @@ package final class ServiceNotifier {
         socket?.send(text)
     }
 
-    /// One line for people.
     package func tell(_ text: String) {
         // A line's end would begin another assignment.
         let line = LocalName.printable(text)

@@ -16,7 +16,6 @@ import Texts
 /// it sooner; one that was silent for `absence` and is heard again is tried at once. One link at a time: the next is not
 /// asked for before the last is closed, or `closingTimeout` is over.
 package struct Session: Sendable {
-    /// The states of a session.
     package typealias State = SessionState
 
     /// How long after a loss or a failed attempt the next one may begin.
@@ -57,7 +56,6 @@ package struct Session: Sendable {
         case connected(since: Duration)
     }
 
-    /// The state that was reported last.
     package private(set) var state: State
     private let attemptTimeout: Duration
     private var phase = Phase.idle
@@ -339,7 +337,6 @@ package struct Session: Sendable {
         return [report(.connecting, nil), .scan]
     }
 
-    /// Listens no more for a while.
     private mutating func rest(until: Duration, _ reason: Reason) -> [Action] {
         let until = max(until, next ?? until)
         next = until

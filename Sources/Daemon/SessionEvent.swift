@@ -8,9 +8,7 @@ import SystemPackage
 package import Texts
 
 extension Session {
-    /// The events that the session is told of.
     package enum Event: Sendable {
-        /// The adapter is powered and may scan.
         case adapterReady
         /// The adapter went away or was switched off, or is so still.
         case adapterLost(Reason)
@@ -34,9 +32,7 @@ extension Session {
         case ready
         /// The device answers, but does not offer the service.
         case unsupported(Reason)
-        /// The attempt came to nothing.
         case attemptFailed(Reason)
-        /// The link that was ready is gone.
         case linkLost(Reason)
         /// The device of the link that was ready sends more than can be typed.
         case flooded(Reason)
@@ -46,17 +42,14 @@ extension Session {
         case pairingEnds
         /// The link that `closeLink` asked to close is closed.
         case linkClosed
-        /// Time has passed.
         case deadline
     }
 }
 
 extension Session {
-    /// The actions that the driver is to perform.
     package enum Action: Equatable, Sendable {
         /// Listen for the chosen device.
         case scan
-        /// Stop listening.
         case stopScan
         /// Connect, subscribe, and carry out the handshake.
         case connect(DeviceAddress)
@@ -64,13 +57,11 @@ extension Session {
         case closeLink
         /// Drop what waits to be typed, and count it (D-1).
         case drop(Gate.Drop)
-        /// Tell who watches.
         case report(State, Reason?)
     }
 }
 
 extension Session.Event {
-    /// The adapter cannot be used.
     init(_ error: AdapterError) {
         let reason = Reason(CommandFailure(error))
         switch error {

@@ -24,7 +24,6 @@ package enum StatusText {
     /// The members whose numbers are counters, of which a zero says nothing.
     private static let counters: Set<String> = ["counts", "links", "radio", "readers", "beacons"]
 
-    /// The lines of an answer.
     package static func lines(_ answer: JSONValue, in language: Language = .current) -> [String] {
         guard case .object(let members) = answer else { return [] }
         var rows: [(name: String, text: String)] = []
@@ -55,7 +54,6 @@ package enum StatusText {
     /// Members that say how long ago something was, and the signal strength, which is never still.
     private static let ages: Set<String> = ["since", "seconds", "secondsAgo", "rssi"]
 
-    /// The state in one sentence.
     private static func sentence(_ answer: JSONValue, in language: Language) -> String {
         func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
         let name = text("state") ?? PlainText.unknown.text(language)

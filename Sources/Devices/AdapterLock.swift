@@ -66,7 +66,6 @@ package final class AdapterLock {
         return isAbandoned
     }
 
-    /// Gives the lock back.
     package func release() {
         lock.take()?.remove()
         name = nil

@@ -19,9 +19,7 @@ package struct BondStore: Sendable {
         case foreign(FilePath)
         /// The file is no regular file, or has a second name.
         case irregular(FilePath)
-        /// The file is there, and cannot be read.
         case unreadable(FilePath, Errno)
-        /// The file cannot be written.
         case unwritable(FilePath, Errno)
         /// There is a bond with this device on this adapter, which must be forgotten first.
         case known(DeviceAddress)
@@ -31,20 +29,16 @@ package struct BondStore: Sendable {
         case locked(FilePath, by: Int32, signal: Int32?)
     }
 
-    /// What the file has.
     package struct Contents: Equatable, Sendable {
-        /// The bonds, in their order.
         package var bonds: [Bond] = []
         /// The numbers of the lines that are no bond, or name one again, from 1 on: they are skipped.
         package var brokenLines: [Int] = []
         /// The broken lines that may be a bond's.
         package var damaged: [DamagedBond] = []
-        /// The names that the devices were paired under.
         package var names: [DeviceAddress: String] = [:]
         /// What others could read until now.
         package var tightened: [FilePath] = []
 
-        /// No bonds.
         package init() {}
 
         /// The bond of an adapter with a device; nil for none.
@@ -53,14 +47,12 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// The most bonds, and the most bytes of a file with them.
     package static let mostBonds = 128
     private static let limit = 1 << 16
     /// The user that `setup` makes for the service.
     private static let service = "blewedge"
     private static let heading = "# blewedge-bonds"
 
-    /// The file.
     package let path: FilePath
 
     /// The bonds kept in a file, which need not be there.
@@ -246,7 +238,6 @@ extension CommandFailure {
         }
     }
 
-    /// A pairing gave no bond.
     package init(_ failure: ManagedPairing.Failure, of device: DeviceAddress, within limit: Duration) {
         switch failure {
         case .refused(let opcode, .permissionDenied):
@@ -272,12 +263,9 @@ extension CommandFailure {
 package struct BondedName: Equatable, Sendable {
     private static let word = "name "
 
-    /// The device's identity.
     package var device: DeviceAddress
-    /// The name.
     package var text: String
 
-    /// The name of a device.
     package init(_ device: DeviceAddress, _ text: String) {
         self.device = device
         self.text = text
@@ -301,7 +289,6 @@ package struct BondedName: Equatable, Sendable {
 
 /// A line of the file of bonds that cannot be read as one.
 package struct DamagedBond: Equatable, Sendable {
-    /// The length of an address as text.
     private static let length = 17
 
     /// The line's number, from 1 on.
@@ -316,7 +303,6 @@ package struct DamagedBond: Equatable, Sendable {
         }
     }
 
-    /// True for a line with this address.
     func names(_ address: BluetoothAddress) -> Bool { addresses.contains("\(address)") }
 
     /// True unless the line names another device: one letter of an address may be wrong, and a line without any address may

@@ -12,23 +12,18 @@ package struct CandidateMatcher: Sendable {
     /// Time to wait for the name of a device, which is often in its scan response only.
     package static let nameGrace = Duration.seconds(2)
 
-    /// The next step.
     package enum Verdict: Equatable, Sendable {
-        /// Listen on.
         case listen
-        /// Connect to this one.
         case take(DiscoveredDevice)
         /// Several devices carry the name.
         case ambiguous([DiscoveredDevice])
     }
 
-    /// The device that is meant.
     package let choice: DeviceSelector
     /// The place where devices carry their address besides the one on the air; nil for nowhere.
     package let place: ManufacturerAddressField?
     /// True if a device that is meant by its address is taken with its name, since that is kept too (D-4).
     package let wantsName: Bool
-    /// The last one that was taken.
     package private(set) var known: DeviceAddress?
     private var candidates: [DiscoveredDevice] = []
     /// The time at which the candidates are looked at, if nothing comes before; nil while there are none.
@@ -48,7 +43,6 @@ package struct CandidateMatcher: Sendable {
         deadline = nil
     }
 
-    /// Takes a device that was heard.
     package mutating func heard(_ device: DiscoveredDevice, now: Duration) -> Verdict {
         // A directed advertisement carries no name, and no manufacturer data.
         let isKnown = device.address == known && device.name == nil

@@ -7,8 +7,6 @@ package import Texts
 /// Follows the file of the choice, whoever writes it (LK-18).
 ///
 /// A kernel without inotify tells of no changes: there the file is looked at every 2 s.
-///
-/// To be used on the loop's thread.
 package final class ChoiceFollower {
     /// Called with what the file says, each time that it may have changed.
     package var onChange: ((Result<SelectedDevice?, ChoiceStore.Failure>) -> Void)?
@@ -20,7 +18,6 @@ package final class ChoiceFollower {
     /// The time between two looks at the file where the kernel tells of no changes.
     private static let lookInterval = Duration.seconds(2)
     private let lookTimer = LoopTimer()
-    /// The file as it was when it was looked at last.
     private var mark: FileSystem.Mark?
     private let retryTimer = LoopTimer()
     /// The pause between two attempts to read a file that could not be read.
@@ -84,7 +81,6 @@ package final class ChoiceFollower {
         }
     }
 
-    /// Watches no more.
     package func end() {
         retryTimer.cancel()
         lookTimer.cancel()

@@ -12,7 +12,6 @@ package struct ChoiceStore: Sendable {
 
     private let file: KeptFile<SelectedDevice.Fault>
 
-    /// The file.
     package var path: FilePath { file.path }
 
     /// The choice kept in a file, which need not be there.

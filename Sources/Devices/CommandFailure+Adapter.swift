@@ -8,7 +8,6 @@ package import Texts
 // The errors of BluetoothLE about the adapter, the radio and a link, in the words of the table.
 
 extension CommandFailure {
-    /// The adapter cannot be used.
     package init(_ error: AdapterError) {
         switch error {
         case .noBluetoothInKernel: self.init(.unavailable, AdapterFaultText.noBluetooth)
@@ -32,7 +31,6 @@ extension CommandFailure {
         }
     }
 
-    /// The adapter is lost.
     package init(_ loss: AdapterLoss) {
         switch loss {
         case .removed(let name): self.init(.unavailable, AdapterFaultText.removed, name)
@@ -58,7 +56,6 @@ extension CommandFailure {
         }
     }
 
-    /// Listening failed.
     package init(_ error: ScanError) {
         switch error {
         case .notPermitted(let missing) where missing.isEmpty: self.init(.permission, AdapterFaultText.scanRefused)
@@ -75,7 +72,6 @@ extension CommandFailure {
 }
 
 extension CommandFailure {
-    /// The device that is meant was not found.
     package init(_ failure: DeviceFinder.Failure, of choice: DeviceSelector) {
         switch failure {
         case .several(let devices):

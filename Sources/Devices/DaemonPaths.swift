@@ -9,7 +9,6 @@ package import Texts
 /// In system mode /etc/blewedge, /var/lib/blewedge and /run/blewedge, in user mode the XDG directories; what systemd gives
 /// a service comes before both.
 package struct DaemonPaths: Hashable, Sendable {
-    /// The name of the directories.
     package static let name = "blewedge"
 
     /// The directory of what the administrator or the user writes.
@@ -19,14 +18,12 @@ package struct DaemonPaths: Hashable, Sendable {
     /// The directory of what lives as long as the daemon.
     package var runtime: FilePath
 
-    /// The three directories.
     package init(configuration: FilePath, state: FilePath, runtime: FilePath) {
         self.configuration = configuration
         self.state = state
         self.runtime = runtime
     }
 
-    /// The system's.
     package static let system = DaemonPaths(
         configuration: "/etc/blewedge",
         state: "/var/lib/blewedge",
@@ -53,7 +50,6 @@ package struct DaemonPaths: Hashable, Sendable {
         self = paths
     }
 
-    /// Those of this process.
     package static func current() throws(CommandFailure) -> DaemonPaths {
         guard let paths = DaemonPaths(user: ProcessFacts.user, environment: ProcessFacts.environment) else {
             throw CommandFailure(.configuration, FileFaultText.noPlace)
@@ -104,7 +100,6 @@ package struct DaemonPaths: Hashable, Sendable {
             )
     }
 
-    /// Makes the runtime directory, unless it is there.
     package func makeRuntimeDirectory() throws(CommandFailure) {
         do throws(Errno) {
             try FileSystem.makeDirectory(runtime, mode: 0o755)
@@ -127,7 +122,6 @@ package struct DaemonPaths: Hashable, Sendable {
     package var controlSocket: FilePath { runtime.appending("control") }
     /// The user's choice of device.
     package var choice: FilePath { state.appending("selection") }
-    /// The designated beacons.
     package var designated: FilePath { state.appending("designated") }
     /// The keys of paired devices.
     package var bonds: FilePath { state.appending("bonds") }
@@ -152,7 +146,6 @@ package struct DaemonPaths: Hashable, Sendable {
         }
     }
 
-    /// Those of this process.
     package static func reachable() throws(CommandFailure) -> [DaemonPaths] {
         guard let places = reachable(user: ProcessFacts.user, environment: ProcessFacts.environment) else {
             throw CommandFailure(.configuration, FileFaultText.noPlace)
@@ -179,7 +172,6 @@ package struct DaemonPaths: Hashable, Sendable {
         first(of: environment("STATE_DIRECTORY")) == nil ? nil : .system
     }
 
-    /// The first of several directories.
     private static func first(of list: String?) -> FilePath? {
         absolute(list?.split(separator: ":").first.map(String.init))
     }

@@ -4,16 +4,12 @@ package import BluetoothLE
 import LinuxIO
 
 /// Finds the device that is meant: a scan of the arbiter's, and the chooser that picks out of those that it hears.
-///
-/// To be used on the loop's thread.
 package final class DeviceFinder {
     /// The reason why a search found no device.
     package enum Failure: Error {
-        /// Several devices claim to be the one that is meant.
         case several([DiscoveredDevice])
         /// It was not heard within this time, but perhaps another of its name.
         case notHeard(within: Duration, namesake: DiscoveredDevice?)
-        /// The scan has ended by itself.
         case scan(ScanError)
     }
 

@@ -5,8 +5,6 @@ import LinuxIO
 import Texts
 
 /// A pairing from the first advertisement of the device to its keys on the disk, for a command and for the daemon.
-///
-/// It is used on the loop's thread.
 package final class DevicePairer {
     /// The handler of each step; after the last one nothing is left of the pairing but the bond.
     package var onEvent: ((PairingEvent) -> Void)?
@@ -52,7 +50,6 @@ package final class DevicePairer {
         finder.onResult = { [unowned self] result in take(result) }
     }
 
-    /// Begins to listen for the device.
     package func begin() { clearWay(nil) { [weak self] in self?.listen() } }
 
     private func listen() {

@@ -2,13 +2,10 @@
 
 package import BluetoothLE
 
-/// The device that the user means.
 package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
-    /// The one with this address.
     case address(BluetoothAddress)
     /// The one that calls itself so, in letters of either case, blanks at the ends apart.
     case name(String)
-    /// The one with this name and this address.
     case named(String, BluetoothAddress)
     /// The one that is kept, by its address and the address's type (D-4).
     case kept(SelectedDevice)
@@ -48,7 +45,6 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
     /// Whether this is how the user would name the device that is chosen already (LK-8).
     package func means(_ kept: SelectedDevice) -> Bool { isMet(by: kept.device, kept.name, []) }
 
-    /// Whether this is that address.
     func isAddress(_ address: BluetoothAddress) -> Bool {
         switch self {
         case .address(let own), .named(_, let own): own == address

@@ -5,11 +5,8 @@ package import Texts
 
 /// A step of a pairing, for the person who has asked for it.
 package enum PairingEvent: Equatable, Sendable {
-    /// The device is listened for.
     case listening
-    /// The device was heard, and is connected to.
     case pairing(DeviceAddress)
-    /// The person is to answer.
     case ask(ManagedPairing.Question)
     /// The person is to enter this number at the other device.
     case show(UInt32)
@@ -31,11 +28,8 @@ package enum PairingEvent: Equatable, Sendable {
 
 /// A bond without its keys.
 package struct BondFacts: Equatable, Sendable {
-    /// The device's identity.
     package var device: DeviceAddress
-    /// The adapter that has paired.
     package var adapter: BluetoothAddress
-    /// The security of links with the device.
     package var level: GATTLinkSecurity.Level
     /// The length of the key, in bytes.
     package var keySize: UInt8
@@ -63,7 +57,6 @@ package struct BondFacts: Equatable, Sendable {
 }
 
 extension BondFacts {
-    /// Makes the public facts of a bond.
     package init(_ bond: Bond) {
         device = bond.identityAddress
         adapter = bond.localAddress
@@ -78,7 +71,6 @@ extension BondFacts {
         level == .authenticated ? .paired : isSecureConnections ? .pairedOpenly : .pairedLegacy
     }
 
-    /// The security in a list.
     package var security: BondText {
         level == .authenticated ? .authenticated : isSecureConnections ? .encrypted : .legacy
     }

@@ -21,7 +21,6 @@ package enum PairingConsole: String, CaseIterable, Sendable {
         }
     }
 
-    /// True for a person who can be asked.
     package var isAsked: Bool {
         switch self {
         case .none, .display: false
@@ -35,7 +34,6 @@ package struct PairingRequest: Equatable, Sendable {
     /// The shortest and the longest time limit.
     package static let limits = Duration.seconds(1) ... .seconds(600)
 
-    /// The device.
     package var device: DeviceSelector
     /// Abilities of the person at this end.
     package var console = PairingConsole.none
@@ -48,7 +46,6 @@ package struct PairingRequest: Equatable, Sendable {
     package init(_ device: DeviceSelector) { self.device = device }
 }
 
-/// An answer of the person at this end.
 package enum PairingAnswer: Equatable, Sendable {
     /// Both devices show the same number, or not.
     case same(Bool)

@@ -12,7 +12,6 @@ package struct SecurityPolicy: Equatable, Sendable {
     /// The least level, by the configuration and its profiles.
     package var least: GATTLinkSecurity.Level
 
-    /// A choice's security.
     package init(_ asked: GATTLinkSecurity.Level?, least: GATTLinkSecurity.Level) {
         self.asked = asked
         self.least = least
@@ -79,7 +78,6 @@ extension CommandFailure {
 }
 
 extension GATTLinkSecurity.Level {
-    /// The words of all levels, for people.
     package static let words = allCases.map(\.word).joined(separator: ", ")
 
     /// The level of a word, as files, requests and options have it; nil for any other.

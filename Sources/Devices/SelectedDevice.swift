@@ -14,7 +14,6 @@ package import BluetoothLE
 /// user said `--security none` of a device whose keys cannot be used.
 /// A name is what a stranger's device says: what is not plain in it is written as `\u{…}`.
 package struct SelectedDevice: Hashable, Sendable {
-    /// Which device, exactly.
     package var device: DeviceAddress
     /// The name that it advertised when it was chosen; nil where none was heard.
     package var name: String?
@@ -23,7 +22,6 @@ package struct SelectedDevice: Hashable, Sendable {
     /// True where a bond whose keys are another adapter's, or damaged, is not demanded.
     package var ignoresBond: Bool
 
-    /// A choice.
     package init(
         _ device: DeviceAddress,
         name: String?,
@@ -48,7 +46,6 @@ package struct SelectedDevice: Hashable, Sendable {
     package struct Fault: Error, Equatable, Sendable {
         /// From 1 on; the last one for what is missing.
         package var line: Int
-        /// The description of the fault.
         package var cause: String
     }
 
@@ -92,7 +89,6 @@ package struct SelectedDevice: Hashable, Sendable {
         self.init(DeviceAddress(address, type), name: name, security: security, ignoresBond: ignoresBond)
     }
 
-    /// The file's text.
     package var text: String {
         """
         # The device that blewedge uses: written by `blewedge use`, removed by `blewedge forget`.

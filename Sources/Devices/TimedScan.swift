@@ -4,8 +4,6 @@ package import BluetoothLE
 import LinuxIO
 
 /// One look at all devices around, for a while.
-///
-/// To be used on the loop's thread.
 package final class TimedScan {
     private let radio: RadioArbiter
     private let scan: RadioScan

@@ -14,7 +14,6 @@ public struct ByteTable: Equatable, Sendable {
     public enum Action: Hashable, Sendable {
         /// Nothing; the byte is counted as discarded.
         case discard
-        /// Types these one after the other, all or none.
         case type([Step])
 
         /// Types a character.
@@ -34,13 +33,9 @@ public struct ByteTable: Equatable, Sendable {
     /// The most steps of one byte.
     public static let mostSteps = 12
 
-    /// The horizontal tab, HT.
     static let horizontalTab: UInt8 = 0x09
-    /// The backspace, BS.
     static let backspace: UInt8 = 0x08
-    /// The line feed, LF.
     static let lineFeed: UInt8 = 0x0A
-    /// The carriage return, CR.
     static let carriageReturn: UInt8 = 0x0D
     /// The group separator, GS, which GS1 codes have between fields of variable length.
     static let groupSeparator: UInt8 = 0x1D
@@ -93,7 +88,6 @@ public struct ByteTable: Equatable, Sendable {
         case gs1F8 = "gs1-f8"
         /// As `strict`: the group separator is Ctrl+], which terminals take for the character itself.
         case gs1Control = "gs1-ctrl"
-        /// Nothing.
         case discard
 
         /// The purpose of the table, in a few words for people.

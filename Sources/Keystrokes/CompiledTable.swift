@@ -9,7 +9,6 @@ public final class CompiledTable: Sendable {
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The layout has no key for the character that this byte is to type.
         case untypable(byte: UInt8, character: Unicode.Scalar, layout: String)
-        /// No byte may do what this one is to do.
         case wrong(byte: UInt8, reason: String)
         /// The keystrokes of this byte do not fit the kernel's queue, and so could not leave at once.
         case tooLong(byte: UInt8, events: Int)

@@ -129,7 +129,6 @@ struct ChunkHeader: Equatable {
 
     private var lengthAndMarks: UInt32 { UInt32(truncatingIfNeeded: words.0) }
 
-    /// Bytes that follow.
     var count: Int { Int(lengthAndMarks & ~(Self.missingBytes | Self.openDevice)) }
 
     /// Number of the link they came on: another one for every connection, from 1 on.

@@ -5,7 +5,6 @@
 ///
 /// Within a barcode a line feed after a carriage return is absorbed, whatever the time between them.
 struct PartialBarcode {
-    /// The parts that are typed one after the other.
     private enum Part: Int {
         case prefix, body, end, nothing
     }

@@ -13,13 +13,11 @@ package struct CommandQueue: Sendable {
     /// The most commands at a time, the one under way among them.
     package static let mostCommands = 32
 
-    /// The outcome of a command.
     package enum Outcome: Equatable, Sendable {
         /// These bytes are the reply; none for a command that expects none.
         case answered([UInt8])
         /// The last attempt had no reply in time.
         case unanswered
-        /// The command could not be written.
         case notWritten
         /// The link ended, before or after the command was written.
         case lost(isWritten: Bool)
@@ -29,7 +27,6 @@ package struct CommandQueue: Sendable {
     package struct End: Equatable, Sendable {
         /// The number that `add` gave it.
         package var number: UInt64
-        /// The outcome.
         package var outcome: Outcome
     }
 
@@ -37,7 +34,6 @@ package struct CommandQueue: Sendable {
     package struct Steps: Equatable, Sendable {
         /// Bytes of the device that are no reply.
         package var others: [UInt8] = []
-        /// The commands that have ended.
         package var ends: [End] = []
         /// Bytes to write; `written` or `notWritten` is to be called then.
         package var write: [UInt8]?
@@ -58,7 +54,6 @@ package struct CommandQueue: Sendable {
     private var waiting: [(number: UInt64, command: ChatScript.Command)] = []
     private var lastNumber: UInt64 = 0
 
-    /// An empty queue.
     package init() {}
 
     /// True while a reply is waited for: what the device sends is to be passed to `receive`.
@@ -116,7 +111,6 @@ package struct CommandQueue: Sendable {
         return steps
     }
 
-    /// Time has passed.
     package mutating func handleDeadline(now: Duration) -> Steps {
         var steps = Steps()
         guard let deadline, now >= deadline, let running else { return steps }

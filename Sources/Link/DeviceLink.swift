@@ -13,7 +13,6 @@ package import Texts
 package final class DeviceLink {
     /// The events of the link that was asked for last.
     package enum Event {
-        /// Subscribed, and the handshake is done.
         case ready
         /// The device answers, but offers nothing that can be used.
         case unsupported(Reason)
@@ -36,7 +35,6 @@ package final class DeviceLink {
 
     /// The number of the link that was asked for last.
     package private(set) var epoch: UInt32 = 0
-    /// The device of that link.
     package private(set) var device: DeviceAddress?
     private var received = ValueCounts()
     /// The time when the link became ready, and the values of the characteristic before it; nil without such a link.
@@ -47,7 +45,6 @@ package final class DeviceLink {
     private var isRefused = false
     /// Whether anybody may be the device at the link's other end: nothing is asked that only a paired one has.
     package var isOpen: Bool { required == .none || link?.security.suffices(for: required) != true }
-    /// The links that were ready, and what ended them.
     package private(set) var counts = LinkCounts()
 
     private let radio: RadioArbiter
@@ -72,7 +69,6 @@ package final class DeviceLink {
     private var closings = 0
     private let replyTimer = LoopTimer()
 
-    /// No link yet.
     package init(_ profiles: [Profile], on radio: RadioArbiter) {
         self.radio = radio
         self.profiles = profiles
@@ -81,7 +77,6 @@ package final class DeviceLink {
         driver.onEvent = { [unowned self] event in take(event) }
     }
 
-    /// The values of all links so far.
     package var values: ValueCounts {
         var values = received
         values.dropped = driver.droppedPackets
@@ -116,7 +111,6 @@ package final class DeviceLink {
     /// Takes note that the link is about to be closed because of what its device sends.
     package func noteFlood() { counts.end(.flooded) }
 
-    /// Takes note that the adapter is gone, and the link with it.
     package func noteAdapterLoss() { counts.end(.withAdapter) }
 
     /// Ends the link or the attempt; `completion` is called, later, when there is none any more.

@@ -7,21 +7,17 @@ import Configuration
 ///
 /// A pure state machine over the client. Whatever the device does, it ends within the limits of attributes and time.
 package struct GATTBrowser: Sendable {
-    /// The tasks that a browser can be given.
     package enum Task: Equatable, Sendable {
         /// Discover the services, characteristics and descriptors.
         case tree
         /// The value of an attribute, or of all of a type.
         case read(GATTTarget)
-        /// To write a value.
         case write(GATTTarget, [UInt8], withResponse: Bool)
         /// The values that a characteristic sends.
         case subscribe(GATTTarget)
     }
 
-    /// How it stands.
     package enum Progress: Equatable, Sendable {
-        /// A procedure runs.
         case underWay
         /// The services, characteristics and descriptors that the device has.
         case tree(GATTTree)
@@ -31,23 +27,17 @@ package struct GATTBrowser: Sendable {
         case written
         /// Values of this characteristic arrive from now on.
         case subscribed(GATTCharacteristic)
-        /// It came to nothing.
         case failed(Failure)
     }
 
     /// Why it came to nothing.
     package enum Failure: Error, Equatable, Sendable {
-        /// A procedure failed.
         case procedure(GATTError)
-        /// The device has no such attribute.
         case missing(GATTTarget)
-        /// The device has several: these.
         case ambiguous(GATTTarget, [AttributeHandle])
     }
 
-    /// The most attributes that a tree may have.
     package static let attributeLimit = 4096
-    /// The longest that all of it may take.
     package static let timeLimit = Duration.seconds(120)
 
     private enum Step: Sendable {
@@ -75,7 +65,6 @@ package struct GATTBrowser: Sendable {
     /// Core 6.0, Vol 3, Part F, 3.4.4.2.
     private static let longestListedValue = 253
 
-    /// Makes a browser for one connection.
     package init(_ task: Task) {
         self.task = task
     }
@@ -83,7 +72,6 @@ package struct GATTBrowser: Sendable {
     /// Whether a value of this handle, notified or indicated, is one of those that were subscribed to (D-36).
     package func isWanted(_ handle: AttributeHandle) -> Bool { subscribed?.value == handle }
 
-    /// The first procedure.
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
         started = now
         switch task {

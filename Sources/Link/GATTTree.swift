@@ -4,30 +4,21 @@ package import BluetoothLE
 
 /// The attributes of a device: its primary services with their characteristics and descriptors, by rising handles.
 package struct GATTTree: Equatable, Sendable {
-    /// A characteristic and its descriptors.
     package struct Characteristic: Equatable, Sendable {
-        /// The characteristic.
         package var characteristic: GATTCharacteristic
-        /// Its descriptors.
         package var descriptors: [GATTDescriptor]
 
-        /// A characteristic with these descriptors.
         package init(characteristic: GATTCharacteristic, descriptors: [GATTDescriptor] = []) {
             self.characteristic = characteristic
             self.descriptors = descriptors
         }
     }
 
-    /// A service and what is in it.
     package struct Service: Equatable, Sendable {
-        /// The service.
         package var service: GATTService
-        /// The services that it includes.
         package var includes: [GATTIncludedService]
-        /// Its characteristics.
         package var characteristics: [Characteristic]
 
-        /// A service with these contents.
         package init(
             service: GATTService,
             includes: [GATTIncludedService] = [],
@@ -39,10 +30,8 @@ package struct GATTTree: Equatable, Sendable {
         }
     }
 
-    /// The primary services.
     package var services: [Service]
 
-    /// A tree of these services.
     package init(services: [Service] = []) {
         self.services = services
     }
@@ -50,9 +39,7 @@ package struct GATTTree: Equatable, Sendable {
 
 /// An attribute as a user names it.
 package enum GATTTarget: Equatable, Sendable {
-    /// By its handle.
     case handle(AttributeHandle)
-    /// By its type.
     case uuid(BluetoothUUID)
 
     /// Reads `0x0012` as a handle (one to four digits), `2A00` or a longer form as a UUID; nil for anything else.

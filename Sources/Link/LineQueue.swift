@@ -15,7 +15,6 @@ package struct LineQueue {
         /// Bytes of lines that it did not get whole.
         package var missed: UInt64 = 0
 
-        /// Nothing yet.
         package init() {}
     }
 
@@ -28,7 +27,6 @@ package struct LineQueue {
 
     /// What the reader took and missed.
     package private(set) var counts = Counts()
-    /// The bytes that wait.
     package private(set) var waiting = 0
 
     private let capacity: Int
@@ -36,7 +34,6 @@ package struct LineQueue {
     private var lines: [OutputLine] = []
     /// Where the first line is that waits; those before it are gone.
     private var first = 0
-    /// The bytes of it that were taken.
     private var offset = 0
     /// Whether the line that comes last is in the queue from its beginning on, so far.
     private var isInLine = false
@@ -54,7 +51,6 @@ package struct LineQueue {
         return length <= capacity - waiting && lines.count - first < Self.mostLines
     }
 
-    /// Takes a line to the end of the queue, or not.
     package mutating func append(_ line: OutputLine) {
         if line.begins {
             isInLine = fits(line)

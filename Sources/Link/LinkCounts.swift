@@ -8,7 +8,6 @@ package import Texts
 package struct LinkCounts: Equatable, Sendable {
     /// The reasons for which a link ends.
     package enum End: Int, CaseIterable, Sendable {
-        /// The device ended it.
         case endedByDevice
         /// Nothing came from the device for the supervision time-out.
         case outOfReach
@@ -18,25 +17,19 @@ package struct LinkCounts: Equatable, Sendable {
         case flooded
         /// The link was less secure than it has to be.
         case notSecured
-        /// The adapter was lost.
         case withAdapter
         /// The user, another choice, or the program's end.
         case endedHere
-        /// Any other error.
         case failed
     }
 
-    /// The links that became ready.
     package private(set) var ready: UInt64 = 0
     /// The links that ended after that, by reason, in the order of `End.allCases`.
     private var ends: [UInt64] = Array(repeating: 0, count: End.allCases.count)
-    /// True while a link stands.
     private var isStanding = false
 
-    /// Counts of no link.
     package init() {}
 
-    /// The links that ended for this reason.
     package func ended(_ end: End) -> UInt64 { ends[end.rawValue] }
 
     /// Counts a link that is ready.
@@ -62,7 +55,6 @@ package struct LinkCounts: Equatable, Sendable {
 }
 
 extension LinkCounts.End {
-    /// The reason of a link that has failed.
     init(_ failure: LinkFailure) {
         switch failure {
         case .system(.connectionReset), .closedByPeer: self = .endedByDevice
@@ -75,7 +67,6 @@ extension LinkCounts.End {
     }
 }
 
-/// A link that is ready, at one moment.
 package struct LinkFacts: Equatable, Sendable {
     /// For how long it has been ready.
     package var age: Duration
@@ -83,9 +74,7 @@ package struct LinkFacts: Equatable, Sendable {
     package var notifications: UInt64
     /// The longest PDU of the Attribute Protocol, in bytes.
     package var mtu: UInt16
-    /// Its security.
     package var security = GATTLinkSecurity()
-    /// What is known of its radio.
     package var quality: LinkQuality
 
     /// The facts as `status` has them: times in whole microseconds, milliseconds and seconds, as the names say.
@@ -121,6 +110,5 @@ package struct ValueCounts: Equatable, Sendable {
     /// Packets that the kernel dropped because they were not read in time.
     package var dropped: UInt64 = 0
 
-    /// None yet.
     package init() {}
 }

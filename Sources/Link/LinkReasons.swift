@@ -21,7 +21,6 @@ extension Reason {
 }
 
 extension Reason {
-    /// The most services that are named.
     private static let mostNamed = 4
     /// Services of every device, which carry nothing.
     private static let common: Set<BluetoothUUID> = [BluetoothUUID(0x1800 as UInt16), BluetoothUUID(0x1801 as UInt16)]
@@ -47,7 +46,6 @@ extension Reason {
         self.init(failure)
     }
 
-    /// The services by their names, or by their UUIDs where they have none.
     private static func names(of services: [BluetoothUUID]) -> Message {
         var names: [String] = []
         for uuid in services where !common.contains(uuid) {

@@ -12,7 +12,6 @@ package import Texts
 /// The owner makes one for each connection and passes it that connection's client only (BT-9), calls `handleDeadline` when
 /// `deadline` has come, and passes on every value that comes from where `replies` says.
 package struct LinkSetup: Sendable {
-    /// How the setup stands.
     package enum Progress: Equatable, Sendable {
         /// A procedure runs, or a reply is waited for.
         case underWay
@@ -20,7 +19,6 @@ package struct LinkSetup: Sendable {
         case ready(AttributeHandle)
         /// The device answers, but is not one of these profiles.
         case unsupported(Reason)
-        /// A procedure failed.
         case failed(GATTError)
         /// The handshake failed: to be tried again like any attempt.
         case refused(ChatScript.Failure)
@@ -33,7 +31,6 @@ package struct LinkSetup: Sendable {
         var service: GATTService
     }
 
-    /// What was chosen of a candidate.
     private struct Choice: Sendable {
         var profile: Profile
         var characteristic: GATTCharacteristic
@@ -52,7 +49,6 @@ package struct LinkSetup: Sendable {
     private var unconfigured: Choice?
     private var queue = ChatScript([])
 
-    /// The profile that the device was found to have.
     package private(set) var profile: Profile?
     /// The characteristic that is subscribed to, known from the moment its subscription begins: the first value can come
     /// before the answer.
@@ -83,7 +79,6 @@ package struct LinkSetup: Sendable {
     /// When `handleDeadline` wants to be called; nil while no reply is waited for.
     package var deadline: Duration? { step == .handshake ? queue.deadline : nil }
 
-    /// The first procedure.
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
         step = .services
         return Self.attempt { () throws(GATTError) in
@@ -130,7 +125,6 @@ package struct LinkSetup: Sendable {
         carryOut(queue.receive(value, now: now), &client, now)
     }
 
-    /// Time has passed.
     package mutating func handleDeadline(_ client: inout GATTClient, now: Duration) -> Progress {
         guard step == .handshake else { return .underWay }
         return carryOut(queue.handleDeadline(now: now), &client, now)
@@ -277,9 +271,7 @@ package struct LinkSetup: Sendable {
 }
 
 extension GATTCharacteristic {
-    /// Whether its value can be written at all.
     var isWritable: Bool { properties.contains(.write) || properties.contains(.writeWithoutResponse) }
-    /// Whether its value can be notified or indicated.
     var isSubscribable: Bool { properties.contains(.notify) || properties.contains(.indicate) }
 }
 

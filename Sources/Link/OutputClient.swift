@@ -8,7 +8,6 @@ package import SystemPackage
 package enum WireChannel: ~Copyable {
     /// A pseudo-terminal's near end.
     case terminal(PseudoTerminal)
-    /// A client of a local socket.
     case client(LocalStream)
     /// Standard output, from which nothing is read.
     case output(StandardOutput)
@@ -111,15 +110,11 @@ package enum WireChannel: ~Copyable {
 }
 
 /// One reader of another end, on the event loop: lines out, within bounds, and bytes in.
-///
-/// To be used on the loop's thread.
 package final class OutputClient {
-    /// The bytes of one write.
     private static let pieceLength = 4096
     /// How often one that cannot be watched is tried again while its reader is behind.
     private static let retryInterval = Duration.milliseconds(20)
 
-    /// Takes what the other end sends.
     package var onBytes: (([UInt8]) -> Void)?
     /// Called each time the reader took some of what waited.
     package var onRoom: (() -> Void)?
@@ -143,7 +138,6 @@ package final class OutputClient {
     private var isWaitingForRoom = false
     private var queue: LineQueue
 
-    /// Begins to read.
     package init(_ channel: consuming WireChannel, _ policy: SlowReaderPolicy, on loop: EventLoop) throws(Errno) {
         self.channel = channel
         self.loop = loop
@@ -190,7 +184,6 @@ package final class OutputClient {
     /// What the reader took and missed so far.
     package var counts: LineQueue.Counts { queue.counts }
 
-    /// The bytes that wait for it.
     package var waiting: Int { queue.waiting }
 
     /// Whether a line can wait for the reader without another being dropped.

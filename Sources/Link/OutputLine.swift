@@ -2,9 +2,8 @@
 
 /// A line, or a part of one, on its way to the readers of another end; what became of it is told once, when nobody holds it.
 ///
-/// It is delivered when one reader at least took it whole. To be used on the loop's thread.
+/// It is delivered when one reader at least took it whole.
 package final class OutputLine {
-    /// What the readers are to get.
     package let bytes: [UInt8]
     /// The number of received bytes that it stands for.
     package private(set) var cost: Int
@@ -32,7 +31,6 @@ package final class OutputLine {
         self.onOutcome = onOutcome
     }
 
-    /// Takes note of one more holder.
     func hold() { holders += 1 }
 
     /// Takes note that a holder lets go of it, and whether it took all of it.

@@ -7,10 +7,7 @@ package import SystemPackage
 package import Texts
 
 /// The other end of the wire where that is not the keyboard: standard output, a pseudo-terminal, or a local socket.
-///
-/// To be used on the loop's thread.
 package final class OutputListener {
-    /// The most clients of a socket.
     package static let mostClients = 8
 
     /// Told what became of received bytes that were handed over.
@@ -19,18 +16,15 @@ package final class OutputListener {
     package var onRoom: (() -> Void)?
     /// Called once when standard output cannot be written to any more.
     package var onLoss: ((Errno) -> Void)?
-    /// Takes what comes for the device.
     package var onBytes: (([UInt8]) -> Void)?
     /// Where it is, for people; nil for standard output.
     package let place: String?
 
-    /// True for standard output, which has one reader and no other after it.
     private var isStandardOutput: Bool { place == nil }
     private let loop: EventLoop
     private var listener: RecoveringListener?
     private let policy: SlowReaderPolicy
     private var connections: [OutputClient] = []
-    /// What the readers have missed that are gone.
     private var missedByGone: UInt64 = 0
 
     /// Opens the end; there is none for the keyboard.
@@ -158,7 +152,6 @@ package struct OutputCounts: Sendable {
     /// Each reader's counts, the bytes that wait for it, and false for a terminal that no program has open, in the order in
     /// which they came.
     package var readers: [(counts: LineQueue.Counts, waiting: Int, isAttended: Bool)]
-    /// What those missed that are gone.
     package var missedByGone: UInt64
 
     /// The readers, as `status` has them.
@@ -172,6 +165,5 @@ package struct OutputCounts: Sendable {
         }
     }
 
-    /// What all readers together missed.
     package var missed: UInt64 { readers.reduce(missedByGone) { $0 &+ $1.counts.missed } }
 }

@@ -7,11 +7,9 @@ import Typing
 /// A line ends with a carriage return or a line feed, before a silence, or where it would be too long; its parts are passed
 /// on as they come.
 package struct RawLines {
-    /// A line, or a part of one.
     package struct Part: Equatable, Sendable {
         /// Its bytes, at least one.
         package var bytes: [UInt8]
-        /// Whether it is a line's beginning.
         package var begins: Bool
         /// Whether it is a line's end.
         package var ends: Bool

@@ -9,23 +9,16 @@ package import Configuration
 /// Like the module that it plays, it discards what it is given while nobody has subscribed. To be used on the loop's
 /// thread.
 package final class SimulatedModule {
-    /// The events that an observer is told of.
     package enum Event {
-        /// A central has connected.
         case connected(DeviceAddress)
         /// A central wants the values, or wants them no more.
         case subscribed(Bool)
-        /// A central has written.
         case received([UInt8])
-        /// A central has gone.
         case disconnected(DeviceAddress, DisconnectReason)
     }
 
-    /// The counts since the start.
     package struct Counts: Equatable, Sendable {
-        /// Values that were queued for a subscriber.
         package var values = 0
-        /// Their bytes.
         package var bytes = 0
         /// Values that nobody wanted.
         package var discarded = 0
@@ -39,7 +32,6 @@ package final class SimulatedModule {
     /// A value that some of those who want it have no room for yet, and who these are.
     private var held: (value: [UInt8], missing: [GATTServer.PeerID])?
 
-    /// The counts so far.
     package private(set) var counts = Counts()
     /// Called when there is room again for what `notify` did not take.
     package var onRoom: (() -> Void)?
@@ -194,12 +186,9 @@ package final class SimulatedModule {
 
 /// Why a simulated module cannot be reached.
 package enum SimulationFailure: Error, CustomStringConvertible {
-    /// The name or the service does not fit into an advertisement.
     case doesNotFit(AdvertisementLayout.Failure)
-    /// The adapter does not advertise.
     case refused(String)
 
-    /// One line for people.
     package var description: String {
         switch self {
         case .doesNotFit(let failure): failure.description

@@ -11,11 +11,10 @@ package import Typing
 /// there goes to the device (X-9, D-7).
 ///
 /// As text, the bytes take the keyboard's whole way, with its table, barcodes and account, and what a reader would see
-/// of the keystrokes is handed over, line by line. To be used on the loop's thread.
+/// of the keystrokes is handed over, line by line.
 package final class TextOutput {
     /// The keyboard without a kernel that the service types on.
     package let screen: TextKeyboard
-    /// The other end.
     package let end: OutputListener
 
     private let lines = LineBuffer()
@@ -26,7 +25,6 @@ package final class TextOutput {
     /// Lines that wait for room at the end, the oldest first, from `first` on.
     private var waiting: [OutputLine] = []
     private var first = 0
-    /// The line that was taken last.
     private var last: OutputLine?
     private let silence = LoopTimer()
     private var isHandingOver = false
@@ -44,7 +42,6 @@ package final class TextOutput {
         try self.init(to: end, isRaw: configuration.isRaw, layout: layout, on: loop)
     }
 
-    /// The wire to an end.
     package init(to end: OutputListener, isRaw: Bool, layout: KeyboardLayout, on loop: EventLoop) throws(CommandFailure)
     {
         self.end = end

@@ -7,7 +7,6 @@ package import SystemPackage
 package struct Descriptor: ~Copyable, Sendable {
     /// The number, for calls that this module makes; it must not be closed.
     let number: Int32
-    /// What it leads to.
     let kind: CallKind
 
     /// Takes over an open descriptor.

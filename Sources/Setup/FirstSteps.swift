@@ -20,7 +20,6 @@ package enum FirstSteps {
 
 /// A file for people at a shell: the manual page, or what a shell completes commands and options with.
 package struct HelpFile: Hashable, Sendable {
-    /// What reads such a file.
     package enum Reader: String, CaseIterable, Sendable {
         case man, bash, zsh, fish
 

@@ -39,7 +39,6 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         case replaced
     }
 
-    /// What the kernel has answered.
     package enum State: Equatable, Sendable {
         case present
         /// It is not there; the error, in words, where there was one.
@@ -47,7 +46,6 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         /// The kernel has not said; the error, in words, where there was one.
         case unknown(String?)
 
-        /// The word in JSON.
         package var word: String {
             switch self {
             case .present: "present"

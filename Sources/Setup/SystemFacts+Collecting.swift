@@ -15,7 +15,6 @@ extension SystemFacts {
     private static let bluetoothServices = ["bluetoothd", "bluetooth-meshd"]
     /// The names of programs that ask for a login name or a password.
     private static let loginPrompts = ["agetty", "getty", "mingetty", "fgetty", "login"]
-    /// The directories in which units are installed.
     private static let unitDirectories = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
 
     /// The manager of this machine's services, if it has blewedge's; nil otherwise.

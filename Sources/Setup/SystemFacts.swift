@@ -14,7 +14,6 @@ package import Typing
 package struct SystemFacts: Equatable, Sendable {
     /// The availability of Bluetooth sockets in the kernel.
     package enum Sockets: Equatable, Sendable {
-        /// The kernel makes them.
         case available
         /// The kernel does not know the family or the protocol (EAFNOSUPPORT, EPROTONOSUPPORT).
         case unknown
@@ -89,11 +88,9 @@ package struct SystemFacts: Equatable, Sendable {
         package var pause: Message?
         /// The number of bytes received since the daemon's start.
         package var received: UInt64 = 0
-        /// The number of these that were typed.
         package var typed: UInt64 = 0
         /// The number of these that were discarded or rejected by the table.
         package var discarded: UInt64 = 0
-        /// The number of these that were lost.
         package var lost: UInt64 = 0
         package var layout: String?
         package var eventNode: String?

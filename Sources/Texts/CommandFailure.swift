@@ -4,7 +4,6 @@
 package struct CommandFailure: Error, Equatable, Sendable {
     /// The failures that a program may go on from, as answers on the control socket name them.
     package enum Kind: String, Sendable {
-        /// No daemon runs.
         case noDaemon = "no-daemon"
         /// Nobody has said that anybody may be the device.
         case openDevice = "open-device"
@@ -12,7 +11,6 @@ package struct CommandFailure: Error, Equatable, Sendable {
         case chosenAlready = "chosen-already"
     }
 
-    /// The exit status of the command.
     package var status: ExitStatus
     /// The cause, in one sentence.
     package var cause: Message
@@ -97,6 +95,5 @@ package struct Reason: Hashable, Sendable {
         self.init(failure.cause, remedy: failure.remedy)
     }
 
-    /// The cause, followed by the remedy in brackets.
     package var message: Message { cause.followed(by: remedy) }
 }

@@ -24,7 +24,6 @@ package protocol Localized: CaseIterable, RawRepresentable, Sendable where RawVa
 extension Localized {
     package var remedy: LocalText? { nil }
 
-    /// The text in one language, with the arguments in its places.
     package func text(_ language: Language, _ arguments: String...) -> String {
         texts.filled(language, with: arguments)
     }

@@ -11,7 +11,6 @@ package protocol MessageArgument: Sendable {
 /// Two messages are equal if their English is. Programs, journals and the control socket get the English; the socket
 /// also gets the id of the text and the arguments, from which a client makes the text in its own language.
 package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgument {
-    /// An argument of a text.
     package enum Argument: Sendable, MessageArgument {
         case plain(String)
         /// A message, which is translated with the text.
@@ -72,7 +71,6 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
         return examples.dropFirst().reduce(first) { PlainText.listed.message($0, $1) }
     }
 
-    /// The message, followed by another one in brackets.
     package func followed(by other: Message?) -> Message {
         other.map { PlainText.inBrackets.message(self, $0) } ?? self
     }

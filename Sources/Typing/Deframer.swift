@@ -8,7 +8,6 @@
 /// is over (`expire` at `deadline`), when others are known to be lost, and at the end of the link (`end`).
 package struct Deframer: Sendable {
     package struct Result: Equatable, Sendable {
-        /// The payloads, one after another.
         package var payload: [UInt8] = []
         /// The number of bytes of good frames that are not payload.
         package var wrapping = 0

@@ -8,8 +8,6 @@ package import Texts
 ///
 /// It is closed while the user has paused, and while another virtual terminal than the chosen one is in the
 /// foreground (LK-22).
-///
-/// It is used on the loop's thread.
 package final class KeyboardGate {
     /// The handler that is called when the gate has opened (true) or closed (false).
     package var onChange: ((Bool) -> Void)?

@@ -16,7 +16,6 @@ package struct Keypad: Sendable {
 
     private let method: ClearMethod
     private let snippets: Snippets
-    /// The byte of each step that can be typed.
     private let numbers: [ByteTable.Step: UInt8]
     /// The reason for each step that cannot be typed.
     private let refusals: [ByteTable.Step: Message]

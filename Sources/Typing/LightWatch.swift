@@ -5,8 +5,6 @@ import LinuxIO
 import SystemPackage
 
 /// The reader of the keyboard's lights on the event loop, which tells the typist if CapsLock is on.
-///
-/// It is used on the loop's thread.
 final class LightWatch {
     /// The state of the CapsLock light, which the typist reads.
     let capsLock = CapsLockLight()

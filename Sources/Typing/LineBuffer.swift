@@ -33,7 +33,6 @@ package final class LineBuffer: Sendable {
         package var before: Int
         /// Received bytes that it types.
         package var cost: Int
-        /// Whether bytes were lost before its own.
         package var followsMissingBytes: Bool
         /// Whether it ends with an Enter or a Tab, or with a barcode of scan mode.
         package var endsBarcode: Bool

@@ -157,8 +157,6 @@ package final class ExpectedEvents: Sendable {
 }
 
 /// The self-check on the event loop: reads the keyboard's event node, and compares its events with the meant ones.
-///
-/// It is used on the loop's thread.
 package final class Verifier {
     /// The silence after which no event is on its way; it is longer than any pause within a barcode.
     private static let quiet = Duration.milliseconds(200)

@@ -40,7 +40,6 @@ package struct Snippets: Equatable, Sendable {
         self.init(all: Self.tags(set).map { Snippet(title: $0.title, opening: $0.opening, closing: $0.closing) })
     }
 
-    /// The opening and closing texts of a built-in set.
     static func tags(_ set: BuiltIn) -> [(title: String, opening: String, closing: String)] {
         switch set {
         case .none: []

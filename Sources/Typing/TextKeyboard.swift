@@ -64,7 +64,6 @@ package struct TextKeyboard: Sendable {
         self.characters = characters
     }
 
-    /// Takes all events.
     package func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let bytes = events.byteCount
         var parsed: [EventNode.Event] = []

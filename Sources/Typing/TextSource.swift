@@ -3,8 +3,6 @@
 package import LinuxIO
 
 /// The text of one device: takes the frames off the values of its links, and hands the rest to each of its outputs.
-///
-/// To be used on the loop's thread.
 package final class TextSource {
     /// The bytes for which an output had no room though it could type: what came faster than it could be typed.
     package private(set) var outrun: UInt64 = 0

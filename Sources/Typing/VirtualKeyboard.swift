@@ -6,8 +6,6 @@ package import SystemPackage
 package import Texts
 
 /// The virtual keyboard with its typing thread, and the path of the received bytes to it.
-///
-/// It is used on the loop's thread.
 package final class VirtualKeyboard {
     /// The name by which programs know it (D-11).
     package static let name = "blewedge keyboard"
@@ -20,7 +18,6 @@ package final class VirtualKeyboard {
     package enum Change {
         /// It takes no more keys for this reason: another is made.
         case gone(CommandFailure)
-        /// Another is there.
         case remade
     }
 

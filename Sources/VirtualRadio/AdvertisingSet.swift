@@ -14,7 +14,6 @@ struct AdvertisingSet {
         static let legacy = Properties(rawValue: 1 << 4)
         static let anonymous = Properties(rawValue: 1 << 5)
         static let includesTxPower = Properties(rawValue: 1 << 6)
-        /// The properties that exist.
         static let all = Properties(rawValue: 0x7F)
 
         /// The combinations with legacy PDUs that exist (Core 6.0, Vol 4, Part E, 7.8.53, table 7.5).

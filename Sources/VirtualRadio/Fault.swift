@@ -66,7 +66,6 @@ struct FaultPlan: Sendable {
     var subevents: [LESubevent: ArmedFault<EventFault>] = [:]
     var data: [DataDirection: ArmedFault<DataFault>] = [:]
 
-    /// The bytes with one of them changed.
     static func corrupted(_ bytes: [UInt8], _ offset: Int, _ mask: UInt8) -> [UInt8] {
         guard !bytes.isEmpty else { return bytes }
         var bytes = bytes

@@ -68,7 +68,6 @@ extension VirtualController {
         return [Identity.txPower]
     }
 
-    /// Refuses properties that exclude each other.
     private static func check(_ properties: AdvertisingSet.Properties) throws(Refusal) {
         guard AdvertisingSet.Properties.all.isSuperset(of: properties) else { throw .invalid }
         if properties.contains(.legacy) {

@@ -6,8 +6,6 @@ package import LinuxIO
 package import VirtualRadio
 
 /// A radio in memory that runs by the loop's clock, with a transport to each of its controllers.
-///
-/// To be used on the loop's thread.
 package final class MemoryRadio {
     /// The air itself, to bring its controllers out of each other's range.
     package let radio: VirtualRadio

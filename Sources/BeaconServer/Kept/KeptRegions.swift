@@ -9,9 +9,7 @@ package struct KeptRegions: Equatable, Sendable {
     /// What a fetch found beside what was kept.
     package enum Difference: String, Hashable, Sendable {
         case none = "no-difference"
-        /// Regions that were not there before.
         case new = "has-new"
-        /// Regions that are there no more.
         case abandoned = "has-abandoned"
         case newAndAbandoned = "has-new-and-abandoned"
     }

@@ -92,7 +92,6 @@ package struct TrackQueue: Equatable, Sendable {
         return object.text + "\n"
     }
 
-    /// What became of the records.
     package var counts: JSONObject {
         var object = JSONObject()
         object.add("sent", sent)

@@ -33,7 +33,6 @@ package struct TrackSender: Sendable {
     }
 }
 
-/// One run of sending what waits.
 package struct TrackRun {
     package struct Report: Equatable, Sendable {
         package var sent = 0

@@ -12,7 +12,6 @@ package import LinuxIO
 package struct CurlLibrary {
     /// The file that the loader looks for.
     package static let fileName = "libcurl.so.4"
-    /// The package of Debian that has it.
     package static let packageName = "libcurl4"
 
     private typealias GlobalInit = @convention(c) (Int) -> Int32

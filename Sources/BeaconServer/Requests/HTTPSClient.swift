@@ -37,7 +37,6 @@ package struct HTTPSClient {
     /// The longest answer that is taken, in bytes.
     package static let longestAnswer = 1 << 20
 
-    /// CURLPROTO_HTTPS.
     private static let httpsBit = 1 << 1
     /// CURL_SSLVERSION_TLSv1_2, which is the oldest that is spoken.
     private static let oldestTLS = 6

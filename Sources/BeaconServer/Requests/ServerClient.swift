@@ -105,7 +105,6 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
     package enum Fault: Error, Equatable, Sendable {
         /// It does not begin with `https://`.
         case notHTTPS
-        /// It has no host, or one with signs that no host has.
         case host
         case port
         /// It names a user, or has a password: both would be seen by whoever reads it.
@@ -136,7 +135,6 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
         description = Self.scheme + rest
     }
 
-    /// The address of a request.
     func callAsFunction(_ name: String) -> String { "\(description)/\(name)" }
 
     /// The host, which is a name or an address (of version 6 in brackets), and the port.
@@ -163,7 +161,6 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
 
 /// The access token of an application (SW-1's application's code), which nothing prints.
 package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Why there is no token.
     package enum Failure: Error, Equatable, Sendable {
         case unreadable(FilePath, Errno)
         case foreign(FilePath, owner: UInt32)

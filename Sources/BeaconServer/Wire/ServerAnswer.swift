@@ -14,7 +14,6 @@ package enum ServerError: Int, Error, Hashable, Sendable, CaseIterable {
     case invalidRegion = 2002
     /// The beacon is no one-time beacon in use.
     case invalidBeacon = 2003
-    /// The server failed while it checked.
     case serverFailed = 2004
     /// The server cannot be reached.
     case unreachable = 2005
@@ -23,17 +22,14 @@ package enum ServerError: Int, Error, Hashable, Sendable, CaseIterable {
 /// Why a server was not asked, or did not do what it was asked.
 package enum ServerFault: Error, Equatable, Sendable {
     case token(AccessToken.Failure)
-    /// There is no answer.
     case request(HTTPSClient.Failure)
     /// The answer has another status than 200.
     case http(Int)
-    /// The answer is not understood.
     case answer(ServerAnswerFault)
     /// The server, or what stands for it, names an error.
     case refused(ServerError)
     /// Regions were fetched recently: the next fetch is allowed then, in seconds since 1970-01-01 00:00:00 UTC.
     case tooSoon(until: Int)
-    /// The test log is for test mode.
     case notInTestMode
 
     /// The document's number of the error; nil where it has none.
@@ -52,7 +48,6 @@ package enum ServerFault: Error, Equatable, Sendable {
     }
 }
 
-/// What a server answered, read.
 package enum ServerAnswer {
     /// Reads an answer to `regions`: at least one, all of which were asked for.
     package static func regions(
@@ -127,7 +122,6 @@ package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConver
     package var description: String { "\(place): \(reason)" }
 }
 
-/// A member of what was answered, with its place.
 struct AnswerMember {
     typealias Fault = ServerAnswerFault
 
@@ -141,7 +135,6 @@ struct AnswerMember {
         self.place = place
     }
 
-    /// The whole of an answer, which is an object.
     init(whole bytes: [UInt8]) throws(Fault) {
         do throws(JSONValue.Fault) {
             self.init(try JSONValue(bytes), "")
@@ -194,7 +187,6 @@ struct AnswerMember {
         return values.enumerated().map { AnswerMember($1, "\(place)[\($0)]") }
     }
 
-    /// One of the words of a type.
     func word<Word: RawRepresentable & CaseIterable>() throws(Fault) -> Word where Word.RawValue == String {
         let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
         guard let text = value?.string, let word = Word(rawValue: text) else { throw fault("is none of \(words)") }

@@ -134,7 +134,6 @@ package struct OnetimeBeacon: Hashable, Sendable {
 
 /// A region that a server manages for an application (SW-10).
 package struct ManagedRegion: Hashable, Sendable {
-    /// Whose region it is.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case test
         /// The application's own.
@@ -143,7 +142,6 @@ package struct ManagedRegion: Hashable, Sendable {
         case thirdParty = "third-party"
     }
 
-    /// Which beacons make it.
     package enum Variety: String, Hashable, Sendable, CaseIterable {
         case `static`
         case dynamic
@@ -159,7 +157,6 @@ package struct ManagedRegion: Hashable, Sendable {
         (self.region, self.kind, self.variety, self.name) = (region, kind, variety, name)
     }
 
-    /// Its members as JSON.
     package var members: JSONObject {
         var object = region.members
         object.add("type", kind.rawValue)
@@ -175,7 +172,6 @@ package struct ManagedRegion: Hashable, Sendable {
         name = try object["name"].ifThere?.string(longest: 64)
     }
 
-    /// The most regions in one answer.
     static let most = 10_000
 
     /// Reads a list in which no region stands twice.

@@ -24,7 +24,6 @@ package struct TrackRecord: Hashable, Sendable {
 
     /// The longest that a track takes, in milliseconds.
     package static let longest = 15_000
-    /// The most sightings of one.
     package static let mostSightings = 16
 
     /// A number that no other record has, so that the server notices one that it gets again.
@@ -55,7 +54,6 @@ package struct TrackRecord: Hashable, Sendable {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// What is sent, exactly.
     package var members: JSONObject {
         var object = JSONObject()
         object.add("record", identifier)

@@ -5,7 +5,6 @@ package import Texts
 /// The beacons that were designated: the only ones of their regions that react (SW-8, SW-9, D-29).
 package struct DesignatedBeacons: Equatable, Sendable {
     package struct Beacon: Equatable, Sendable {
-        /// What it says it is.
         package var identity: BeaconIdentity
         package var keyCode: String
         /// Whether seeing it switches the watching of the others (SW-15).
@@ -26,17 +25,13 @@ package struct DesignatedBeacons: Equatable, Sendable {
         case noAdapter = -1
         /// No region was named, and there is not exactly one static region.
         case noRegion = -2
-        /// No code was named.
         case noCodes = -3
         /// The region is none of static beacons.
         case unfitRegion = -4
         /// No beacon of the region has one of the codes.
         case unfitCode = -5
-        /// There was no room for any.
         case tooMany = -6
-        /// They could not be kept.
         case notKept = -7
-        /// There is no event to tell of.
         case noOptions = -8
 
         /// The exit status of the command (D-10).

@@ -18,11 +18,9 @@ package struct BeaconRanging: Sendable {
     /// How many places a newcomer looks at.
     private static let looks = 8
 
-    /// What has come of a report.
     package enum Outcome: Hashable, Sendable {
         /// It is of a beacon of another region.
         case outside
-        /// It is in the list.
         case taken
         /// The same, and a beacon of the last 5 s that was heard once had to give way.
         case displacing
@@ -124,7 +122,6 @@ package struct BeaconRanging: Sendable {
 
 /// How far away a beacon seems to be (D-28).
 package struct BeaconDistance: Equatable, Sendable {
-    /// The words for a distance.
     package enum Proximity: String, Hashable, Sendable {
         /// Less than half a metre.
         case immediate
@@ -161,7 +158,6 @@ package struct BeaconDistance: Equatable, Sendable {
 
 /// A beacon in the list of a region that is ranged (SW-5).
 package struct RangedBeacon: Equatable, Sendable {
-    /// What it says it is.
     package let identity: BeaconIdentity
     package let format: BeaconFrame.Format
     /// The strength in dBm: the median of the reports of the last 5 s, nine at most; nil where the controller told none.
@@ -190,7 +186,6 @@ package struct RangedBeacon: Equatable, Sendable {
 /// A pure state machine. Each call of `take` is a list of `BeaconRanging`; each beacon of it is a sighting.
 package struct BeaconTrack: Sendable {
     package struct Sighted: Equatable, Sendable {
-        /// What it says it is.
         package var identity: BeaconIdentity
         /// Its key code; nil where it has none.
         package var keyCode: String?
@@ -201,7 +196,6 @@ package struct BeaconTrack: Sendable {
 
     /// The sightings that make a track.
     package static let enough = 5
-    /// The time in which they have to come.
     package static let timeLimit = Duration.seconds(15)
 
     package let region: BeaconRegion

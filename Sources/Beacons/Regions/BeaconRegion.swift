@@ -35,7 +35,6 @@ package struct BeaconRegion: Hashable, Sendable {
         }
     }
 
-    /// The region of one beacon.
     package init(_ identity: BeaconIdentity) {
         group = identity.group
         switch identity.number {
@@ -44,10 +43,8 @@ package struct BeaconRegion: Hashable, Sendable {
         }
     }
 
-    /// True for a beacon of the region.
     package func contains(_ identity: BeaconIdentity) -> Bool { contains(BeaconRegion(identity)) }
 
-    /// True for a region all of whose beacons are in this one.
     package func contains(_ other: BeaconRegion) -> Bool {
         guard group == other.group else { return false }
         switch (part, other.part) {

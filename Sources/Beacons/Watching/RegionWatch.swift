@@ -12,7 +12,6 @@ package struct RegionWatch: Sendable {
         /// The longest time between the sightings that enter it.
         package var entryWindow = Duration.seconds(2)
         package var sightings = 2
-        /// The silence that leaves it.
         package var exitSilence = Duration.seconds(30)
 
         /// The times of D-23.
@@ -34,13 +33,11 @@ package struct RegionWatch: Sendable {
         package let beacon: BeaconIdentity
     }
 
-    /// What was heard of a region.
     package struct Sighting: Equatable, Sendable {
         package let region: BeaconRegion
         package let isInside: Bool
         /// The beacon that was heard last; nil for none since the region is watched.
         package let beacon: BeaconIdentity?
-        /// When that was.
         package let last: Duration
     }
 

@@ -68,7 +68,6 @@ public struct GATTClient: Sendable {
     public enum Reception: Equatable, Sendable {
         /// A PDU of a procedure or a request; there may be more to send, an event, or a failure.
         case handled
-        /// A notification of this handle, subscribed to or not.
         case notification(AttributeHandle)
         /// An indication of this handle, subscribed to or not; its confirmation waits to be sent.
         case indication(AttributeHandle)

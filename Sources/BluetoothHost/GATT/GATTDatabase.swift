@@ -109,7 +109,6 @@ public struct GATTDescriptor: Hashable, Sendable {
 
 /// The way a server sends a characteristic's value unasked (Core 6.0, Vol 3, Part G, 3.3.3.3).
 public enum GATTSubscriptionKind: UInt16, Sendable, CaseIterable {
-    /// A notification: not confirmed.
     case notifications = 0x0001
     /// An indication: each value is confirmed.
     case indications = 0x0002
@@ -177,7 +176,6 @@ struct GATTAttribute: Sendable, Equatable {
     var write = GATTAccess.never
     /// Write and Prepare Write Requests are taken.
     var takesRequests = false
-    /// Write Commands are taken.
     var takesCommands = false
     var minimumKeySize = GATTCharacteristicDefinition.shortestKey
     /// The last handle of the group that this attribute declares; its own when it declares none.

@@ -229,7 +229,6 @@ public enum GATTError: Error, Equatable, Sendable {
     case echoDiffers(AttributeHandle)
     /// The characteristic can neither notify nor indicate, or not in the way that was asked for.
     case notSubscribable(AttributeHandle)
-    /// The range or handle that was asked for is not one.
     case invalidArgument(AttributeHandleRange)
     /// Too many procedures wait, or too many of their results.
     case queueFull(limit: Int)

@@ -62,7 +62,6 @@ public struct GATTServer: Sendable {
         case written(PeerID, AttributeHandle, [UInt8])
         /// A peer has subscribed to a characteristic's values, or has changed the kind of its subscription.
         case subscribed(PeerID, AttributeHandle, GATTSubscriptionKind)
-        /// A peer has unsubscribed, or has gone.
         case unsubscribed(PeerID, AttributeHandle)
         /// There is room again for a peer that an update was refused for.
         case readyToUpdate(PeerID)
@@ -78,7 +77,6 @@ public struct GATTServer: Sendable {
     struct Pending: Sendable {
         var request: ATTPDU
         var mtu: Int
-        /// The question to the owner, and the attribute that it is about.
         var question: (id: RequestID, handle: AttributeHandle)?
         /// The owner's answers so far.
         var supplied: [AttributeHandle: Result<[UInt8], ATTError>] = [:]
@@ -97,7 +95,6 @@ public struct GATTServer: Sendable {
         var response: ATTPDU?
         var updates: [Update] = []
         var wasRefusedUpdate = false
-        /// The attribute whose indication is on its way.
         var indicated: AttributeHandle?
     }
 

@@ -36,7 +36,6 @@ public struct LowEnergyHost: Sendable {
         case connected(Connection)
         case connectionFailed(DeviceAddress, ConnectionFailure)
         case disconnected(Connection, reason: HCIStatus)
-        /// A connection has another timing from now on.
         case timed(handle: UInt16, ConnectionTiming)
         /// A PDU of the Attribute Protocol.
         case received(handle: UInt16, pdu: [UInt8])

@@ -47,7 +47,6 @@ public struct PairingPolicy: Hashable, Sendable {
 
     private var peerKeys: PairingFeatures.Keys { allowsLegacy ? [.encryption, .identity] : .identity }
 
-    /// AuthReq.
     var authentication: PairingFeatures.Authentication {
         var authentication: PairingFeatures.Authentication = .bonding
         if knowsSecureConnections { authentication.insert(.secureConnections) }

@@ -11,7 +11,6 @@ extension SecurityManager {
         low: 0xEFF4_9111_ACF4_FDDB_CC03_0148_0E35_9DE6
     )
 
-    /// A key pair for this pairing only.
     mutating func newPrivateKey() throws(PairingFailure) -> P256.PrivateKey {
         // A number outside the curve's order comes once in 2^32 times.
         for _ in 0..<4 {

@@ -138,7 +138,6 @@ extension SecurityManager {
         do throws(CryptographyError) { return try body() } catch { throw .unspecifiedReason }
     }
 
-    /// The devices' addresses by their roles in the pairing.
     var initiator: DeviceAddress { role == .central ? local : peer }
     var responder: DeviceAddress { role == .central ? peer : local }
 }

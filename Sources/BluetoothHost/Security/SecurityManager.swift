@@ -67,7 +67,6 @@ public struct SecurityManager: Sendable {
         case check
         case encryption
         case keys
-        /// For ever.
         case timedOut
     }
 
@@ -227,7 +226,6 @@ public struct SecurityManager: Sendable {
         step(now: now) { manager throws(PairingFailure) in try manager.beginKeys() }
     }
 
-    /// Does a step of the pairing, which fails with what is thrown.
     mutating func step(now: Duration, _ body: (inout SecurityManager) throws(PairingFailure) -> Void) {
         lastStep = now
         do throws(PairingFailure) {
@@ -238,7 +236,6 @@ public struct SecurityManager: Sendable {
         }
     }
 
-    /// Ends the pairing with one Pairing Failed.
     mutating func fail(_ reason: PairingFailure, now: Duration) {
         let isLegacy = reason == .authenticationRequirements && attempt?.response != nil && !isSecure
         send(.pairingFailed(reason))

@@ -42,7 +42,7 @@ package enum ScanError: Error, Equatable {
 /// A scan on the event loop over the kernel's raw HCI sockets.
 ///
 /// The commands and their answers use one socket, the advertising reports another, so that a flood of reports cannot
-/// displace an answer. It is used on the loop's thread.
+/// displace an answer.
 package final class AdapterScanner: DeviceScanner {
     private let adapter: KernelAdapter
     private let loop: EventLoop

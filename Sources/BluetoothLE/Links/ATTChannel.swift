@@ -53,7 +53,6 @@ extension ATTChannel {
         set {}
     }
 
-    /// Fails at once.
     package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
         completion(.failure(.notSecured))
     }
@@ -99,7 +98,6 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     case bearer(ATTBearer.Failure)
     /// The link is less secure than it has to be: the device lacks the key of the bond, or has one of less worth.
     case notSecured
-    /// The peer closed the channel.
     case closedByPeer
     case adapterLost(String)
 

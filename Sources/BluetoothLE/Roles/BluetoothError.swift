@@ -61,7 +61,6 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
 public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Bluetooth cannot be used: the state, the cause, and the remedy where one is known.
     case unavailable(BluetoothState, cause: String, remedy: String?)
-    /// The scan failed: the cause, and the remedy where one is known.
     case scanFailed(cause: String, remedy: String?)
     /// The connection could not be made, for a reason that another attempt would not change.
     case connectionFailed(DisconnectReason)
@@ -69,7 +68,6 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     case disconnected(DisconnectReason)
     /// The operation needs a connection, and there is none.
     case notConnected
-    /// The GATT procedure failed.
     case procedure(GATTError)
     /// Advertising could not be started.
     case advertisingFailed(cause: String)

@@ -14,9 +14,7 @@ public struct ConnectedCentral: Hashable, Sendable {
 
 /// The events of a server, other than the requests that its handlers answer.
 public enum ServerEvent: Hashable, Sendable {
-    /// A central has connected.
     case connected(ConnectedCentral)
-    /// A central has disconnected, for this reason.
     case disconnected(ConnectedCentral, DisconnectReason)
     /// A central has subscribed to a characteristic's values (CB-25).
     case subscribed(ConnectedCentral, AttributeHandle, GATTSubscriptionKind)

@@ -63,7 +63,6 @@ final class RadioScans {
         return watch.fail(byController: isByController)
     }
 
-    /// Begins or resumes a scan.
     func begin(_ scan: RadioScan, on scanner: any DeviceScanner) {
         running = (scanner, scan)
         // A scanner that kept itself would keep its sockets, and the number of an adapter that is gone.

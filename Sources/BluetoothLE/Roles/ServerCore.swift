@@ -50,7 +50,6 @@ package final class ServerCore {
 
     deinit { close() }
 
-    /// The centrals that are connected, with their addresses.
     package var centrals: [GATTServer.PeerID: DeviceAddress] { links.mapValues { $0.channel.device } }
 
     /// The centrals that are subscribed to a characteristic's values.

@@ -176,7 +176,6 @@ public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
 public enum AdvertisingDataStatus: UInt8, Hashable, Sendable {
     /// All of the data, or its last fragment.
     case complete = 0
-    /// A fragment; more will come.
     case moreToCome = 1
     /// The rest was lost; no more will come.
     case truncated = 2

@@ -27,7 +27,6 @@ public struct ScanParameters: Hashable, Sendable {
     public enum FilterPolicy: UInt8, Hashable, Sendable {
         /// Everybody's, but not directed ones for others.
         case all = 0
-        /// Those on the Filter Accept List.
         case acceptList = 1
         /// Everybody's, and directed ones for a resolvable address.
         case allAndResolvableDirected = 2

@@ -165,7 +165,6 @@ public struct PairingFeatures: Hashable, Sendable {
         case displayYesNo = 1
         /// It takes six digits.
         case keyboardOnly = 2
-        /// Neither.
         case noInputNoOutput = 3
         /// It shows six digits, and takes six digits as well as yes or no.
         case keyboardDisplay = 4

@@ -7,7 +7,6 @@ package import Texts
 package enum StateNameText: String, Localized {
     case unselected, connecting, connected, lost, disconnected, failed, unsupported, bluetoothOff, unauthorized
 
-    /// The state's.
     package init(_ state: SessionState) {
         self =
             switch state {

@@ -35,7 +35,6 @@
             return handlers.withLock { $0[SystemThread.current] }
         }
 
-        /// Makes a call, or answers it.
         static func run<Result: FixedWidthInteger>(_ site: CallSite?, _ call: () -> Result) -> Result {
             guard let site, let answer = current?(site) else { return call() }
             switch answer {

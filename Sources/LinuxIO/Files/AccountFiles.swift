@@ -11,7 +11,6 @@ package import SystemPackage
 /// Lines that are not of the files' form are passed over.
 package struct AccountFiles: Sendable {
     package struct User: Equatable, Sendable {
-        /// The number.
         package var number: UInt32
         /// The number of the user's own group.
         package var group: UInt32

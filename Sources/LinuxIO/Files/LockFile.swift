@@ -111,7 +111,6 @@ package struct LockFile: ~Copyable {
         _ = try SystemCall.run(CallSite(.file, .flock)) { flock(number, LOCK_EX | LOCK_NB) }
     }
 
-    /// Whether the open file is the one at that path.
     private static func isFile(_ file: borrowing Descriptor, at path: FilePath) -> Bool {
         var (opened, found) = (stat(), stat())
         // Sound: the kernel fills the structures that the calls are for.

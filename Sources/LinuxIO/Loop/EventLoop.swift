@@ -8,8 +8,8 @@ package import SystemPackage
 ///
 /// The loop sleeps in `epoll_wait` without a time-out, so an idle program makes no system call; on a kernel without timerfd
 /// the time-out is that of the earliest timer, on one without signalfd a handler writes to a pipe. Everything that it
-/// calls, it calls on the thread that is in `run()`; it must be used from that thread only. `Waker` is the way in for
-/// others.
+/// calls, it calls on the thread that is in `run()`; it must be used from that thread only, and so must
+/// whatever is given a loop. `Waker` is the way in for others.
 package final class EventLoop {
     /// The events to wait for on a descriptor; errors and hang-ups are always reported.
     package struct Readiness: OptionSet, Sendable {
@@ -19,7 +19,6 @@ package final class EventLoop {
         package static let readable = Readiness(rawValue: blewedge_EPOLLIN)
         /// Bytes can be written, or a connection has been made (EPOLLOUT).
         package static let writable = Readiness(rawValue: blewedge_EPOLLOUT)
-        /// An error waits to be read (EPOLLERR).
         package static let error = Readiness(rawValue: blewedge_EPOLLERR)
         /// The other end is gone (EPOLLHUP).
         package static let hangUp = Readiness(rawValue: blewedge_EPOLLHUP)
@@ -294,7 +293,7 @@ package final class EventLoop {
 /// A timer of an event loop that is set at most once at a time.
 ///
 /// Setting it again cancels what it was set to. It is no longer set when its handler runs, and is cancelled when it is
-/// freed. It is used on the loop's thread.
+/// freed.
 package final class LoopTimer {
     private var pending: (loop: EventLoop, timer: EventLoop.Timer)?
 

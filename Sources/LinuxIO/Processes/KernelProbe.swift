@@ -7,7 +7,6 @@ package import SystemPackage
 
 /// Calls that ask whether the kernel has what the product uses, undone at once; they change nothing.
 package enum KernelProbe {
-    /// What is asked for by a call of its own.
     package enum Call: Sendable, CaseIterable {
         /// A descriptor of a process (`pidfd_open`).
         case processDescriptor
@@ -31,7 +30,6 @@ package enum KernelProbe {
         case memory
         /// The count with each packet of those dropped before it (SO_RXQ_OVFL).
         case overflow
-        /// The time with each packet (SO_TIMESTAMP).
         case times
     }
 

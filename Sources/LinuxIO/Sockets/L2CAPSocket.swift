@@ -150,7 +150,6 @@ package struct L2CAPSocket: ~Copyable {
         var dropped: UInt32 = 0
         var padding: UInt32 = 0
 
-        /// The packets that were dropped before this one.
         var count: UInt32 { level == SOL_SOCKET && type == SO_RXQ_OVFL ? dropped : 0 }
     }
 

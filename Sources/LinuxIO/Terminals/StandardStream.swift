@@ -6,7 +6,6 @@ package import SystemPackage
 
 /// Standard output and standard error, written at once and whole.
 package enum StandardStream: Int32, Sendable {
-    /// Data only.
     case output = 1
     /// Progress and errors, for people.
     case error = 2

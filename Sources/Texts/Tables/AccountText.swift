@@ -127,7 +127,6 @@ package struct LocalText: Equatable, Sendable {
         }.joined()
     }
 
-    /// The numbers of the places in a text.
     package static func places(in text: String) -> Set<Int> {
         Set(parts(of: text).compactMap { if case .place(let number) = $0 { number } else { nil } })
     }

@@ -171,7 +171,6 @@ package enum LogText: String, Localized {
     }
 }
 
-/// The failures of a hook.
 package enum HookText: String, Localized {
     case failed, notRun, tooLong, exited, killed
 

@@ -111,7 +111,6 @@ struct BeaconsAlone {
         )
     }
 
-    /// Changes the designated beacons while no other command does.
     static func changing(_ body: (inout BeaconMonitor, DesignatedStore) throws -> JSONObject) throws -> JSONObject {
         let store = DesignatedStore(try DaemonPaths.current().designated)
         return try store.locked {

@@ -183,7 +183,6 @@ extension ServerRequest.Event: ExpressibleByArgument {}
 /// The files of the server's side.
 struct ServerFiles {
     var regions: FilePath
-    /// The tracks that have to be sent.
     var tracks: FilePath
 
     init(in directory: FilePath) {

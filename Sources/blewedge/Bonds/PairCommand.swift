@@ -12,7 +12,6 @@ import Texts
 
 extension PairingConsole: ExpressibleByArgument {}
 
-/// The security that a pairing must give.
 enum PairingSecurity: String, ExpressibleByArgument, CaseIterable {
     case encrypted
     case authenticated

@@ -10,8 +10,6 @@ import SystemPackage
 import Texts
 
 /// The questions and news of a pairing, on standard error or as JSON lines; answers are on standard input.
-///
-/// To be used on the loop's thread.
 final class PairingQuestions {
     private let loop: EventLoop
     private let isJSON: Bool

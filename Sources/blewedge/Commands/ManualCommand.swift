@@ -160,7 +160,6 @@ struct CompletionsCommand: ParsableCommand {
             }
         }
 
-        /// What reads the file of its completions.
         var reader: HelpFile.Reader {
             switch self {
             case .bash: .bash

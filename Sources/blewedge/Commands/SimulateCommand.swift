@@ -149,8 +149,6 @@ struct SimulateCommand: ParsableCommand {
 }
 
 /// The keys of a simulated module: those that are kept, and those of one central that pairs while it may (CB-27, X-8).
-///
-/// To be used on the loop's thread.
 final class SimulatedPairing {
     private let foreground: ForegroundRun
     private let offer: PairableOptions

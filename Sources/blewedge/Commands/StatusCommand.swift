@@ -58,7 +58,7 @@ struct StatusCommand: ParsableCommand {
 
 /// The last line of a keyboard's terminal: state, counts, and a mark of received data (LK-13, LK-25).
 ///
-/// Nothing is drawn while nothing happens. To be used on the loop's thread.
+/// Nothing is drawn while nothing happens.
 final class StatusLine {
     struct Facts {
         var state: Session.State
@@ -145,7 +145,6 @@ final class StatusLine {
 }
 
 extension StatusLine.Facts {
-    /// How a daemon stands.
     init(_ daemon: Daemon) {
         self.init(
             state: daemon.service.device.state,

@@ -38,7 +38,6 @@ enum KeypadKey: Hashable {
     }
 }
 
-/// Which key of the keypad the cursor is on.
 struct KeypadCursor: Equatable {
     private(set) var row = 0
     private(set) var column = 1
@@ -123,7 +122,6 @@ struct PageLine: Equatable {
         return ScreenText.wrapped(text, columns: width).map { PageLine(margin + $0, style) }
     }
 
-    /// A mark, and a text in lines behind it.
     static func marked(_ mark: String, _ text: String, columns: Int, _ style: ScreenStyle = []) -> [PageLine] {
         let margin = String(repeating: " ", count: ScreenText.columns(of: mark) + 1)
         return ScreenText.wrapped(text, columns: columns - margin.count).enumerated().map { index, line in
@@ -282,7 +280,6 @@ enum SnippetsPage {
         return PageBody(lines: lines, focus: first + cursor..<first + cursor + 1, foot: foot)
     }
 
-    /// A text in one line.
     private static func shown(_ text: String) -> String {
         LocalName.printable(String(text.map { $0.isNewline ? "|" : $0 == "\t" ? " " : $0 }))
     }

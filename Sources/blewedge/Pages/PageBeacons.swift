@@ -23,7 +23,6 @@ enum BeaconsPage {
         }
     }
 
-    /// Whether beacons are watched, and the regions.
     private static func watching(_ beacons: TUIBeacons, _ language: Language, _ columns: Int) -> [PageLine] {
         func wrapped(_ text: String, _ style: ScreenStyle = []) -> [PageLine] {
             PageLine.wrapped(text, columns: columns, style)
@@ -128,7 +127,6 @@ struct TUIBeacons {
     var inside: Int
     /// Those of the watched regions that the daemon tells, in its order.
     var regions: [Region]
-    /// The names of the actions, each with what it does.
     var actions: [String]
     var designated: [Designated]
     /// What the daemon does to be a beacon, which, and why it is none.

@@ -73,7 +73,6 @@ struct Screen: Equatable {
         return column
     }
 
-    /// Gives the cells of a row from a column on another style.
     mutating func fill(row: Int, from column: Int = 0, style: ScreenStyle) {
         guard (0..<rows).contains(row), column < columns else { return }
         for column in max(0, column)..<columns { cells[row * columns + column].style = style }
@@ -178,7 +177,6 @@ enum ScreenText {
         }
     }
 
-    /// The columns that a text takes.
     static func columns(of text: String) -> Int { cells(of: text).reduce(0) { $0 + $1.columns } }
 
     /// The text in lines of at most so many columns: broken behind spaces, and beside wide characters where Japanese may be.

@@ -8,8 +8,6 @@ import SystemPackage
 import Texts
 
 /// A connection to the daemon that waits for nothing: answers come on the event loop, in the order of the questions.
-///
-/// To be used on the loop's thread.
 final class TUIConnection {
     /// The most questions that wait for their answers.
     static let mostWaiting = 32

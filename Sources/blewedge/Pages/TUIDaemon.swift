@@ -7,8 +7,6 @@ import SystemPackage
 import Texts
 
 /// The daemon as the pages see it: looked for until it answers, asked how it stands, and followed (LK-24, LK-25).
-///
-/// To be used on the loop's thread.
 final class TUIDaemon {
     var onStatus: ((TUIStatus) -> Void)?
     /// Called when the daemon does not answer, each time that it was looked for in vain.

@@ -252,8 +252,6 @@ final class TUIDriver {
 }
 
 /// A program that the pages have started: its end is told while they are shown, and it goes on when they end (LK-17).
-///
-/// To be used on the loop's thread.
 final class TUIProcess {
     /// Called when it has ended by itself: how, and the last line that it has said.
     var onEnd: ((ChildProcess.End, String) -> Void)?
@@ -310,7 +308,6 @@ struct TUIOptions: ParsableArguments {
     )
     var language: Language?
 
-    /// Shows the pages on the terminal, from this one on.
     func show(_ page: Page) throws {
         try TUIDriver(page: page, language: language ?? .current, places: try TUIPlaces(socket: place.socket)).run()
     }

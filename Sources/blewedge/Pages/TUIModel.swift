@@ -14,7 +14,6 @@ struct TUIModel {
     enum Notice: Equatable {
         /// It went well, or is under way.
         case said(PageText, [String])
-        /// It did not.
         case fault(Reason)
     }
 
@@ -70,7 +69,6 @@ struct TUIModel {
     /// Data has just been received (LK-25).
     var isFlashing = false
     var showsStatus = true
-    /// Where that is kept.
     var configurationFile = ""
     /// The row under the cursor on pages with rows that do not move.
     var rows: [Page: Int] = [:]
@@ -380,7 +378,6 @@ enum TUIEffect: Equatable {
     case startService
     case loadSnippets
     case checkMachine
-    /// Keep whether the state is shown.
     case keepStatusLine(Bool)
     case redraw
     case quit

@@ -16,7 +16,6 @@ final class GATTRun {
     struct SubscriptionLimit {
         /// After so many values.
         var count: Int?
-        /// After this time.
         var time: Duration?
     }
 

@@ -58,7 +58,6 @@ final class Journal {
         Console.lines(of: failure).forEach { lines?.write(Self.line($0, nil)) }
     }
 
-    /// Prints a line that is no message.
     func print(_ line: String) { lines?.write(line + "\n") }
 
     /// Waits a little for a reader that is slow; what it has not read by then is given up.

@@ -14,7 +14,6 @@ import Texts
 final class KeyboardEvents {
     private let hook: HookRunner?
     private let isStream: Bool
-    /// The device that is connected, if one is.
     private var device: DeviceAddress?
     private var isConnected = false
     private var missed = 0

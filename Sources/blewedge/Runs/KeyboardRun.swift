@@ -364,7 +364,6 @@ enum TypingProfile {
         while !thread.hasEnded { finished.wait(until: nil) }
     }
 
-    /// A keyboard that takes everything.
     private final class NullKeyboard: KeyboardDevice {
         private let descriptor: Descriptor
 

@@ -21,9 +21,7 @@ struct ListedDevice: Equatable {
     private(set) var solicited: [BluetoothUUID] = []
     /// Seconds since 1970; nil for one that was not heard.
     private(set) var lastHeard: Int?
-    /// All of it, for programs.
     let json: String
-    /// Whether it is the one that the user has chosen.
     fileprivate(set) var isChosen = false
 
     /// One that this program has heard.
