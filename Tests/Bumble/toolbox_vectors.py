@@ -39,9 +39,6 @@ def main(count: int, seed: str) -> None:
         value = crypto.f6(key, one, other, check, capabilities, first, second)
         line("f6", [key, one, other, check, capabilities, first, second], value)
         line("g2", [x, y, one, other], crypto.g2(x, y, one, other).to_bytes(4, "little"))
-        name = numbers.randbytes(4)
-        line("h6", [key, name[::-1]], crypto.h6(key, name))
-        line("h7", [one[::-1], key], crypto.h7(one, key))
         mine, theirs = EccKey.from_private_key_bytes(secret), EccKey.from_private_key_bytes(x)
         line("dh", [secret[::-1], theirs.x[::-1], theirs.y[::-1]], mine.dh(theirs.x, theirs.y)[::-1])
 

@@ -143,10 +143,14 @@ class Daemon:
             case ["scan", _] | ["scan", _, "anew"]:
                 return {"devices": DEVICES}
             case ["use", address, *rest]:
+                if self.chosen and self.chosen["address"] != address and "yes" not in rest:
+                    old = f"{self.chosen['name'] or '-'} ({self.chosen['address']})"
+                    return {"ok": False, "error": {"code": 64, "kind": "chosen-already", "cause": f"{old} is chosen", "remedy": None,
+                                                   "texts": {"cause": ["CommandFaultText.chosenAlready", old]}}}
                 if "security" not in rest:
                     # As the product refuses a device without keys.
                     cause = f"{address} is not paired: anyone who copies its name and address can type"
-                    return {"ok": False, "error": {"code": 78, "cause": cause, "remedy": None,
+                    return {"ok": False, "error": {"code": 78, "kind": "open-device", "cause": cause, "remedy": None,
                                                    "texts": {"cause": ["LinkFaultText.openDevice", address, address]}}}
                 self.chosen = next(device for device in DEVICES if device["address"] == address)
                 self.set_state("connected")
