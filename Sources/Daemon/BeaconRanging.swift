@@ -9,7 +9,7 @@ import Texts
 final class BeaconRanging {
     private let service: BeaconService
     private let loop: EventLoop
-    /// How many clients wait for the list of a region's beacons.
+    /// Number of clients that wait for each region's list.
     private var waiting: [BeaconRegion: Int] = [:]
 
     /// Nothing is ranged yet.

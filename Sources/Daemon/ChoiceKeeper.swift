@@ -12,7 +12,7 @@ final class ChoiceKeeper {
     /// Told why the file cannot be read; the earlier choice stays in force.
     var onFault: ((Reason) -> Void)?
     let store: ChoiceStore
-    /// Why the file could not be read when that was tried last; nil where it could, or was not.
+    /// The reason why the last attempt to read the file failed; nil if it did not.
     private(set) var fault: Reason?
 
     private let follower: ChoiceFollower?

@@ -9,8 +9,7 @@ import LinuxIO
 import Texts
 import Typing
 
-/// What the daemon does about beacons: the requests of clients, the actions of regions (D-30), and whether beacons can be
-/// watched at all (SW-2).
+/// The daemon's beacons: requests of clients, actions of regions (D-30), and their availability (SW-2).
 final class DaemonBeacons {
     /// Told each event that clients hear.
     var onEvent: ((JSONObject) -> Void)?
@@ -18,7 +17,7 @@ final class DaemonBeacons {
     var onNote: ((Reason) -> Void)?
     /// Told of each entry and exit that the hook is told of, with the beacon's key code.
     var onHook: ((RegionWatch.Notice, String?) -> Void)?
-    /// Why the designated beacons of earlier runs could not be read; nil where they could.
+    /// The reason why the designated beacons of earlier runs could not be read; nil if they were.
     let storeFault: Reason?
 
     /// The most regions whose sightings `status` tells.
@@ -33,9 +32,9 @@ final class DaemonBeacons {
     private let service: BeaconService
     private let advertiser: BeaconAdvertiser
     private let ranging: BeaconRanging
-    /// Whether beacons can be watched, as clients were told last.
+    /// The availability that clients were told last.
     private var availability = BeaconAvailability.starting
-    /// Why the adapter is in the way of that; nil where it is not.
+    /// The reason why the adapter cannot be used for beacons; nil if it can.
     private var hindrance: BeaconAvailability? = .starting
 
     /// Nothing is watched before `start`.
@@ -168,7 +167,7 @@ final class DaemonBeacons {
         return object
     }
 
-    /// What `status` says of beacons; nil where nothing was ever asked of them.
+    /// The members of `status` about beacons; nil if beacons were never used.
     var summary: JSONObject? {
         let monitor = service.monitor
         guard !monitor.isIdle || monitor.counters.reports > 0 || advertiser.frame != nil else { return nil }

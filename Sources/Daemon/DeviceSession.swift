@@ -12,7 +12,7 @@ package import Typing
 
 /// One device of the wedge: which it is, the session and the link with it, and the text that it sends to its outputs.
 ///
-/// What several devices share is handed in: the radio, and the outputs that type for them.
+/// The radio and the outputs, which several devices may share, are passed in.
 package final class DeviceSession {
     /// Told that the session has another state, or says it anew.
     package var onState: ((Session.State, DeviceAddress?, Reason?) -> Void)?
@@ -21,7 +21,7 @@ package final class DeviceSession {
     /// Reads the bonds; nil where there is no place for any.
     package var bonds: (() throws(BondStore.Failure) -> BondStore.Contents)?
 
-    /// How old a sighting may be that spares a scan: as long as the end of an earlier link may take.
+    /// Maximum age of a sighting that is reused instead of a scan: as long as the end of an earlier link may take.
     private static let sightingLife = Session.closingTimeout
 
     private let settings: KeyboardSettings
@@ -42,7 +42,7 @@ package final class DeviceSession {
     package private(set) var choice: DeviceSelector?
     /// The chosen device as it was heard last; nil before it was.
     package private(set) var address: DeviceAddress?
-    /// Why the state is as it is.
+    /// The reason for the state.
     package private(set) var reason: Reason?
 
     /// A session with the device of the settings, which types on `outputs`; nothing is scanned for before `adapterReady`.
@@ -103,7 +103,7 @@ package final class DeviceSession {
 
     /// Means another device from now on, or none; the same one again is asked to connect.
     ///
-    /// Where it was `heard` just now, it is not listened for again.
+    /// A device that was just `heard` is connected without another scan.
     package func choose(_ choice: DeviceSelector?, heard: DeviceAddress? = nil) {
         sighting = heard.map { ($0, MonotonicClock.now) }
         guard choice != self.choice else {
@@ -125,7 +125,7 @@ package final class DeviceSession {
     /// Types bytes that come from here as a notification of an open device, as a beacon's key code: table, pace, scan mode
     /// and account are those of all others.
     package func type(_ bytes: [UInt8]) {
-        // Without a link, as of the next one: what is left of the last one may have been dropped.
+        // With no link, use the next epoch, so that a pending drop of the old one does not discard these bytes.
         let epoch = state == .connected ? link.epoch : link.epoch &+ 1
         for output in outputs { output.receive(bytes.span, epoch: epoch, isFromOpenDevice: true) }
     }
@@ -157,7 +157,7 @@ package final class DeviceSession {
 
     package var state: Session.State { session.state }
 
-    /// Whether a device is being connected: nobody else has the radio then.
+    /// True while connecting: no client may scan then.
     package var isAttempting: Bool { session.isAttempting }
 
     /// The profile that the device was found to have; nil without a link.
@@ -378,7 +378,7 @@ package final class DeviceSession {
         }
     }
 
-    /// What the device that was heard has to prove, for the choice.
+    /// The proof that the device has to give before it counts as the chosen one.
     private func claim(on device: DeviceAddress, _ known: BondStore.Contents) -> BondClaim {
         guard let adapter = radio.adapter?.address else { return BondClaim(demanded: .authenticated) }
         let claim = known.claim(of: device, for: choice, on: adapter)

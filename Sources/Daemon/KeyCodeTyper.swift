@@ -8,7 +8,7 @@ import Typing
 
 /// Types the key codes of beacons (D-30), each as a barcode of its own, in a pause of what is received.
 final class KeyCodeTyper {
-    /// How long the typing of a key code waits for a pause in what is received, and how often it looks.
+    /// Longest wait for a pause in the received data, and the interval of the checks.
     private static let patience = Duration.seconds(5)
     private static let interval = Duration.milliseconds(10)
     /// The silence behind which a key code cannot come into the middle of a barcode.

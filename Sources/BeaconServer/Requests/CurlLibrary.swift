@@ -212,7 +212,7 @@ package enum CurlOption: Int32, CaseIterable, Sendable {
     }
 }
 
-/// What a function of libcurl answers (CURLcode).
+/// A result code of libcurl (CURLcode).
 struct CurlResult: Equatable, Sendable {
     let rawValue: Int32
 
@@ -235,7 +235,7 @@ struct CurlResult: Equatable, Sendable {
     var isRefusedCertificate: Bool { [51, 60, 83].contains(rawValue) }
 }
 
-/// What takes an answer as it comes, up to a bound.
+/// A response body received so far, up to a limit.
 final class CurlSink {
     private(set) var bytes: [UInt8] = []
     /// True once more came than is taken.

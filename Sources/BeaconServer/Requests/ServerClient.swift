@@ -53,7 +53,7 @@ package struct ServerClient {
         try ServerAnswer.acceptance(ask(.testLog(region, event, seconds: now)))
     }
 
-    /// Whether a one-time beacon is valid (SW-14); error 2005 where the server is silent or unreachable.
+    /// Checks a one-time beacon (SW-14); error 2005 where the server is silent or unreachable.
     package func validate(_ beacon: OnetimeBeacon) throws(ServerFault) -> Bool {
         let answer: HTTPSClient.Answer
         do throws(ServerFault) {
@@ -75,7 +75,7 @@ package struct ServerClient {
     }
 }
 
-/// What is configured of a server of beacons (D-27); without it nobody is asked.
+/// The configured beacon server (D-27); without one no request is sent.
 package struct ServerSettings: Equatable, Sendable {
     package var address: ServerAddress
     /// The file of the access token, which belongs to the caller alone.
@@ -90,7 +90,7 @@ package struct ServerSettings: Equatable, Sendable {
     package var timeout = Duration.seconds(15)
     /// The hours that have to pass after regions were fetched before they are fetched again.
     package var updateInterval = 12
-    /// Whether the test log is written to (`test-mode`).
+    /// True if the test log is enabled (`test-mode`).
     package var isTestMode = false
 
     package init(_ address: ServerAddress, tokenFile: FilePath) {

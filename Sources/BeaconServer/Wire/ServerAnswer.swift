@@ -111,7 +111,7 @@ package enum ServerAnswer {
     }
 }
 
-/// What is wrong in an answer of the server, or in a file that was made of one: where, and what.
+/// A fault in an answer of the server, or in a file made from one: its place and its description.
 package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The member, such as `regions[3].uuid`, or the line and column of what is no JSON.
     package var place: String

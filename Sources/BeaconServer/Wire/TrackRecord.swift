@@ -115,7 +115,7 @@ package enum ServerRequest: Hashable, Sendable {
     case track(TrackRecord)
     /// An event, to be logged in test mode, at so many seconds since 1970-01-01 00:00:00 UTC (SW-11).
     case testLog(ServerRegion, Event, seconds: Int)
-    /// Whether a one-time beacon is what it says (SW-14).
+    /// A check of a one-time beacon (SW-14).
     case validate(OnetimeBeacon)
 
     /// What stands behind the server's address.
