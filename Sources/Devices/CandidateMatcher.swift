@@ -20,8 +20,6 @@ package struct CandidateMatcher: Sendable {
     }
 
     package let choice: DeviceSelector
-    /// The place where devices carry their address besides the one on the air; nil for nowhere.
-    package let place: ManufacturerAddressField?
     /// True if a device that is meant by its address is taken with its name, since that is kept too (D-4).
     package let wantsName: Bool
     package private(set) var known: DeviceAddress?
@@ -30,10 +28,8 @@ package struct CandidateMatcher: Sendable {
     package private(set) var deadline: Duration?
 
     /// A chooser that has heard nobody.
-    package init(_ choice: DeviceSelector, advertisedAt place: ManufacturerAddressField? = nil, wantsName: Bool = false)
-    {
+    package init(_ choice: DeviceSelector, wantsName: Bool = false) {
         self.choice = choice
-        self.place = place
         self.wantsName = wantsName
     }
 
@@ -43,10 +39,10 @@ package struct CandidateMatcher: Sendable {
         deadline = nil
     }
 
-    package mutating func heard(_ device: DiscoveredDevice, now: Duration) -> Verdict {
-        // A directed advertisement carries no name, and no manufacturer data.
-        let isKnown = device.address == known && device.name == nil
-        guard device.isConnectable, isKnown || choice.isMet(by: device, advertisedAt: place) else { return .listen }
+    /// Takes a report of a device that meets the choice's filter, or else (`isMatch`) was heard at the address of the one
+    /// that was picked before: a directed advertisement of that one carries no name, and no manufacturer data.
+    package mutating func heard(_ device: DiscoveredDevice, isMatch: Bool = true, now: Duration) -> Verdict {
+        guard device.isConnectable, isMatch || (device.address == known && device.name == nil) else { return .listen }
         guard case .name = choice, device.address != known else {
             guard wantsName, device.name == nil else { return take(device) }
             if candidates.isEmpty { deadline = now + Self.nameGrace }

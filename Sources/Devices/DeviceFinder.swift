@@ -36,6 +36,8 @@ package final class DeviceFinder {
     package var isThorough = false
 
     private let radio: RadioArbiter
+    /// The place where devices carry their address besides the one on the air; nil for nowhere.
+    private let place: ManufacturerAddressField?
     private var chooser: CandidateMatcher
     private var scan: RadioScan?
     /// The scan for the device that was taken before, which may advertise without what it was recognized by.
@@ -56,7 +58,8 @@ package final class DeviceFinder {
         on radio: RadioArbiter
     ) {
         self.radio = radio
-        chooser = CandidateMatcher(choice, advertisedAt: place, wantsName: wantsName)
+        self.place = place
+        chooser = CandidateMatcher(choice, wantsName: wantsName)
     }
 
     deinit { stop() }
@@ -64,7 +67,7 @@ package final class DeviceFinder {
     /// The device that is meant; those that were heard for another are forgotten.
     package var choice: DeviceSelector {
         get { chooser.choice }
-        set { chooser = CandidateMatcher(newValue, advertisedAt: chooser.place, wantsName: chooser.wantsName) }
+        set { chooser = CandidateMatcher(newValue, wantsName: chooser.wantsName) }
     }
 
     /// Listens until the device is heard, or `limit` is over; nothing where it listens already.
@@ -72,9 +75,9 @@ package final class DeviceFinder {
         guard scan == nil else { return }
         chooser.begin()
         namesake = nil
-        var parameters = choice.scanParameters(advertisedAt: chooser.place)
+        var parameters = choice.scanParameters(advertisedAt: place)
         if isThorough || chooser.wantsName { parameters.type = .active }
-        let scan = RadioScan(parameters, devices: choice.devices(advertisedAt: chooser.place))
+        let scan = RadioScan(parameters, devices: choice.devices(advertisedAt: place))
         self.scan = scan
         scan.onFailure = { [unowned self] error in
             self.scan = nil
@@ -131,9 +134,12 @@ package final class DeviceFinder {
         nameScan = scan
         scan.onUpdate = { [unowned self] update in
             let device = update.device
-            guard !choice.isMet(by: device, advertisedAt: chooser.place), namesake?.address != device.address else {
-                return
-            }
+            let isMeant = choice.filter(advertisedAt: place).matches(
+                device.address,
+                name: device.name?.text,
+                device.data
+            )
+            guard !isMeant, namesake?.address != device.address else { return }
             namesake = device
             onNamesake?(device)
         }
@@ -142,7 +148,9 @@ package final class DeviceFinder {
     /// Takes the device's next advertisement as it took the last one, in the scan that goes on; nothing without a scan.
     package func goOn() {
         for scan in [scan, knownScan] {
-            scan?.onUpdate = { [unowned self] update in take(chooser.heard(update.device, now: MonotonicClock.now)) }
+            scan?.onUpdate = { [unowned self, unowned scan] update in
+                take(chooser.heard(update.device, isMatch: scan === self.scan, now: MonotonicClock.now))
+            }
         }
     }
 

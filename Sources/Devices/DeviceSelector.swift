@@ -36,14 +36,23 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Is this the one that is meant?
 
-    /// Whether a device that was heard is the one that is meant, by its address on the air, by the one at `place` of its
-    /// manufacturer data (BT-3), or by its name.
-    package func isMet(by device: DiscoveredDevice, advertisedAt place: ManufacturerAddressField?) -> Bool {
-        isMet(by: device.address, device.name?.text, place?.addresses(in: device.data) ?? [])
+    /// The condition on a device that is heard: its address, on the air or at `place` of its manufacturer data (BT-3), and
+    /// its name.
+    package func filter(advertisedAt place: ManufacturerAddressField?) -> ScanFilter {
+        switch self {
+        case .address(let address): ScanFilter(identity: .init(address, advertisedAt: place))
+        case .named(let name, let address):
+            ScanFilter(name: .exactly(name), identity: .init(address, advertisedAt: place))
+        case .kept(let kept):
+            ScanFilter(identity: .init(kept.device.address, kept.device.type, advertisedAt: place))
+        case .name(let name): ScanFilter(name: .exactly(name))
+        }
     }
 
     /// Whether this is how the user would name the device that is chosen already (LK-8).
-    package func means(_ kept: SelectedDevice) -> Bool { isMet(by: kept.device, kept.name, []) }
+    package func means(_ kept: SelectedDevice) -> Bool {
+        filter(advertisedAt: nil).matches(kept.device, name: kept.name)
+    }
 
     func isAddress(_ address: BluetoothAddress) -> Bool {
         switch self {
@@ -61,17 +70,6 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         case .name(let text): name?.lowercased() == text.lowercased()
         case .named(let text, let address):
             identity.address == address && name?.lowercased() == text.lowercased()
-        }
-    }
-
-    private func isMet(by device: DeviceAddress, _ name: String?, _ advertised: [BluetoothAddress]) -> Bool {
-        switch self {
-        case .address(let address): device.address == address || advertised.contains(address)
-        case .kept(let kept): device == kept.device || advertised.contains(kept.device.address)
-        case .name(let text): name.map { LocalName.isSame($0, text) } ?? false
-        case .named(let text, let address):
-            (device.address == address || advertised.contains(address))
-                && name.map { LocalName.isSame($0, text) } ?? false
         }
     }
 
@@ -112,13 +110,6 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
     ///
     /// Every report counts: one that allows a connection may differ in nothing else.
     package func devices(advertisedAt place: ManufacturerAddressField?) -> DeviceTable {
-        let filter: ScanFilter =
-            switch self {
-            case .address(let address), .named(_, let address):
-                ScanFilter(identity: .init(address, advertisedAt: place))
-            case .kept(let kept): ScanFilter(identity: .init(kept.device.address, advertisedAt: place))
-            case .name(let name): ScanFilter(name: .exactly(name))
-            }
-        return DeviceTable(filter: filter, reportsDuplicates: true)
+        DeviceTable(filter: filter(advertisedAt: place), reportsDuplicates: true)
     }
 }

@@ -14,6 +14,18 @@ struct ManufacturerAddressFieldTests {
     /// A device that was heard to say that.
     private func device(_ data: [UInt8]) throws -> DiscoveredDevice {
         var table = DeviceTable(reportsDuplicates: true)
+        return try #require(try hear(data, &table))
+    }
+
+    /// Whether a device that says this is passed on by the table of a search for one at that address.
+    private func isMet(_ address: BluetoothAddress, by data: [UInt8], at place: ManufacturerAddressField?) throws
+        -> Bool
+    {
+        var table = DeviceSelector.address(address).devices(advertisedAt: place)
+        return try hear(data, &table) != nil
+    }
+
+    private func hear(_ data: [UInt8], _ table: inout DeviceTable) throws -> DiscoveredDevice? {
         var writer = ByteWriter()
         // One legacy report: event type, address type, address, length, data, RSSI.
         writer.write([0x01, 0x00, 0x01] as [UInt8])
@@ -21,12 +33,8 @@ struct ManufacturerAddressFieldTests {
         writer.write([UInt8(data.count)] + data + [0xC8])
         let bytes = writer.bytes
         var reader = try AdvertisingReportReader(.advertisingReport, bytes.span)
-        var sender: DeviceAddress?
-        if let report = reader.next() {
-            sender = report.sender
-            _ = table.handle(report, now: .zero)
-        }
-        return try #require(sender.flatMap { table[$0] })
+        guard let report = reader.next(), table.handle(report, now: .zero) != nil else { return nil }
+        return report.sender.flatMap { table[$0] }
     }
 
     @Test("An address at an offset of the manufacturer data, either way round, the company's number counted")
@@ -40,13 +48,13 @@ struct ManufacturerAddressFieldTests {
             (address, ManufacturerAddressField(offset: 0)),
         ]
         for (data, place) in cases {
-            let heard = try device(manufacturerData(data))
-            #expect(DeviceSelector.address(Self.printed).isMet(by: heard, advertisedAt: place))
-            #expect(!DeviceSelector.address(Self.printed).isMet(by: heard, advertisedAt: nil))
-            #expect(DeviceSelector.address(Self.onAir).isMet(by: heard, advertisedAt: place))
+            let data = manufacturerData(data)
+            #expect(try isMet(Self.printed, by: data, at: place))
+            #expect(try !isMet(Self.printed, by: data, at: nil))
+            #expect(try isMet(Self.onAir, by: data, at: place))
             for offset in 0...12 where offset != place.offset {
                 let other = ManufacturerAddressField(offset: offset, isReversed: place.isReversed)
-                #expect(!DeviceSelector.address(Self.printed).isMet(by: heard, advertisedAt: other))
+                #expect(try !isMet(Self.printed, by: data, at: other))
             }
         }
     }
@@ -58,12 +66,7 @@ struct ManufacturerAddressFieldTests {
         ] {
             let heard = try device(data)
             for offset in [-1, 0, 2, 5, ManufacturerAddressField.greatestOffset] {
-                #expect(
-                    !DeviceSelector.address(Self.printed).isMet(
-                        by: heard,
-                        advertisedAt: ManufacturerAddressField(offset: offset)
-                    )
-                )
+                #expect(try !isMet(Self.printed, by: data, at: ManufacturerAddressField(offset: offset)))
                 // At the front the longest of them has six bytes.
                 if offset > 1 { #expect(ManufacturerAddressField(offset: offset).addresses(in: heard.data).isEmpty) }
             }
@@ -72,14 +75,13 @@ struct ManufacturerAddressFieldTests {
 
     @Test("The chosen address is taken where the device carries it in its data, and asked for by an active scan")
     func chooser() throws {
-        let heard = try device(manufacturerData([0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]))
-        var blind = CandidateMatcher(.address(Self.printed))
-        #expect(blind.heard(heard, now: .zero) == .listen)
-        var chooser = CandidateMatcher(.address(Self.printed), advertisedAt: ManufacturerAddressField(offset: 2))
+        let data = manufacturerData([0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03])
+        let (choice, place) = (DeviceSelector.address(Self.printed), ManufacturerAddressField(offset: 2))
+        var table = choice.devices(advertisedAt: place)
+        let heard = try #require(try hear(data, &table))
+        var chooser = CandidateMatcher(choice)
         #expect(chooser.heard(heard, now: .zero) == .take(heard))
-        var other = CandidateMatcher(.address(Self.printed), advertisedAt: ManufacturerAddressField(offset: 3))
-        #expect(other.heard(heard, now: .zero) == .listen)
-        #expect(chooser.choice.scanParameters(advertisedAt: chooser.place).type == .active)
-        #expect(blind.choice.scanParameters(advertisedAt: blind.place).type == .passive)
+        #expect(choice.scanParameters(advertisedAt: place).type == .active)
+        #expect(choice.scanParameters(advertisedAt: nil).type == .passive)
     }
 }

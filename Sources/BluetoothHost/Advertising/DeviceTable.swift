@@ -288,9 +288,8 @@ public struct DeviceTable: Sendable {
     private mutating func measure(_ index: Int) {
         if entries[index].matchesFilter { return }
         // Asked field by field: a copy of the device is a reference more to each of its arrays.
-        guard filter.identity?.matches(entries[index].address.address, entries[index].data) ?? true,
-            filter.matches(name: entries[index].name, services: entries[index].services)
-        else { return }
+        let (address, name, services) = (entries[index].address, entries[index].name?.text, entries[index].services)
+        guard filter.matches(address, name: name, services: services, entries[index].data) else { return }
         entries[index].matchesFilter = true
         standings.match(index)
     }

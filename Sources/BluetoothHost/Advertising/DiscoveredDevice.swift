@@ -151,18 +151,26 @@ public struct ScanFilter: Hashable, Sendable {
     public struct Identity: Hashable, Sendable {
         /// Its address, on the air or in the manufacturer data.
         public var address: BluetoothAddress
+        /// The type of the address on the air; nil for either.
+        public var type: AddressType?
         /// The place in the manufacturer data where the address may be too; nil for nowhere.
         public var place: ManufacturerAddressField?
 
         /// The device with that address.
-        public init(_ address: BluetoothAddress, advertisedAt place: ManufacturerAddressField? = nil) {
+        public init(
+            _ address: BluetoothAddress,
+            _ type: AddressType? = nil,
+            advertisedAt place: ManufacturerAddressField? = nil
+        ) {
             self.address = address
+            self.type = type
             self.place = place
         }
 
         /// True for the device of that address on the air which says this.
-        public func matches(_ sender: BluetoothAddress, _ data: AdvertisementData) -> Bool {
-            sender == address || place?.addresses(in: data).contains(address) ?? false
+        func matches(_ sender: DeviceAddress, _ data: AdvertisementData) -> Bool {
+            (sender.address == address && type.map { $0 == sender.type } ?? true)
+                || place?.addresses(in: data).contains(address) ?? false
         }
     }
 
@@ -183,14 +191,24 @@ public struct ScanFilter: Hashable, Sendable {
     /// The address without which no device can meet the filter, whatever it says; nil where there is none such.
     var onlyAddress: BluetoothAddress? { identity?.place == nil ? identity?.address : nil }
 
-    /// True when a device of that name, which offers these services, is looked for.
-    public func matches(name deviceName: LocalName?, services offered: [BluetoothUUID]) -> Bool {
+    /// True for a device of that address and name which advertises these services and this data.
+    public func matches(
+        _ sender: DeviceAddress,
+        name: String?,
+        services: [BluetoothUUID] = [],
+        _ data: @autoclosure () -> AdvertisementData = AdvertisementData()
+    ) -> Bool {
+        (identity?.matches(sender, data()) ?? true) && matches(name: name, services: services)
+    }
+
+    /// True for a device of that name which offers these services, whatever its address.
+    public func matches(name deviceName: String?, services offered: [BluetoothUUID]) -> Bool {
         guard services.isEmpty || offered.contains(where: services.contains) else { return false }
-        guard let name else { return true }
-        guard let deviceName else { return false }
-        switch name {
-        case .exactly(let text): return LocalName.isSame(deviceName.text, text)
-        case .prefix(let text): return deviceName.text.lowercased().hasPrefix(text.lowercased())
+        switch (name, deviceName) {
+        case (nil, _): return true
+        case (.exactly(let text)?, let heard?): return LocalName.isSame(heard, text)
+        case (.prefix(let text)?, let heard?): return heard.lowercased().hasPrefix(text.lowercased())
+        case (_, nil): return false
         }
     }
 }

@@ -94,7 +94,7 @@ struct ListedRows {
         if let news = heard.first(where: { $0.address == known.address }) {
             chosen = news
         } else if chosen?.address != known.address {
-            chosen = filter.matches(name: known.name, services: []) ? known : nil
+            chosen = filter.matches(name: known.name?.text, services: []) ? known : nil
         }
         guard var first = chosen else { return heard }
         first.isChosen = true
@@ -260,7 +260,7 @@ struct DaemonScan: ~Copyable {
         leftOut = answer.value["leftOut"]?.integer ?? 0
         let known = Dictionary(devices.map { ($0.address, $0.content) }) { first, _ in first }
         devices = (answer.value["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0) }
-            .filter { filter.matches(name: $0.name, services: $0.services) }
+            .filter { filter.matches(name: $0.name?.text, services: $0.services) }
         return devices.filter { known[$0.address] != $0.content }
     }
 }
