@@ -107,7 +107,7 @@ extension PairingEvent {
         switch (value["event"]?.string, number) {
         case ("listening", _): self = .listening
         case ("pairing", _):
-            guard let device = DeviceAddress(value) else { return nil }
+            guard let device = DeviceAddress(answer: value) else { return nil }
             self = .pairing(device)
         case ("compare", let number?): self = .ask(.compare(number))
         case ("passkeyWanted", _): self = .ask(.enter)
@@ -128,8 +128,7 @@ extension BondFacts {
     /// The bond, as programs are told of it.
     package var object: JSONObject {
         var object = JSONObject()
-        object.add("address", "\(device.address)")
-        object.add("addressType", "\(device.type)")
+        object.add(device)
         object.add("adapter", "\(adapter)")
         object.add("security", level.word)
         object.add("keySize", keySize)
@@ -139,7 +138,8 @@ extension BondFacts {
     }
 
     init?(_ value: JSONValue) {
-        guard let device = DeviceAddress(value), let adapter = value["adapter"]?.string.flatMap(BluetoothAddress.init),
+        guard let device = DeviceAddress(answer: value),
+            let adapter = value["adapter"]?.string.flatMap(BluetoothAddress.init),
             let level = value["security"]?.string.flatMap({ GATTLinkSecurity.Level(word: $0) }),
             let keySize = value["keySize"]?.integer.flatMap({ UInt8(exactly: $0) }),
             let isSecureConnections = value["secureConnections"]?.bool,
@@ -153,16 +153,6 @@ extension BondFacts {
             isSecureConnections: isSecureConnections,
             hasResolvingKey: hasResolvingKey
         )
-    }
-}
-
-extension DeviceAddress {
-    /// The device of an object with an address and its type.
-    fileprivate init?(_ value: JSONValue) {
-        guard let address = value["address"]?.string.flatMap(BluetoothAddress.init),
-            let type = AddressType.allCases.first(where: { "\($0)" == value["addressType"]?.string })
-        else { return nil }
-        self.init(address, type)
     }
 }
 

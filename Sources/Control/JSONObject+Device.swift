@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Devices
 import LinuxIO
-import Texts
+package import Texts
 
 extension JSONObject {
     /// The most bytes of the devices in an answer: less than clients take, by what else is in it.
@@ -85,8 +86,7 @@ extension JSONObject {
 
     private static func beginning(of device: DiscoveredDevice) -> JSONObject {
         var object = JSONObject()
-        object.add("address", "\(device.address.address)")
-        object.add("addressType", "\(device.address.type)")
+        object.add(device.address)
         object.add("name", device.name?.text)
         object.add("rssi", device.rssi)
         object.add("connectable", device.isConnectable)
@@ -99,5 +99,40 @@ extension JSONObject {
         if device.isTruncated { object.add("truncated", true) }
         object.add("lastHeard", WallClock.universal(WallClock.seconds(at: device.lastHeard)))
         return object
+    }
+}
+
+// An address and a choice as members, and how they are read.
+
+extension JSONObject {
+    /// Adds an address and its type; nil adds nothing.
+    package mutating func add(_ device: DeviceAddress?) {
+        add("address", device.map { "\($0.address)" })
+        add("addressType", device.map { "\($0.type)" })
+    }
+
+    package init(_ choice: SelectedDevice) {
+        self.init()
+        add("name", choice.name)
+        add(choice.device)
+        add("security", choice.security.word)
+    }
+}
+
+extension DeviceAddress {
+    /// The device of an object with an address and its type; nil for what is none.
+    package init?(answer: JSONValue) {
+        guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
+            let type = AddressType.allCases.first(where: { "\($0)" == answer["addressType"]?.string })
+        else { return nil }
+        self.init(address, type)
+    }
+}
+
+extension SelectedDevice {
+    /// The choice as the daemon tells it; nil for none.
+    package init?(answer: JSONValue) {
+        guard let device = DeviceAddress(answer: answer) else { return nil }
+        self.init(device, name: answer["name"]?.string)
     }
 }

@@ -35,4 +35,9 @@ extension JSONValue {
         let message = self[JSONObject.formsName]?[name].flatMap { Message(form: $0, in: .daemon) }
         return message?.english == text ? message : Message(detail: text)
     }
+
+    /// The reason in two members, the cause and the remedy; nil without a cause.
+    package func reason(_ cause: String, _ remedy: String) -> Reason? {
+        message(cause).map { Reason($0, remedy: message(remedy)) }
+    }
 }

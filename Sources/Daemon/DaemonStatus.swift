@@ -59,8 +59,7 @@ package struct DaemonStatus: Sendable {
         object.add("since", WallClock.universal(WallClock.seconds - Int(clamping: since.components.seconds)))
         object.add("seconds", since.components.seconds)
         object.add("device", choice.map { "\($0)" })
-        object.add("address", device.map { "\($0.address)" })
-        object.add("addressType", device.map { "\($0.type)" })
+        object.add(device)
         object.add("selection", keptChoice)
         object.add("requiredSecurity", requiredSecurity?.word)
         object.add("adapter", adapter)
@@ -140,14 +139,6 @@ extension JSONObject {
         add("parametersGranted", radio.controllers.grantedParameters)
         add("parametersRefused", radio.controllers.refusedParameters)
         add("framesBroken", radio.controllers.badFrames)
-    }
-
-    package init(_ choice: SelectedDevice) {
-        self.init()
-        add("name", choice.name)
-        add("address", "\(choice.device.address)")
-        add("addressType", "\(choice.device.type)")
-        add("security", choice.security.word)
     }
 }
 

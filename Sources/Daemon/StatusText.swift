@@ -160,8 +160,7 @@ extension KeyboardService.Event {
             object.add("event", "state")
             object.add("state", state.rawValue)
             object.add("device", choice.map { "\($0)" })
-            object.add("address", device.map { "\($0.address)" })
-            object.add("addressType", device.map { "\($0.type)" })
+            object.add(device)
             object.add("reason", reason?.cause)
             object.add("remedy", reason?.remedy)
         case .keyboardGone(let reason):

@@ -217,13 +217,13 @@ extension SystemFacts.Daemon {
         do throws(CommandFailure) {
             var client = try ControlClient(at: places.map(\.controlSocket.string), patience: Self.patience)
             process = client.process
-            let answer = try client.ask(.status, patience: Self.patience)
-            guard var status = SystemFacts.Status(answer: answer.value) else {
+            let answer = try client.status(patience: Self.patience)
+            guard var status = answer.flatMap(SystemFacts.Status.init) else {
                 self = .silent(pid: process)
                 return
             }
             if let answer = try? client.ask(.beacons(.status), patience: Self.patience) {
-                status.beacons = SystemFacts.Beacons(answer: answer.value)
+                status.beacons = SystemFacts.Beacons(BeaconsAnswer(answer.value))
             }
             self = .running(status)
         } catch {
@@ -255,38 +255,33 @@ extension SystemFacts.Daemon {
 }
 
 extension SystemFacts.Status {
-    /// Reads the answer to `status`; nil for an answer without a state or a process id.
-    package init?(answer: JSONValue) {
-        guard let name = answer["state"]?.string, let state = Session.State(rawValue: name),
-            let pid = answer["pid"]?.integer.flatMap({ Int32(exactly: $0) })
-        else { return nil }
-        self.init(state: state, pid: pid)
-        reason = answer.message("reason")
-        remedy = answer.message("remedy")
-        transport = answer["adapter"]?.string.flatMap { try? AdapterTransport($0) }
-        hasOtherOutput = answer["readers"] != nil
-        device = answer["device"]?.string
-        layout = answer["layout"]?.string
-        eventNode = answer["keyboard"]?.string
-        choiceFault = answer.message("selectionFault")
-        allows = answer.message("allows")
-        if answer["gate"]?.string == "closed" {
-            pause = answer.message("gateReason") ?? ReasonText.gateClosed.message()
-        }
-        let count = { (name: String) in answer["counts"]?[name]?.integer.flatMap { UInt64(exactly: $0) } ?? 0 }
-        received = count("received")
-        typed = count("typed")
-        discarded = count("discarded").addingWithoutOverflow(count("rejected"))
-        for loss in SystemFacts.Status.losses { lost = lost.addingWithoutOverflow(count(loss)) }
+    /// The facts of an answer to `status`; nil for one without a process id.
+    package init?(_ answer: StatusAnswer) {
+        guard let process = answer.process else { return nil }
+        self.init(state: answer.state, pid: process)
+        reason = answer.reason?.cause
+        remedy = answer.reason?.remedy
+        transport = answer.adapter.flatMap { try? AdapterTransport($0) }
+        hasOtherOutput = answer.hasReaders
+        device = answer.device
+        layout = answer.layout
+        eventNode = answer.keyboard
+        choiceFault = answer.choiceFault?.cause
+        allows = answer.allows
+        pause = answer.isTyping ? nil : answer.gate?.cause ?? ReasonText.gateClosed.message()
+        received = answer.count("received")
+        typed = answer.count("typed")
+        discarded = answer.count("discarded").addingWithoutOverflow(answer.count("rejected"))
+        for loss in SystemFacts.Status.losses { lost = lost.addingWithoutOverflow(answer.count(loss)) }
     }
 }
 
 extension SystemFacts.Beacons {
-    /// Reads the answer to `beacons status`.
-    package init(answer: JSONValue) {
-        watched = answer["watched"]?.array?.count ?? 0
-        fault = answer.message("availabilityCause")
-        advertisingFault = answer.message("advertisingFault")
+    /// The facts of an answer to `beacons status`.
+    package init(_ answer: BeaconsAnswer) {
+        watched = answer.watched
+        fault = answer.hindrance?.cause
+        advertisingFault = answer.advertisingFault?.cause
     }
 }
 

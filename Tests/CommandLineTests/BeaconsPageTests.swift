@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Control
+import Daemon
 import Testing
 import Texts
 
@@ -12,7 +13,7 @@ private let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 func beaconAnswer(
     _ availability: String = #""available":true,"availability":"possible""#,
     _ advertising: String = #""advertising":"on","advertised":"\#(badges)/9/9""#
-) throws -> TUIBeacons {
+) throws -> BeaconsAnswer {
     let text = #"""
         {"ok":true,"version":1,\#(availability),"known":3,"watched":["\#(badges)","a","b"],"inside":["\#(badges)"],
         "actions":[{"name":"badge","region":"\#(badges)","do":"type"},{"name":"door","region":"\#(badges)","do":"gate"}],
@@ -21,13 +22,13 @@ func beaconAnswer(
         "designated":[{"code":"A17C","beacon":"\#(badges)/1/2","segment":1,"switcher":true}],
         \#(advertising),"counts":{"reports":10,"heard":4,"badEvents":1}}
         """#
-    return TUIBeacons(try JSONValue(Array(text.utf8)))
+    return BeaconsAnswer(try JSONValue(Array(text.utf8)))
 }
 
 @Suite("The page of beacons")
 struct BeaconsPageTests {
     private static func text(
-        _ answer: Result<TUIBeacons, CommandFailure>?,
+        _ answer: Result<BeaconsAnswer, CommandFailure>?,
         _ language: Language = .english,
         columns: Int = 80,
         rows: Int = 24
@@ -68,7 +69,7 @@ struct BeaconsPageTests {
         let text = try Self.text(.success(answer))
         #expect(text[2] == "No beacons can be watched: hci0 is off (switch it on)")
         #expect(text.contains("Own beacon: cannot be a beacon now"))
-        let none = TUIBeacons(try JSONValue(Array(#"{"counts":{"reports":-9223372036854775808,"heard":1}}"#.utf8)))
+        let none = BeaconsAnswer(try JSONValue(Array(#"{"counts":{"reports":-9223372036854775808,"heard":1}}"#.utf8)))
         let empty = try Self.text(.success(none))
         #expect(empty[2].hasPrefix("Nothing is watched: set beacons.watch"))
         #expect(empty.contains("No beacon is designated.") && empty.contains("Own beacon: off"))

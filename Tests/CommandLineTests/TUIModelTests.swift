@@ -18,7 +18,7 @@ func daemonStatus(
     isPaused: Bool = false,
     more: String = "",
     chosen: Bool = true
-) throws -> TUIStatus {
+) throws -> StatusAnswer {
     let choice =
         #""device":"LINBLE-TEST","selection":{"name":"LINBLE-TEST","address":"F0:F1:F2:F3:F4:F5","addressType":"random"},"#
     let text = #"""
@@ -27,7 +27,7 @@ func daemonStatus(
         "counts":{"notifications":2,"received":28,"typed":26,"discarded":2,"lost":0},
         "lastReceived":{"secondsAgo":3,"length":14},"rivals":[]\#(more)}
         """#
-    return try #require(TUIStatus(try JSONValue(Array(text.utf8))))
+    return try #require(StatusAnswer(try JSONValue(Array(text.utf8))))
 }
 
 /// Devices as a daemon answers `scan`: the strongest first.
@@ -421,7 +421,7 @@ struct TUIModelTests {
         #expect(Self.press(&model, [.enter]) == [.startDaemon])
         model.take(try daemonStatus())
         #expect(model.notice == .said(.attached, []) && model.absence == nil)
-        #expect(TUIStatus(.null) == nil && TUIStatus(.object([("state", .string("asleep"))])) == nil)
+        #expect(StatusAnswer(.null) == nil && StatusAnswer(.object([("state", .string("asleep"))])) == nil)
     }
 
     @Test(

@@ -343,7 +343,8 @@ struct DoctorTests {
             rivals: [],
             choiceFault: Reason("garbled")
         )
-        let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(daemon.object.text.utf8))))
+        let answer = StatusAnswer(try JSONValue(Array(daemon.object.text.utf8)))
+        let status = try #require(answer.flatMap(SystemFacts.Status.init))
         var expected = SystemFacts.Status(state: .failed, pid: ProcessFacts.number)
         expected.reason = "not heard"
         expected.remedy = "bring it near"
@@ -367,7 +368,7 @@ struct DoctorTests {
         object.add("watched", ["a", "b"])
         object.add("advertisingFault", "refused")
         object.addForms(availability.forms)
-        let answer = SystemFacts.Beacons(answer: try JSONValue(Array(object.text.utf8)))
+        let answer = SystemFacts.Beacons(BeaconsAnswer(try JSONValue(Array(object.text.utf8))))
         #expect(answer.watched == 2 && answer.advertisingFault == "refused")
         #expect(answer.fault == availability.reason?.cause)
         var facts = try healthy()
@@ -377,7 +378,7 @@ struct DoctorTests {
         // A radio that is off explains both.
         facts.adapters[0].isSoftBlocked = true
         #expect(Doctor.findings(facts).map(\.cause) == [.rfkillSoft])
-        facts.says { $0.beacons = SystemFacts.Beacons(answer: .null) }
+        facts.says { $0.beacons = SystemFacts.Beacons(BeaconsAnswer(.null)) }
         #expect(Doctor.findings(facts).map(\.cause) == [.rfkillSoft, .beaconsWithoutRegions])
     }
 
@@ -389,7 +390,7 @@ struct DoctorTests {
         ]
     )
     func brokenAnswer(text: String) throws {
-        #expect(SystemFacts.Status(answer: try JSONValue(Array(text.utf8))) == nil)
+        #expect(StatusAnswer(try JSONValue(Array(text.utf8))).flatMap(SystemFacts.Status.init) == nil)
     }
 
     @Test("X-6: counts that are negative, too large or no numbers count as nothing, and stop no program")
@@ -399,7 +400,7 @@ struct DoctorTests {
             "rejected":9223372036854775807,"ringFull":9223372036854775807,"tooOld":9223372036854775807,
             "writeFailed":9223372036854775807}}
             """#
-        let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(text.utf8))))
+        let status = try #require(StatusAnswer(try JSONValue(Array(text.utf8))).flatMap(SystemFacts.Status.init))
         #expect(status.received == 0 && status.typed == 0)
         #expect(status.discarded == UInt64.max - 1)
         #expect(status.lost == .max)

@@ -2,8 +2,10 @@
 
 import BluetoothLE
 import Keystrokes
+import LinuxIO
 import Testing
 import Texts
+import TextsSupport
 
 @testable import Control
 @testable import Daemon
@@ -139,5 +141,40 @@ struct StatusTextTests {
         #expect(japanese.contains("  経過秒数   3") && japanese.contains("  バイト数   受信 7, 入力 7"))
         let unknown = try JSONValue(Array(#"{"ok":true,"state":"asleep"}"#.utf8))
         #expect(StatusText.lines(unknown, in: .english) == ["asleep"])
+    }
+
+    @Test("A client reads each member of the answer as the daemon has it")
+    func readBack() throws {
+        var counts = KeyboardService.Counts()
+        counts.values.notifications = 7
+        let address = BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)
+        let kept = SelectedDevice(DeviceAddress(address, .public), name: "A\u{1B}B")
+        let daemon = DaemonStatus(
+            state: .failed,
+            reason: Reason("not heard", remedy: "bring it near"),
+            since: .seconds(61),
+            choice: .kept(kept),
+            device: DeviceAddress(address, .random),
+            adapter: "hci0",
+            keyboard: "/dev/input/event3",
+            labels: DaemonLabels(profile: "p", layout: "l", table: "t", program: "v"),
+            isPaused: true,
+            gate: Reason("paused", remedy: "resume"),
+            counts: counts,
+            lastReceived: (ago: .zero, length: 14),
+            rivals: ["bluetoothd (process 7)"],
+            choiceFault: Reason("garbled", remedy: "choose again")
+        )
+        let answer = try #require(StatusAnswer(try value(daemon.object.text)))
+        #expect(answer.state == .failed && answer.seconds == 61 && answer.process == ProcessFacts.number)
+        #expect(answer.reason == daemon.reason && answer.gate == daemon.gate)
+        #expect(answer.choiceFault == daemon.choiceFault)
+        // Nothing in a name acts on a terminal.
+        #expect(answer.device == LocalName.printable("A\u{1B}B") && answer.selection == kept)
+        #expect(answer.adapter == "hci0" && answer.keyboard == "/dev/input/event3" && !answer.hasReaders)
+        #expect([answer.profile, answer.layout, answer.table] == ["p", "l", "t"] && answer.allows == nil)
+        #expect(answer.isPaused && !answer.isTyping && answer.rivals == daemon.rivals)
+        #expect(answer.lastReceived?.ago == 0 && answer.lastReceived?.length == 14)
+        #expect(answer.count("notifications") == 7 && answer.count("typed") == 0 && answer.count("none") == 0)
     }
 }

@@ -137,16 +137,11 @@ enum BeaconTables {
     }
 
     static func designated(_ answer: JSONValue) -> [String] {
-        let beacons = answer["designated"]?.array ?? []
+        let beacons = BeaconsAnswer.designated(answer)
         guard !beacons.isEmpty else { return [BeaconText.noDesignated.text(.current)] }
         return table(
             [.columnCode, .columnBeacon, .columnSwitcher],
-            beacons.map { beacon in
-                let isSwitcher = beacon["switcher"]?.bool == true
-                return [
-                    text(beacon, "code"), text(beacon, "beacon"), (isSwitcher ? LabelText.yes : .no).text(.current),
-                ]
-            }
+            beacons.map { [$0.code, $0.beacon, ($0.isSwitcher ? LabelText.yes : .no).text(.current)] }
         )
     }
 
@@ -162,17 +157,15 @@ enum BeaconTables {
     }
 
     static func status(_ answer: JSONValue) -> [String] {
-        let watched = answer["watched"]?.array?.count ?? 0
-        var lines = [BeaconText.watched.text(.current, "\(watched)")]
-        if let cause = answer.message("availabilityCause") {
-            lines.append(Reason(cause, remedy: answer.message("availabilityRemedy")).line(.current))
-        }
-        lines += (answer["inside"]?.array ?? []).map { BeaconText.insideRegion.text(.current, $0.string ?? "") }
+        let beacons = BeaconsAnswer(answer)
+        var lines = [BeaconText.watched.text(.current, "\(beacons.watched)")]
+        if let hindrance = beacons.hindrance { lines.append(hindrance.line(.current)) }
+        lines += beacons.inside.map { BeaconText.insideRegion.text(.current, $0) }
         lines += designated(answer)
-        if answer["advertising"]?.string == BeaconAdvertiser.State.on.rawValue {
-            lines.append(BeaconText.isBeacon.text(.current, text(answer, "advertised")))
-        } else if let fault = answer.message("advertisingFault") {
-            lines.append(Reason(fault, remedy: answer.message("advertisingRemedy")).line(.current))
+        if beacons.advertising == .on {
+            lines.append(BeaconText.isBeacon.text(.current, beacons.advertised))
+        } else if let fault = beacons.advertisingFault {
+            lines.append(fault.line(.current))
         }
         return lines
     }

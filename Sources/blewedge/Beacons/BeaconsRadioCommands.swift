@@ -347,7 +347,7 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
         }
         try daemon.perform { client in
             let answer = try client.ask(.beacons(.advertise(frame)))
-            let adapter = try client.ask(.status).value["adapter"]?.string ?? "-"
+            let adapter = try client.status()?.adapter ?? "-"
             try daemon.show(answer, done: BeaconText.advertising.message("\(frame.identity)", adapter))
         } alone: {
             try BeaconRun(adapterOptions.transport, for: seconds?.duration).advertise(frame, isJSON: daemon.json)

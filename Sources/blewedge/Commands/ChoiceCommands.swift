@@ -225,16 +225,6 @@ extension AddressType: ExpressibleByArgument {
     }
 }
 
-extension SelectedDevice {
-    /// The choice as the daemon tells it; nil for none.
-    init?(answer: JSONValue) {
-        guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
-            let type = answer["addressType"]?.string.flatMap(AddressType.init(argument:))
-        else { return nil }
-        self.init(DeviceAddress(address, type), name: answer["name"]?.string)
-    }
-}
-
 /// Finds the device that the user means where no daemon can: from the adapter to what is kept of the device (D-4).
 final class ChoiceRun {
     private let foreground: ForegroundRun

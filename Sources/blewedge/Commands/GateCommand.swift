@@ -68,22 +68,22 @@ struct GateGiveCommand: ParsableCommand {
 
     /// Opens the other's gate; answers whether it was paused, and throws with the gate as it was.
     private func open(_ other: inout ControlClient) throws(CommandFailure) -> Bool {
-        let wasPaused = try other.ask(.status).value["paused"]?.bool ?? false
+        let wasPaused = try other.status()?.isPaused ?? false
         do throws(CommandFailure) {
             _ = try other.ask(.resume)
         } catch {
             throw CommandFailure(error.status, ControlFaultText.otherRefuses, name, error.cause, remedy: error.remedy)
         }
-        let status = try other.ask(.status).value
-        guard status["gate"]?.string == "open" else {
+        let status = try other.status()
+        guard status?.isTyping == true else {
             if wasPaused { _ = try other.ask(.pause) }
-            let cause = status.message("gateReason") ?? ReasonText.paused.message()
+            let cause = status?.gate?.cause ?? ReasonText.paused.message()
             throw CommandFailure(
                 .unavailable,
                 ControlFaultText.gateStaysClosed,
                 name,
                 cause,
-                remedy: status.message("gateRemedy")
+                remedy: status?.gate?.remedy
             )
         }
         return wasPaused

@@ -136,7 +136,7 @@ struct GuideCommand: ParsableCommand {
         model.isRoot = ProcessFacts.user == 0
         do throws(CommandFailure) {
             var client = try ControlClient(at: places.sockets)
-            if let status = TUIStatus(try client.ask(.status).value) { model.take(status) }
+            if let status = try client.status() { model.take(status) }
         } catch {
             model.lose(Reason(error))
         }

@@ -182,10 +182,10 @@ enum CheckPage {
         }
     }
 
-    private static func received(_ status: TUIStatus, _ model: TUIModel, _ columns: Int) -> [PageLine] {
+    private static func received(_ status: StatusAnswer, _ model: TUIModel, _ columns: Int) -> [PageLine] {
         let language = model.language
-        let text = status.lastReceived.map { ago, length in
-            PageText.lastReceived.text(language, TimeLabelText.text(seconds: ago, language), "\(length)")
+        let text = status.lastReceived.map { last in
+            PageText.lastReceived.text(language, TimeLabelText.text(seconds: last.ago, language), "\(last.length)")
         }
         return PageLine.wrapped(
             (model.isFlashing ? "* " : "") + (text ?? PageText.noneReceived.text(language)),
@@ -225,7 +225,7 @@ enum SettingsPage {
         lines.append(PageLine())
         var facts: [(PageText, String)] = [(.file, model.configurationFile)]
         if let status = model.status {
-            facts += [(.profile, status.profile), (.layout, status.layout), (.table, status.table)]
+            facts += [(.profile, status.profile), (.layout, status.layout ?? ""), (.table, status.table)]
         }
         for (label, value) in facts {
             lines += PageLine.wrapped("\(label.text(language)): \(value)", columns: columns, margin: " ")

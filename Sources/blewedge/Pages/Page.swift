@@ -121,7 +121,7 @@ enum PageFrame {
     /// The mark of received data (LK-25).
     static func flash(_ language: Language) -> String { "* " + PageText.received.text(language) }
 
-    static func stateText(_ status: TUIStatus, _ language: Language) -> String {
+    static func stateText(_ status: StatusAnswer, _ language: Language) -> String {
         status.state.text(language, status.device ?? PlainText.theDevice.text(language))
     }
 

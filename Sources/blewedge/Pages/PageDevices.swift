@@ -122,7 +122,7 @@ struct TUIDevices: Equatable {
 
     /// Takes the list that the daemon answered to `scan`, at that time in seconds since 1970: it is shown as it is.
     mutating func hear(_ answer: JSONValue, now: Int) {
-        heard = (answer["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0, now: now) }
+        heard = ListedDevice.list(answer, now: now)
         if let first = heard.first(where: isChosen) { news = first }
     }
 

@@ -69,7 +69,7 @@ enum GuidePage {
     }
 
     /// The sentence of a device that cannot be used, which no bringing near helps.
-    private static func unsupported(_ status: TUIStatus, _ language: Language) -> String {
+    private static func unsupported(_ status: StatusAnswer, _ language: Language) -> String {
         let device = status.device ?? PlainText.theDevice.text(language)
         let (cause, remedy) = (status.reason?.cause.text(language), status.reason?.remedy?.text(language))
         return LocalName.printable(status.state.sentence(of: device, cause, remedy, in: language))

@@ -8,14 +8,14 @@ import Texts
 
 /// The daemon as the pages see it: looked for until it answers, asked how it stands, and followed (LK-24, LK-25).
 final class TUIDaemon {
-    var onStatus: ((TUIStatus) -> Void)?
+    var onStatus: ((StatusAnswer) -> Void)?
     /// Called when the daemon does not answer, each time that it was looked for in vain.
     var onAbsence: ((CommandFailure) -> Void)?
     /// Called when the daemon has received data.
     var onReceived: (() -> Void)?
     var onDevices: ((JSONValue) -> Void)?
     var onScanFailure: ((CommandFailure) -> Void)?
-    var onBeacons: ((Result<TUIBeacons, CommandFailure>) -> Void)?
+    var onBeacons: ((Result<BeaconsAnswer, CommandFailure>) -> Void)?
 
     /// How often the daemon is asked, or looked for.
     private static let period = Duration.seconds(1)
@@ -128,7 +128,7 @@ final class TUIDaemon {
             switch result {
             case .failure(let failure): onAbsence?(failure)
             case .success(let answer):
-                guard let status = TUIStatus(answer) else {
+                guard let status = StatusAnswer(answer) else {
                     let name = answer["state"]?.string ?? ""
                     onAbsence?(CommandFailure(.unavailable, ControlFaultText.unknownState, name))
                     return
@@ -144,7 +144,7 @@ final class TUIDaemon {
         isAskingBeacons = quick.ask(.beacons(.status)) { [weak self] result in
             guard let self else { return }
             isAskingBeacons = false
-            onBeacons?(result.map { TUIBeacons($0) })
+            onBeacons?(result.map { BeaconsAnswer($0) })
         }
     }
 

@@ -42,7 +42,7 @@ struct TUIModel {
     var page = Page.devices
     var language: Language
     /// The daemon's status; nil while none answers.
-    var status: TUIStatus?
+    var status: StatusAnswer?
     var absence: Reason?
     /// Why none answers where one is there, or may be.
     var otherFault: Reason? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
@@ -51,7 +51,7 @@ struct TUIModel {
     var service = ServiceStart.due
     var devices = TUIDevices()
     /// What the daemon does about beacons, or why that is not known; nil before it was asked.
-    var beacons: Result<TUIBeacons, CommandFailure>?
+    var beacons: Result<BeaconsAnswer, CommandFailure>?
     var snippets: [Snippet] = []
     var snippetFault: Message?
     /// The uses of a network, as the configuration says.
@@ -86,10 +86,10 @@ struct TUIModel {
 
     // MARK: What the daemon says
 
-    mutating func take(_ status: TUIStatus) {
+    mutating func take(_ status: StatusAnswer) {
         if self.status == nil, absence != nil || isStarting { notice = .said(.attached, []) }
         self.status = status
-        devices.chosen = status.chosen
+        devices.chosen = status.device == nil ? nil : status.selection.map { ListedDevice($0) }
         service = .settled
         isStarting = false
         absence = nil

@@ -38,17 +38,20 @@ struct ListedDevice: Equatable {
 
     /// One that the daemon has heard, at the time `now` if it does not say when; nil for what is none.
     init?(answer: JSONValue, now: Int? = nil) {
-        guard let address = answer["address"]?.string.flatMap({ BluetoothAddress($0) }),
-            let type = answer["addressType"]?.string
-        else { return nil }
-        self.address = address
-        addressType = LocalName.printable(type)
+        guard let device = DeviceAddress(answer: answer) else { return nil }
+        address = device.address
+        addressType = "\(device.type)"
         name = answer["name"]?.string.map { LocalName(Array($0.utf8).span, isComplete: true) }
         rssi = answer["rssi"]?.integer.map { Int($0) }
         services = Self.uuids(answer["services"])
         solicited = Self.uuids(answer["solicited"])
         lastHeard = answer["lastHeard"]?.string.flatMap(UniversalTime.seconds) ?? now
         json = answer.text
+    }
+
+    /// The devices of the daemon's answer to `scan`, in its order.
+    static func list(_ answer: JSONValue, now: Int? = nil) -> [ListedDevice] {
+        (answer["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0, now: now) }
     }
 
     private static func uuids(_ list: JSONValue?) -> [BluetoothUUID] {
@@ -231,7 +234,7 @@ struct DaemonScan: ~Copyable {
             case .news(let text): try StandardStream.output.write(news.map { text.line($0) }.joined())
             case .live:
                 let size = StandardStream.output.windowSize ?? (80, 24)
-                let choice = try client.ask(.status).value["selection"].flatMap(SelectedDevice.init(answer:))
+                let choice = try client.status()?.selection
                 let lines = DeviceText.table(rows.rows(devices, choice), columns: size.columns)
                 try StandardStream.output.write(table.frame(lines, rows: size.rows))
             case .atTheEnd: break
@@ -259,8 +262,7 @@ struct DaemonScan: ~Copyable {
         let answer = try client.ask(.scan(for: time, isAnew: isAnew), patience: time + ControlClient.patience)
         leftOut = answer.value["leftOut"]?.integer ?? 0
         let known = Dictionary(devices.map { ($0.address, $0.content) }) { first, _ in first }
-        devices = (answer.value["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0) }
-            .filter { filter.matches(name: $0.name?.text, services: $0.services) }
+        devices = ListedDevice.list(answer.value).filter { filter.matches(name: $0.name?.text, services: $0.services) }
         return devices.filter { known[$0.address] != $0.content }
     }
 }
@@ -269,8 +271,8 @@ extension ControlClient {
     /// A connection to the daemon that uses this adapter; nil where none does, or it may not be asked.
     init?(ofDaemonUsing adapter: AdapterTransport) {
         guard let paths = try? DaemonPaths.reachable().map(\.controlSocket.string),
-            var client = try? ControlClient(at: paths), let status = try? client.ask(.status),
-            let name = status.value["adapter"]?.string, adapter == .any || adapter.description == name
+            var client = try? ControlClient(at: paths), let name = try? client.status()?.adapter,
+            adapter == .any || adapter.description == name
         else { return nil }
         self = client
     }

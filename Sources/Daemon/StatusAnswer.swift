@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+package import Control
+package import Devices
+import Keystrokes
+package import Texts
+
+/// The daemon's answer to `status` (`DaemonStatus.object`) as clients read it: nothing in it acts on a terminal.
+package struct StatusAnswer: Equatable, Sendable {
+    package var state: SessionState
+    package var reason: Reason?
+    /// Since when it is in that state, in seconds.
+    package var seconds: Int64
+    /// The chosen device as the user has named it; nil for none.
+    package var device: String?
+    /// The chosen device as it is kept, or else as it was heard.
+    package var selection: SelectedDevice?
+    package var adapter: String?
+    package var keyboard: String?
+    package var profile: String
+    package var layout: String?
+    package var table: String
+    /// What the keyboard may press beyond text; nil for nothing.
+    package var allows: Message?
+    package var isPaused: Bool
+    package var isTyping: Bool
+    package var gate: Reason?
+    package var counts: [Count]
+    /// Whether the text goes to other programs and not to a keyboard.
+    package var hasReaders: Bool
+    /// How long ago a value was received, in seconds, and its length (D-6).
+    package var lastReceived: LastReceived?
+    package var rivals: [String]
+    package var choiceFault: Reason?
+    package var process: Int32?
+
+    package struct Count: Equatable, Sendable {
+        package var name: String
+        package var count: Int64
+    }
+
+    package struct LastReceived: Equatable, Sendable {
+        package var ago: Int64
+        package var length: Int64
+    }
+
+    /// Reads an answer; nil for one that has no state that this program knows.
+    package init?(_ answer: JSONValue) {
+        func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
+        guard let state = text("state").flatMap(SessionState.init) else { return nil }
+        self.state = state
+        reason = answer.reason("reason", "remedy")
+        seconds = answer["seconds"]?.integer ?? 0
+        device = text("device")
+        selection = answer["selection"].flatMap(SelectedDevice.init(answer:)) ?? SelectedDevice(answer: answer)
+        adapter = text("adapter")
+        keyboard = text("keyboard")
+        profile = text("profile") ?? ""
+        layout = text("layout")
+        table = text("table") ?? ""
+        allows = answer.message("allows")
+        isPaused = answer["paused"]?.bool ?? false
+        isTyping = answer["gate"]?.string != "closed"
+        gate = answer.reason("gateReason", "gateRemedy")
+        hasReaders = answer["readers"] != nil
+        rivals = (answer["rivals"]?.array ?? []).compactMap { $0.string.map(LocalName.printable) }
+        choiceFault = answer.reason("selectionFault", "selectionRemedy")
+        if let last = answer["lastReceived"], let ago = last["secondsAgo"]?.integer,
+            let length = last["length"]?.integer
+        {
+            lastReceived = LastReceived(ago: ago, length: length)
+        }
+        counts = []
+        if case .object(let members)? = answer["counts"] {
+            counts = members.compactMap { name, value in value.integer.map { Count(name: name, count: $0) } }
+        }
+        process = answer["pid"]?.integer.flatMap { Int32(exactly: $0) }
+    }
+
+    /// The counter of that name; 0 where the answer has none.
+    package func count(_ name: String) -> UInt64 {
+        counts.first { $0.name == name }.flatMap { UInt64(exactly: $0.count) } ?? 0
+    }
+}
+
+/// The daemon's answer to `beacons status`, with nothing in it that acts on a terminal.
+package struct BeaconsAnswer: Sendable {
+    package struct Region: Sendable {
+        /// Its name, or else itself.
+        package var label: String
+        package var isInside: Bool
+        /// How long ago a beacon of it was heard, in seconds; nil for never.
+        package var ago: Int64?
+    }
+
+    package struct Designated: Sendable {
+        package var code: String
+        package var beacon: String
+        package var isSwitcher: Bool
+    }
+
+    /// Why no beacons can be watched; nil where they can.
+    package var hindrance: Reason?
+    /// How many regions are known and watched.
+    package var known: Int64
+    package var watched: Int
+    /// Those that are entered.
+    package var inside: [String]
+    /// Those of the watched regions that the daemon tells, in its order.
+    package var regions: [Region]
+    package var actions: [String]
+    package var designated: [Designated]
+    /// What the daemon does to be a beacon, which, and why it is none.
+    package var advertising: BeaconAdvertiser.State
+    package var advertised: String
+    package var advertisingFault: Reason?
+    /// How many reports came, how many of them were a beacon's, and the events that no controller should send.
+    package var reports: Int64
+    package var heard: Int64
+    package var badEvents: Int64
+
+    /// Reads an answer; what is missing in it is none, or 0.
+    package init(_ answer: JSONValue) {
+        func text(_ value: JSONValue, _ name: String) -> String { LocalName.printable(value[name]?.string ?? "") }
+        func list(_ name: String) -> [JSONValue] { answer[name]?.array ?? [] }
+        func count(_ name: String) -> Int64 { answer["counts"]?[name]?.integer ?? 0 }
+        hindrance = answer.reason("availabilityCause", "availabilityRemedy")
+        known = answer["known"]?.integer ?? 0
+        watched = list("watched").count
+        inside = list("inside").map { LocalName.printable($0.string ?? "") }
+        regions = list("sightings").map { region in
+            let name = text(region, "name")
+            return Region(
+                label: name.isEmpty ? text(region, "region") : name,
+                isInside: region["inside"]?.bool ?? false,
+                ago: region["secondsAgo"]?.integer
+            )
+        }
+        actions = list("actions").map { "\(text($0, "name")) (\(text($0, "do")))" }
+        designated = Self.designated(answer)
+        advertising = answer["advertising"]?.string.flatMap(BeaconAdvertiser.State.init) ?? .off
+        advertised = text(answer, "advertised")
+        advertisingFault = answer.reason("advertisingFault", "advertisingRemedy")
+        reports = count("reports")
+        heard = count("heard")
+        badEvents = count("badEvents")
+    }
+
+    /// The designated beacons of an answer that lists them.
+    package static func designated(_ answer: JSONValue) -> [Designated] {
+        (answer["designated"]?.array ?? []).map { beacon in
+            Designated(
+                code: LocalName.printable(beacon["code"]?.string ?? ""),
+                beacon: LocalName.printable(beacon["beacon"]?.string ?? ""),
+                isSwitcher: beacon["switcher"]?.bool ?? false
+            )
+        }
+    }
+}
+
+extension ControlClient {
+    /// The daemon's status; nil where this program does not know its state.
+    package mutating func status(patience: Duration = ControlClient.patience) throws(CommandFailure) -> StatusAnswer? {
+        StatusAnswer(try ask(.status, patience: patience).value)
+    }
+}
