@@ -20,6 +20,7 @@ final class ChoiceKeeper {
     /// Reads the file where it is followed, and watches it from then on.
     init(_ store: ChoiceStore, follows: Bool, on loop: EventLoop) throws(CommandFailure) {
         self.store = store
+        if follows { store.upgrade() }
         follower = follows ? try ChoiceFollower(store, on: loop) : nil
         follower?.onChange = { [unowned self] result in
             switch result {

@@ -47,6 +47,7 @@ final class DaemonBeacons {
         store = DesignatedStore(options.paths.designated)
         var designated = DesignatedBeacons()
         var fault: Reason?
+        store.upgrade()
         do throws(CommandFailure) {
             designated = try store.read()
         } catch {

@@ -25,6 +25,12 @@ package struct DesignatedStore: Sendable {
         }
     }
 
+    /// Writes beacons that an earlier version has kept, in lines, as JSON; where they cannot be read or written they stay.
+    func upgrade() {
+        guard file.isJSON == false else { return }
+        try? locked { if let beacons = try? read() { _ = keep(beacons) } }
+    }
+
     /// Keeps the beacons, or says why they could not be.
     package func keep(_ beacons: DesignatedBeacons) -> CommandFailure? {
         do {

@@ -30,6 +30,11 @@ package struct ChoiceStore: Sendable {
         }
     }
 
+    /// Writes a choice that an earlier version has kept, in lines, as JSON; where it cannot be read or written it stays.
+    package func upgrade() {
+        if file.isJSON == false, let choice = try? read() { try? write(choice) }
+    }
+
     /// Keeps a choice: whole and on the disk when this returns, and the earlier one untouched when it throws.
     package func write(_ choice: SelectedDevice) throws(Failure) { try file.write(choice.text) }
 

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Texts
 
-/// The device that the user has chosen, as it is kept (D-4), and its form as a text file.
+/// The device that the user has chosen, as it is kept (D-4), and its form as a file: a JSON object.
 ///
 /// ```
-/// address = F0:F1:F2:F3:F4:F5
-/// type = random
-/// name = "LINBLE-TEST"
-/// security = none
+/// {"address":"F0:F1:F2:F3:F4:F5","type":"random","name":"LINBLE-TEST","security":"none"}
 /// ```
-/// A file without `security` is of an open device, as all were before there were keys. `bond = ignored` follows where the
-/// user said `--security none` of a device whose keys cannot be used.
-/// A name is what a stranger's device says: what is not plain in it is written as `\u{…}`.
+/// One without `security` is of an open device, as all were before there were keys. `"bond":"ignored"` follows where the user
+/// said `--security none` of a device whose keys cannot be used.
 package struct SelectedDevice: Hashable, Sendable {
     package var device: DeviceAddress
     /// The name that it advertised when it was chosen; nil where none was heard.
@@ -49,54 +46,83 @@ package struct SelectedDevice: Hashable, Sendable {
         package var cause: String
     }
 
-    /// Reads a file's text.
+    private typealias Field = (name: String, value: String, line: Int)
+
+    /// Reads a file's text: JSON, or lines of `key = value` as earlier versions wrote them.
     package init(parsing text: String) throws(Fault) {
         var address: BluetoothAddress?
         var type: AddressType?
         var name: String?
         var security = GATTLinkSecurity.Level.none
         var ignoresBond = false
-        var seen: Set<Substring> = []
-        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
-        for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
-            func fault(_ cause: String) -> Fault { Fault(line: index + 1, cause: cause) }
-            let parts = line.split(separator: "=", maxSplits: 1).map { $0.trimming { $0 == " " } }
-            guard parts.count == 2 else { throw fault("is no `key = value`") }
-            guard seen.insert(parts[0]).inserted else { throw fault("says \(parts[0]) again") }
-            switch parts[0] {
+        var seen: Set<String> = []
+        let fields = text.hasPrefix("{") ? try Self.members(of: text) : try Self.lines(of: text)
+        for field in fields {
+            func fault(_ cause: String) -> Fault { Fault(line: field.line, cause: cause) }
+            guard seen.insert(field.name).inserted else { throw fault("says \(field.name) again") }
+            switch field.name {
             case "address":
-                address = BluetoothAddress(parts[1])
+                address = BluetoothAddress(field.value)
                 if address == nil { throw fault("has no address") }
             case "type":
-                type = AddressType.allCases.first { "\($0)" == parts[1] }
+                type = AddressType.allCases.first { "\($0)" == field.value }
                 if type == nil { throw fault("has a type that is neither public nor random") }
-            case "name":
-                name = Self.unquoted(parts[1])
-                if name == nil { throw fault("has no name in quotes") }
+            case "name": name = field.value
             case "security":
-                guard let level = GATTLinkSecurity.Level(word: parts[1]) else {
+                guard let level = GATTLinkSecurity.Level(word: field.value) else {
                     throw fault("has a security that is neither none, encrypted nor authenticated")
                 }
                 security = level
             case "bond":
-                guard parts[1] == "ignored" else { throw fault("has a bond that is not ignored") }
+                guard field.value == "ignored" else { throw fault("has a bond that is not ignored") }
                 ignoresBond = true
             default: throw fault("has an unknown key")
             }
         }
-        guard let address else { throw Fault(line: lines.count, cause: "ends without an address") }
-        guard let type else { throw Fault(line: lines.count, cause: "ends without a type") }
+        let last = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.count
+        guard let address else { throw Fault(line: last, cause: "ends without an address") }
+        guard let type else { throw Fault(line: last, cause: "ends without a type") }
         self.init(DeviceAddress(address, type), name: name, security: security, ignoresBond: ignoresBond)
     }
 
-    package var text: String {
-        """
-        # The device that blewedge uses: written by `blewedge use`, removed by `blewedge forget`.
-        address = \(device.address)
-        type = \(device.type)
+    private static func members(of text: String) throws(Fault) -> [Field] {
+        let value: JSONValue
+        do throws(JSONValue.Fault) {
+            value = try JSONValue(Array(text.utf8), allowingNull: true)
+        } catch {
+            throw Fault(line: error.line, cause: "is no JSON: \(error.reason)")
+        }
+        guard case .object(let members) = value else { return [] }
+        var fields: [Field] = []
+        for (name, value) in members {
+            guard let text = value.string else { throw Fault(line: 1, cause: "has a \(name) that is no text") }
+            fields.append((name, text, 1))
+        }
+        return fields
+    }
 
-        """ + (name.map { "name = \(Self.quoted($0))\n" } ?? "")
-            + "security = \(security.word)\n" + (ignoresBond ? "bond = ignored\n" : "")
+    private static func lines(of text: String) throws(Fault) -> [Field] {
+        var fields: [Field] = []
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
+            let parts = line.split(separator: "=", maxSplits: 1).map { $0.trimming { $0 == " " } }
+            guard parts.count == 2 else { throw Fault(line: index + 1, cause: "is no `key = value`") }
+            guard let value = parts[0] == "name" ? unquoted(parts[1]) : String(parts[1]) else {
+                throw Fault(line: index + 1, cause: "has no name in quotes")
+            }
+            fields.append((String(parts[0]), value, index + 1))
+        }
+        return fields
+    }
+
+    package var text: String {
+        var object = JSONObject()
+        object.add("address", "\(device.address)")
+        object.add("type", "\(device.type)")
+        object.add("name", name)
+        object.add("security", security.word)
+        if ignoresBond { object.add("bond", "ignored") }
+        return object.text + "\n"
     }
 
     static func quoted(_ name: String) -> String {

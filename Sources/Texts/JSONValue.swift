@@ -5,7 +5,7 @@ import CJansson
 /// A JSON value that was read from an answer of the daemon or from a file of snippets (D-17).
 ///
 /// It is read by Jansson (RFC 8259). Refused are two members of one name in one object, text after the value, text
-/// that is not UTF-8, and the character U+0000.
+/// that is not UTF-8, and, unless it is allowed, the character U+0000.
 package indirect enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
@@ -32,13 +32,14 @@ package indirect enum JSONValue: Equatable, Sendable {
     /// The deepest nesting that is accepted; the inputs of this program have three levels.
     private static let deepest = 32
 
-    /// Reads a value from UTF-8 text.
-    package init(_ text: [UInt8]) throws(Fault) {
+    /// Reads a value from UTF-8 text; U+0000 in a string only with `allowingNull`.
+    package init(_ text: [UInt8], allowingNull: Bool = false) throws(Fault) {
         var error = json_error_t()
+        let flags = allowingNull ? Self.flags | Int(JSON_ALLOW_NUL) : Self.flags
         let root = unsafe text.withUnsafeBytes { bytes in
             // Sound: Jansson reads the length of the array during the call, and writes the error into a local variable.
             let characters = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            return unsafe json_loadb(characters, bytes.count, Self.flags, &error)
+            return unsafe json_loadb(characters, bytes.count, flags, &error)
         }
         guard let root = unsafe root else { throw Fault(error) }
         // Sound: the reference that json_loadb returned is released here, once, after everything was copied.

@@ -137,9 +137,28 @@ struct BeaconMonitorTests {
         #expect(try DesignatedBeacons(text: DesignatedBeacons().text).isEmpty)
         for count in 0..<text.utf8.count - 1 {
             let part = String(text.prefix(count))
-            guard !part.hasSuffix("\n") || part.isEmpty else { continue }
             #expect(throws: DesignatedBeacons.UnreadableLine.self) { try DesignatedBeacons(text: part) }
         }
+        // An identity, a code and a boolean that are none, one that is missing, and a beacon that is there already.
+        let elements = text.split(separator: "\n")
+        for (old, new) in [
+            ("\(Self.badges)/1/2", "x"), (#""B""#, #""A!B""#), ("true", "1"), (#","switcher":true"#, ""),
+            ("/1/2", "/1/1"),
+        ] {
+            let last = elements[2].split(separator: old, omittingEmptySubsequences: false).joined(separator: new)
+            #expect(last != elements[2])
+            #expect(throws: DesignatedBeacons.UnreadableLine(line: 3)) {
+                try DesignatedBeacons(text: "\(elements[0])\n\(elements[1])\n\(last)\n]}\n")
+            }
+        }
+    }
+
+    @Test("The designated beacons of an earlier version are read, whole or not at all")
+    func earlierText() throws {
+        let text = "blewedge designated beacons 1\nbeacon \(Self.badges)/1/1 A\nswitcher \(Self.badges)/1/2 B\n"
+        let beacons = try DesignatedBeacons(text: text)
+        #expect(beacons.beacons.map(\.keyCode) == ["A", "B"] && beacons.beacons.map(\.isSwitcher) == [false, true])
+        #expect(throws: DesignatedBeacons.UnreadableLine.self) { try DesignatedBeacons(text: String(text.dropLast())) }
         for line in [
             "beacon x A", "beacon \(Self.badges)/1/1 A!B", "gate \(Self.badges)/1/1 A", "beacon \(Self.badges)/1/2 B",
         ] {

@@ -12,7 +12,7 @@ struct FilesArticleTests {
         var lines: [Substring]?
         for line in try RepositoryFiles.text("Sources/Beacons/Beacons.docc/Files.md").split(separator: "\n") {
             switch line {
-            case "```text": lines = []
+            case "```text", "```json": lines = []
             case "```":
                 if let lines { examples.append(lines.map { $0 + "\n" }.joined()) }
                 lines = nil

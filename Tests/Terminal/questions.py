@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -58,7 +59,7 @@ def on_terminal(bench: Bench, arguments: Sequence[str], answer: str | None, loca
 def kept(bench: Bench) -> str:
     """The address that is kept."""
     text = (bench.folder / "state" / "selection").read_text()
-    return next(line.split(" = ")[1] for line in text.splitlines() if line.startswith("address"))
+    return json.loads(text)["address"]
 
 
 def choose_old(bench: Bench) -> str:

@@ -194,7 +194,9 @@ struct BondClaimTests {
                 )
             }
         }
-        #expect(throws: SelectedDevice.Fault.self) { try SelectedDevice(parsing: device.text + "bond = kept\n") }
+        #expect(throws: SelectedDevice.Fault.self) {
+            try SelectedDevice(parsing: #"{"address":"F0:F1:F2:F3:F4:F5","type":"random","bond":"kept"}"#)
+        }
     }
 
     @Test("A paired device is not paired with again: behind a private address, under its name, or of the other type")

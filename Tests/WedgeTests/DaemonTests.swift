@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Beacons
 import BluetoothLE
 import Configuration
 import Control
@@ -58,6 +59,31 @@ struct DaemonTests {
         #expect(daemon.service.device.choice == .kept(Self.scanner))
         #expect(bench.radio.listening == 1)
         #expect(daemon.status.object.text.contains("\"selectionFault\""))
+        try bench.end()
+    }
+
+    @Test("What an earlier version has kept in lines is read at the start, and kept as JSON from then on")
+    func earlierFiles() throws {
+        let bench = try DaemonBench()
+        let beacon = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2"
+        for (path, text) in [
+            (bench.paths.choice, "address = F0:F1:F2:F3:F4:F5\ntype = random\nname = \"LINBLE-TEST\"\n"),
+            (bench.paths.designated, "blewedge designated beacons 1\nswitcher \(beacon) A17C\n"),
+        ] {
+            try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
+            try FileSystem.replace(path, with: Array(text.utf8), mode: 0o644)
+        }
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        let address = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+        #expect(daemon.service.device.choice == .kept(SelectedDevice(address, name: "LINBLE-TEST")))
+        for path in [bench.paths.choice, bench.paths.designated] {
+            let text = String(decoding: try FileSystem.contents(of: path.string, limit: 4096), as: UTF8.self)
+            #expect(text.hasPrefix("{"), "\(path)")
+        }
+        #expect(try bench.store.read() == SelectedDevice(address, name: "LINBLE-TEST"))
+        let beacons = try DesignatedStore(bench.paths.designated).read().beacons
+        #expect(beacons.map(\.keyCode) == ["A17C"] && beacons.map(\.isSwitcher) == [true])
         try bench.end()
     }
 

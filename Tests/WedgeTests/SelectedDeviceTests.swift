@@ -74,13 +74,14 @@ struct SelectedDeviceTests {
                 #expect(
                     kept.text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control }
                 )
+                #expect(kept.text.hasPrefix("{") && kept.text.hasSuffix("}\n"))
             }
         }
         #expect(try SelectedDevice(parsing: Self.text) == SelectedDevice(Self.device, name: "LINBLE-TEST"))
         for level in GATTLinkSecurity.Level.allCases {
             let kept = SelectedDevice(Self.device, name: "LINBLE-TEST", security: level)
             #expect(try SelectedDevice(parsing: kept.text) == kept)
-            #expect(kept.text.hasSuffix("security = \(level)\n"))
+            #expect(kept.text.contains(#""security":"\#(level)""#))
         }
         #expect(throws: SelectedDevice.Fault.self) { try SelectedDevice(parsing: Self.text + "\nsecurity = some") }
     }
@@ -94,7 +95,11 @@ struct SelectedDeviceTests {
             ("address = F0:F1:F2:F3:F4:F5\ntype = random\nname = plain", 3),
             ("address = F0:F1:F2:F3:F4:F5\ntype = random\nname = \"\\u{110000}\"", 3),
             ("address = F0:F1:F2:F3:F4:F5\ntype = random\nname = \"\\n\"", 3),
-            ("address = F0:F1:F2:F3:F4:F5\ntype = random\nname = \"", 3),
+            ("address = F0:F1:F2:F3:F4:F5\ntype = random\nname = \"", 3), ("{", 1), ("{}", 1), ("{\"address\":", 1),
+            (#"{"address":"F0:F1:F2:F3:F4:F5"}"#, 1), (#"{"type":"random","address":"F0:F1:F2:F3:F4"}"#, 1),
+            (#"{"address":"F0:F1:F2:F3:F4:F5","type":1}"#, 1), (#"{"colour":"red"}"#, 1),
+            ("{\"address\":\"F0:F1:F2:F3:F4:F5\",\n\"type\":}", 2),
+            (#"{"address":"F0:F1:F2:F3:F4:F5","type":"random","type":"public"}"#, 1),
         ]
     )
     func garbled(text: String, line: Int) {

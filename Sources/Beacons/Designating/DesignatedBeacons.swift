@@ -116,11 +116,6 @@ extension RegionCatalogue {
 }
 
 extension DesignatedBeacons {
-    /// The first line of the file.
-    private static let heading = "blewedge designated beacons 1"
-    private static let switcherWord = "switcher"
-    private static let plainWord = "beacon"
-
     /// A file that is not one of these: the line, counted from 1.
     package struct UnreadableLine: Error, Equatable, Sendable {
         package var line: Int
@@ -130,28 +125,57 @@ extension DesignatedBeacons {
         }
     }
 
-    /// The text of the file: a heading, then a line for each, `beacon` or `switcher`, its identity and its code.
+    private typealias Field = (identity: String?, code: String?, isSwitcher: Bool?, line: Int)
+
+    /// The text of the file: a JSON object with the list `designated`, a line for each of its elements.
     package var text: String {
         let lines = beacons.map { beacon in
-            "\(beacon.isSwitcher ? Self.switcherWord : Self.plainWord) \(beacon.identity) \(beacon.keyCode)"
+            var object = JSONObject()
+            object.add("beacon", "\(beacon.identity)")
+            object.add("code", beacon.keyCode)
+            object.add("switcher", beacon.isSwitcher)
+            return object.text
         }
-        return ([Self.heading] + lines).joined(separator: "\n") + "\n"
+        return "{\"designated\":[\n" + lines.joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// Reads such a text, whole or not at all.
+    /// Reads such a text, or the lines of an earlier version, whole or not at all.
     package init(text: String) throws(UnreadableLine) {
         self.init()
+        for field in text.hasPrefix("{") ? try Self.elements(of: text) : try Self.lines(of: text) {
+            guard let identity = field.identity.flatMap({ BeaconIdentity($0) }), let code = field.code,
+                let isSwitcher = field.isSwitcher, KeyCodeText.isSound(code), self[identity] == nil,
+                beacons.count < Self.limits.upperBound
+            else { throw UnreadableLine(line: field.line) }
+            beacons.append(Beacon(identity, keyCode: code, isSwitcher: isSwitcher))
+        }
+    }
+
+    private static func elements(of text: String) throws(UnreadableLine) -> [Field] {
+        let value: JSONValue
+        do throws(JSONValue.Fault) {
+            value = try JSONValue(Array(text.utf8))
+        } catch {
+            throw UnreadableLine(line: error.line)
+        }
+        guard let list = value["designated"]?.array else { throw UnreadableLine(line: 1) }
+        return list.enumerated().map { index, beacon in
+            (beacon["beacon"]?.string, beacon["code"]?.string, beacon["switcher"]?.bool, index + 2)
+        }
+    }
+
+    /// The lines of an earlier version: a heading, then `beacon` or `switcher`, the identity and the code.
+    private static func lines(of text: String) throws(UnreadableLine) -> [Field] {
         var lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
-        guard lines.first.map(String.init) == Self.heading else { throw UnreadableLine(line: 1) }
+        guard lines.first == "blewedge designated beacons 1" else { throw UnreadableLine(line: 1) }
         // The end of the last line is the proof that the text is whole.
         guard lines.removeLast().isEmpty else { throw UnreadableLine(line: lines.count + 1) }
-        for (index, line) in lines.enumerated().dropFirst() {
+        return lines.enumerated().dropFirst().map { index, line in
             let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-            guard words.count == 3, [Self.switcherWord, Self.plainWord].contains(words[0]),
-                let identity = BeaconIdentity(words[1]), KeyCodeText.isSound(words[2]), self[identity] == nil,
-                beacons.count < Self.limits.upperBound
-            else { throw UnreadableLine(line: index + 1) }
-            beacons.append(Beacon(identity, keyCode: words[2], isSwitcher: words[0] == Self.switcherWord))
+            guard words.count == 3, let place = ["beacon", "switcher"].firstIndex(of: words[0]) else {
+                return (nil, nil, nil, index + 1)
+            }
+            return (words[1], words[2], place == 1, index + 1)
         }
     }
 }

@@ -44,6 +44,11 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         }
     }
 
+    /// True for a file that begins as a JSON object; nil without one that can be read.
+    package var isJSON: Bool? {
+        (try? FileSystem.textContents(of: path.string, limit: limit)).map { $0.first == UInt8(ascii: "{") }
+    }
+
     /// Writes a text, which is on the disk when this returns.
     package func write(_ text: String) throws(Failure) {
         try change { directory throws(Errno) in
