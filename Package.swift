@@ -252,7 +252,7 @@ let package = Package(
         tests("BeaconsTests", ["TestSupport", "RadioMeasuring", "Beacons", "BluetoothLE", "Texts"]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("TextsTests", ["TestSupport", "Texts", "BluetoothPackets", "Printable"]),
-        tests("TypingTests", ["TestSupport", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
+        tests("TypingTests", ["TestSupport", "Control", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
         tests(
             "CommandLineTests",
             [

@@ -5,7 +5,6 @@ import BluetoothLE
 import Devices
 import LinuxIO
 import SystemPackage
-package import Texts
 
 /// The tables `[beacons]` and `[beacons.actions.NAME]` of the configuration (SW-1).
 package struct BeaconConfiguration: Equatable, Sendable {
@@ -180,27 +179,19 @@ extension Configuration {
     }
 
     /// The regions and key codes of the file that the configuration names; none where it names none.
-    package func regions() throws(CommandFailure) -> RegionCatalogue {
+    package func regions() throws(ConfigurationError) -> RegionCatalogue {
         guard let path = beacons.regionsFile else { return RegionCatalogue(RegionFile()) }
         let bytes: [UInt8]
         do throws(Errno) {
             bytes = try FileSystem.textContents(of: path, limit: RegionFile.mostBytes)
         } catch {
-            throw CommandFailure(
-                error == .permissionDenied ? .permission : .configuration,
-                BeaconFaultText.regionsUnreadable,
-                path,
-                "\(error)"
-            )
+            throw .regionsUnreadable(path, error)
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.configuration, FileFaultText.noText, path)
-        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText(path) }
         do throws(RegionFile.Faults) {
             return RegionCatalogue(try RegionFile(text))
         } catch {
-            let list = error.list.map { "\(path): \($0)" }.joined(separator: "\n")
-            throw CommandFailure(.configuration, BeaconFaultText.regionFaults, list)
+            throw .regionFaults(path, error)
         }
     }
 }

@@ -2,71 +2,62 @@
 
 package import BluetoothLE
 package import Devices
-import Keystrokes
+package import Keystrokes
 import LinuxIO
 package import SystemPackage
-package import Texts
+import Texts
 import Typing
 
 extension Configuration {
     /// Reads the file; a file that is not there says nothing, unless `mustExist`.
     ///
     /// Nothing is changed by a file that is wrong: whoever reads one again keeps what was read before.
-    package static func read(_ path: FilePath, mustExist: Bool = false) throws(CommandFailure) -> Configuration {
+    package static func read(_ path: FilePath, mustExist: Bool = false) throws(ConfigurationError) -> Configuration {
         let bytes: [UInt8]
         do throws(Errno) {
             bytes = try FileSystem.textContents(of: path.string, limit: largestText)
         } catch  where !mustExist && error.recovery(of: .file) == .absent {
             return Configuration()
         } catch {
-            throw CommandFailure(
-                error == .permissionDenied ? .permission : .configuration,
-                FileFaultText.configurationUnreadable,
-                "\(path)",
-                "\(error)",
-                remedy: error == .permissionDenied ? RemedyText.userMayRead.message() : nil
-            )
+            throw .unreadable(path, error)
         }
-        return try parse(bytes, of: path.string, .configurationFaults) { text throws(ConfigurationFaults) in
+        return try parse(bytes, of: path.string, ConfigurationError.faults) { text throws(ConfigurationFaults) in
             try Configuration(text: text)
         }
     }
 
-    /// Parses the text of a file; `faults` says what is wrong with it.
+    /// Parses the text of a file; `refusal` makes the error of its faults.
     private static func parse<Value>(
         _ bytes: [UInt8],
         of path: String,
-        _ faults: FileFaultText,
+        _ refusal: (String, ConfigurationFaults) -> ConfigurationError,
         _ body: (String) throws(ConfigurationFaults) -> Value
-    ) throws(CommandFailure) -> Value {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.configuration, FileFaultText.noText, path)
-        }
+    ) throws(ConfigurationError) -> Value {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText(path) }
         do throws(ConfigurationFaults) {
             return try body(text)
         } catch {
-            let list = error.faults.map { "\(path): \($0)" }.joined(separator: "\n")
-            throw CommandFailure(.configuration, faults, list)
+            throw refusal(path, error)
         }
     }
 
     /// The profiles that are tried on a device, in this order: the first that it offers is used.
     ///
     /// With `auto` those of the file come first, since whoever wrote one means it, and then the built-in ones.
-    package func profiles() throws(CommandFailure) -> [Profile] {
+    package func profiles() throws(ConfigurationError) -> [Profile] {
         if profile == Self.anyProfile { return ownProfiles + Profile.builtIn }
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
         guard isProfileFile else {
-            let names = (Profile.builtIn + ownProfiles).map(\.name).joined(separator: ", ")
-            throw CommandFailure(.configuration, FileFaultText.noProfile, profile, names, Self.anyProfile)
+            throw .unknownProfile(profile, known: (Profile.builtIn + ownProfiles).map(\.name))
         }
         let bytes: [UInt8]
         do throws(Errno) {
             bytes = try FileSystem.textContents(of: profile, limit: Profile.largestText)
         } catch {
-            throw CommandFailure(.configuration, FileFaultText.profileUnreadable, profile, "\(error)")
+            throw .profileUnreadable(profile, error)
         }
-        return try Self.parse(bytes, of: profile, .profileFaults) { text throws(ConfigurationFaults) in
+        return try Self.parse(bytes, of: profile, ConfigurationError.profileFaults) {
+            text throws(ConfigurationFaults) in
             // A file's profile is named by its path's last word, without its ending.
             [try Profile(text: text, name: FilePath(profile).stem ?? profile)]
         }
@@ -90,13 +81,27 @@ extension Configuration {
         max(security, profiles.map(\.security).min() ?? .none)
     }
 
+    /// The layout that the reader of the keys uses.
+    package func keyboardLayout() throws(ConfigurationError) -> KeyboardLayout {
+        do throws(TypingError) {
+            return try LayoutSource.layout(layout)
+        } catch {
+            throw .typing(error)
+        }
+    }
+
     /// The settings of a keyboard for that device, after every file that the configuration names was read and checked.
-    package func settings(device: DeviceSelector?) throws(CommandFailure) -> KeyboardSettings {
+    package func settings(device: DeviceSelector?) throws(ConfigurationError) -> KeyboardSettings {
         let profiles = try profiles()
         let security = leastSecurity(profiles)
-        let layout = try LayoutSource.layout(layout)
+        let layout = try keyboardLayout()
         let tableName = tableName(profiles)
-        let compiled = try TableSource.compiled(try TableSource.read(tableName), of: tableName, layout: layout)
+        let compiled: CompiledTable
+        do throws(TypingError) {
+            compiled = try TableSource.compiled(try TableSource.read(tableName), of: tableName, layout: layout)
+        } catch {
+            throw .typing(error)
+        }
         let pace: Pace
         do throws(Pace.StallError) {
             // Other ends than the keyboard have no queue of events to run over.
@@ -104,21 +109,14 @@ extension Configuration {
                 destination == .keyboard
                 ? try Pace(self.pace, stall: stall?.inNanoseconds, queue: queue) : try Pace(.console, queue: queue)
         } catch {
-            throw CommandFailure(.configuration, FileFaultText.stall, self.pace.rawValue, "\(error)")
+            throw .stall(pace: self.pace.rawValue, error)
         }
         do throws(Pace.StallError) {
             try pace.check(longestByte: compiled.longestByte)
         } catch {
-            throw CommandFailure(
-                .configuration,
-                FileFaultText.byteTooLong,
-                tableName,
-                layout.name,
-                "\(compiled.longestByte)",
-                "\(error)"
-            )
+            throw .byteTooLong(events: compiled.longestByte, table: tableName, layout: layout.name, error)
         }
-        guard !profiles.isEmpty else { throw CommandFailure(.internal, FileFaultText.noProfiles) }
+        guard !profiles.isEmpty else { throw .noProfiles }
         return KeyboardSettings(
             adapter: adapter,
             device: device,
@@ -138,10 +136,10 @@ extension Configuration {
     }
 
     /// Checks the files and texts that the configuration names, and keys without effect; `lines` finds the faulty key.
-    package func faults(_ lines: [String: Int]) -> [(keys: [String], failure: CommandFailure)] {
-        var faults: [(keys: [String], failure: CommandFailure)] = []
-        func check<Value>(_ keys: [String], _ body: () throws(CommandFailure) -> Value) -> Value? {
-            do throws(CommandFailure) {
+    package func faults(_ lines: [String: Int]) -> [(keys: [String], error: ConfigurationError)] {
+        var faults: [(keys: [String], error: ConfigurationError)] = []
+        func check<Value>(_ keys: [String], _ body: () throws(ConfigurationError) -> Value) -> Value? {
+            do throws(ConfigurationError) {
                 return try body()
             } catch {
                 faults.append((keys, error))
@@ -149,42 +147,53 @@ extension Configuration {
             }
         }
         if let profiles = check(["profile"], profiles) {
-            _ = check(["table", "profile"]) { () throws(CommandFailure) in try TableSource.read(tableName(profiles)) }
-        }
-        if let layout = check(["layout"], { () throws(CommandFailure) in try LayoutSource.layout(layout) }) {
-            for (key, text) in [("prefix", barcodeMode.prefix), ("suffix", barcodeMode.suffix ?? "")] {
-                _ = check(["scan-mode.\(key)"]) { () throws(CommandFailure) in try affix(text, key, layout) }
+            do throws(TypingError) {
+                _ = try TableSource.read(tableName(profiles))
+            } catch {
+                faults.append((["table", "profile"], .typing(error)))
             }
         }
-        _ = check(["beacons.regions"]) { () throws(CommandFailure) in try regions() }
+        if let layout = check(["layout"], keyboardLayout) {
+            for (key, text) in [("prefix", barcodeMode.prefix), ("suffix", barcodeMode.suffix ?? "")] {
+                _ = check(["scan-mode.\(key)"]) { () throws(ConfigurationError) in try affix(text, key, layout) }
+            }
+        }
+        _ = check(["beacons.regions"], regions)
         if faults.isEmpty {
-            _ = check(["stall", "queue", "pace", "table"]) { () throws(CommandFailure) in
-                try settings(device: nil).typing.declaredKeys()
+            let keys = ["stall", "queue", "pace", "table"]
+            if let settings = check(keys, { () throws(ConfigurationError) in try settings(device: nil) }) {
+                do throws(KeyboardError) {
+                    _ = try settings.typing.declaredKeys()
+                } catch {
+                    faults.append((keys, .keyboard(error)))
+                }
             }
         }
         let unset = Configuration()
         for key in ConfigurationKey.all where lines[key.path] != nil && key.text(self) != key.text(unset) {
             guard let other = key.condition, lines[other] == nil else { continue }
-            faults.append(([key.path], CommandFailure(.configuration, FileFaultText.noEffect, key.path, other)))
+            faults.append(([key.path], .noEffect(key.path, without: other)))
         }
         return faults
     }
 
-    private func barcodeRules(_ layout: KeyboardLayout) throws(CommandFailure) -> BarcodeRules {
+    private func barcodeRules(_ layout: KeyboardLayout) throws(ConfigurationError) -> BarcodeRules {
         let prefix = try affix(barcodeMode.prefix, "prefix", layout)
-        let suffix = try barcodeMode.suffix.map { text throws(CommandFailure) in try affix(text, "suffix", layout) }
+        let suffix = try barcodeMode.suffix.map { text throws(ConfigurationError) in try affix(text, "suffix", layout) }
         do throws(BarcodeRules.Fault) {
             return try barcodeMode.rules(prefix: prefix, suffix: suffix)
         } catch {
-            throw CommandFailure(.configuration, FileFaultText.scanMode, "\(error)")
+            throw .barcodes(error)
         }
     }
 
-    private func affix(_ text: String, _ key: String, _ layout: KeyboardLayout) throws(CommandFailure) -> BarcodeAffix {
+    private func affix(_ text: String, _ key: String, _ layout: KeyboardLayout) throws(ConfigurationError)
+        -> BarcodeAffix
+    {
         do throws(BarcodeAffix.Fault) {
             return try BarcodeAffix(text, layout: layout)
         } catch {
-            throw CommandFailure(.configuration, FileFaultText.scanAffix, key, "\(error)")
+            throw .affix(key, error)
         }
     }
 }

@@ -93,13 +93,17 @@ package struct ConfigurationReading: Equatable, Sendable {
     private let regions: RegionFile
 
     /// Reads everything that the configuration names, and the file of snippets beside it.
-    package init(_ configuration: Configuration, snippets path: String) throws(CommandFailure) {
+    package init(_ configuration: Configuration, snippets path: String) throws(ConfigurationError) {
         self.configuration = configuration
         profiles = try configuration.profiles()
-        table = try TableSource.read(configuration.tableName(profiles))
-        let layout = try LayoutSource.layout(configuration.layout)
-        strokes = [layout.strokes, layout.capsLockStrokes]
-        snippets = try Snippets(file: path, over: configuration.snippetSet)
+        do throws(TypingError) {
+            table = try TableSource.read(configuration.tableName(profiles))
+            let layout = try LayoutSource.layout(configuration.layout)
+            strokes = [layout.strokes, layout.capsLockStrokes]
+            snippets = try Snippets(file: path, over: configuration.snippetSet)
+        } catch {
+            throw .typing(error)
+        }
         regions = try configuration.regions().file
     }
 }

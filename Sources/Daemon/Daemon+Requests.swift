@@ -41,13 +41,13 @@ extension Daemon {
         case .key(let keys):
             reply(
                 result { () throws(CommandFailure) in
-                    try press { keypad throws(CommandFailure) in try keypad.sequence(of: keys) }
+                    try press { keypad throws(TypingError) in try keypad.sequence(of: keys) }
                 }
             )
         case .snippet(let title):
             reply(
                 result { () throws(CommandFailure) in
-                    try press { keypad throws(CommandFailure) in try keypad.sequence(ofSnippet: title) }
+                    try press { keypad throws(TypingError) in try keypad.sequence(ofSnippet: title) }
                 }
             )
         case .clear: clear(until: MonotonicClock.now + Self.clearTime, reply)
@@ -153,8 +153,8 @@ extension Daemon {
 
     // MARK: Keys
 
-    private func press(_ sequence: (Keypad) throws(CommandFailure) -> KeySequence) throws(CommandFailure) {
-        try service.press(try sequence(try usableKeypad()))
+    private func press(_ sequence: (Keypad) throws(TypingError) -> KeySequence) throws(CommandFailure) {
+        try service.press(try reporting(sequence, try usableKeypad()))
     }
 
     /// Empties the field as soon as nothing waits that goes into it: only then is it known how much there is to delete.
@@ -171,10 +171,9 @@ extension Daemon {
         }
         reply(
             result { () throws(CommandFailure) in
-                try press { keypad throws(CommandFailure) in
-                    if waits { throw .keysWait }
-                    return try keypad.clearing(service.keyboard.typedCharacters)
-                }
+                let keypad = try usableKeypad()
+                if waits { throw .keysWait }
+                try service.press(try reporting(keypad.clearing, service.keyboard.typedCharacters))
             }
         )
     }

@@ -94,7 +94,7 @@ package final class Daemon {
         self.options = options
         bonds = BondStore(options.paths.bonds)
         lock = AdapterLock(options.paths)
-        gate = try KeyboardGate(terminal: options.terminal, on: loop)
+        gate = try reporting(KeyboardGate.init, options.terminal, loop)
         choice = try ChoiceKeeper(ChoiceStore(options.paths.choice), follows: options.followsChoice, on: loop)
         notifier = ServiceNotifier(on: loop)
         receivedReporter = ReceivedReporter(on: loop)

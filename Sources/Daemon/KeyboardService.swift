@@ -57,14 +57,14 @@ package final class KeyboardService {
     ) throws(CommandFailure) {
         self.settings = settings
         self.core = core
-        keyboard = try VirtualKeyboard(settings.typing, on: core.loop, screen: screen) { error in
-            onEvent(.keyboardFailed(error))
+        keyboard = try reporting { () throws(KeyboardError) in
+            try VirtualKeyboard(settings.typing, on: core.loop, screen: screen) { onEvent(.keyboardFailed($0)) }
         }
         device = DeviceSession(settings, typingOn: [keyboard], on: core.radio)
         looks = ClientScans(advertisedAt: settings.advertisedAddress, on: core.radio)
         keyboard.onChange = { [unowned keyboard] change in
             switch change {
-            case .gone(let failure): onEvent(.keyboardGone(Reason(failure)))
+            case .gone(let error): onEvent(.keyboardGone(Reason(CommandFailure(error))))
             case .remade: onEvent(.keyboard(node: keyboard.node))
             }
         }

@@ -49,7 +49,7 @@ package final class PermissionWait {
             return CommandFailure(AdapterError.notPermitted(missing: capabilities))
         }
         guard hasKeyboard, let fault = DeviceProbe.uinputFault() else { return nil }
-        let failure = CommandFailure(makingKeyboard: fault)
+        let failure = CommandFailure(KeyboardError.notMade(fault))
         return failure.status == .permission ? failure : nil
     }
 

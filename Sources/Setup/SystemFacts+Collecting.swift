@@ -2,6 +2,7 @@
 
 package import BluetoothLE
 import Configuration
+import Control
 import Daemon
 package import Devices
 import Keystrokes
@@ -143,15 +144,16 @@ extension SystemFacts.Adapter {
 extension SystemFacts.ConfigurationState {
     /// Reads a configuration and the files that it names; it is the default if the file is wrong or missing.
     fileprivate static func read(_ path: FilePath) -> (state: Self, configuration: Configuration) {
-        do throws(CommandFailure) {
+        do throws(ConfigurationError) {
             let configuration = try Configuration.read(path)
             _ = try configuration.settings(device: nil)
             _ = try configuration.regions()
             return (.correct, configuration)
         } catch {
             // A file that this process may not read may be readable for the daemon.
-            guard error.status == .configuration else { return (.correct, Configuration()) }
-            return (.wrong(path: path.string, reason: error.cause.firstLine), Configuration())
+            let failure = error.failure
+            guard failure.status == .configuration else { return (.correct, Configuration()) }
+            return (.wrong(path: path.string, reason: failure.cause.firstLine), Configuration())
         }
     }
 }

@@ -24,7 +24,7 @@ package final class KeyboardGate {
     /// Makes a gate.
     ///
     /// `terminal` is the number of the virtual terminal that must be in the foreground, nil for any.
-    package init(terminal wanted: Int?, on loop: EventLoop) throws(CommandFailure) {
+    package init(terminal wanted: Int?, on loop: EventLoop) throws(KeyboardError) {
         self.loop = loop
         self.wanted = wanted
         guard let wanted else { return }
@@ -34,28 +34,18 @@ package final class KeyboardGate {
             registration = try loop.watch(found.descriptor, for: []) { [unowned self] _ in look() }
             terminal = consume found
         } catch {
-            throw Self.failure(wanted, error)
+            throw .noGate(terminal: wanted, error)
         }
     }
 
     /// Throws the error that a gate with this terminal would throw.
-    package static func check(_ wanted: Int?) throws(CommandFailure) {
+    package static func check(_ wanted: Int?) throws(KeyboardError) {
         guard let wanted else { return }
         do throws(Errno) {
             _ = try ForegroundTerminal()
         } catch {
-            throw failure(wanted, error)
+            throw .noGate(terminal: wanted, error)
         }
-    }
-
-    private static func failure(_ wanted: Int, _ error: Errno) -> CommandFailure {
-        CommandFailure(
-            error == .permissionDenied ? .permission : .unavailable,
-            KeyboardFaultText.gateNotKept,
-            "\(wanted)",
-            ForegroundTerminal.path,
-            "\(error)"
-        )
     }
 
     /// True while the user has paused.

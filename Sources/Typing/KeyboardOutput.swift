@@ -3,7 +3,6 @@
 import Keystrokes
 import LinuxIO
 import SystemPackage
-import Texts
 
 /// The receiver of the keystrokes: a virtual keyboard of the kernel, or a screen that shows the text that they make.
 ///
@@ -27,7 +26,7 @@ final class KeyboardOutput: KeyboardDevice {
     }
 
     /// Takes the screen if there is one; makes a keyboard that declares the keys of the settings otherwise.
-    init(_ settings: TypingSettings, screen: TextKeyboard?, field: TypedField?) throws(CommandFailure) {
+    init(_ settings: TypingSettings, screen: TextKeyboard?, field: TypedField?) throws(KeyboardError) {
         self.field = field
         if let screen {
             place = .screen(screen)
@@ -44,7 +43,7 @@ final class KeyboardOutput: KeyboardDevice {
                 )
             )
         } catch {
-            throw CommandFailure(makingKeyboard: error)
+            throw .notMade(error)
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Keystrokes
-package import Texts
 
 /// The keys and snippets that clients can ask for, as a byte table of their own (LK-23, HK-1 … HK-5).
 ///
@@ -18,7 +17,7 @@ package struct Keypad: Sendable {
     private let snippets: Snippets
     private let numbers: [ByteTable.Step: UInt8]
     /// The reason for each step that cannot be typed.
-    private let refusals: [ByteTable.Step: Message]
+    private let refusals: [ByteTable.Step: TypingError.Obstacle]
 
     /// Makes a keypad for readers who use `layout`, on a keyboard that declares the keys `others` as well.
     package init(
@@ -26,7 +25,7 @@ package struct Keypad: Sendable {
         beside others: KeySet = KeySet(),
         snippets: Snippets = Snippets(),
         clearing method: ClearMethod = .backspaces
-    ) throws(CommandFailure) {
+    ) throws(TypingError) {
         self.snippets = snippets
         self.method = method
         effects = KeyEffects(layout)
@@ -40,32 +39,27 @@ package struct Keypad: Sendable {
         do {
             table = try CompiledTable(builder.table, layout: layout)
         } catch {
-            throw CommandFailure(.configuration, KeyboardFaultText.notDeclared, "\(error)")
+            throw .keypad(error)
         }
     }
 
     /// The keys that the keypad presses, to be declared.
     package var keys: KeySet { table.keys }
 
-    package func sequence(of keys: [KeyName]) throws(CommandFailure) -> KeySequence {
+    package func sequence(of keys: [KeyName]) throws(TypingError) -> KeySequence {
         try sequence(keys.map(\.step), for: "key")
     }
 
     /// The sequence of `snippet TITLE`; if the keyboard must not have the Left key, the cursor stays after the text.
-    package func sequence(ofSnippet title: String) throws(CommandFailure) -> KeySequence {
+    package func sequence(ofSnippet title: String) throws(TypingError) -> KeySequence {
         guard let snippet = snippets[title: title] else {
-            throw CommandFailure(
-                .usage,
-                KeyboardFaultText.noSnippet,
-                title.debugDescription,
-                snippets.all.isEmpty ? "-" : snippets.all.map(\.title).joined(separator: ", ")
-            )
+            throw .unknownSnippet(title, known: snippets.all.map(\.title))
         }
         return try sequence(snippet.steps(canMove: canMove), for: "snippet \(title.debugDescription)")
     }
 
     /// The sequence of `clear`, for a field into which so many characters were typed.
-    package func clearing(_ characters: Int) throws(CommandFailure) -> KeySequence {
+    package func clearing(_ characters: Int) throws(TypingError) -> KeySequence {
         try sequence(Self.clearing(characters, by: method), for: "clear")
     }
 
@@ -86,17 +80,10 @@ package struct Keypad: Sendable {
         }
     }
 
-    private func sequence(_ steps: [ByteTable.Step], for purpose: String) throws(CommandFailure) -> KeySequence {
+    private func sequence(_ steps: [ByteTable.Step], for purpose: String) throws(TypingError) -> KeySequence {
         var bytes: [UInt8] = []
         for step in steps {
-            guard let number = numbers[step] else {
-                throw CommandFailure(
-                    .configuration,
-                    KeyboardFaultText.notTypable,
-                    purpose,
-                    refusals[step] ?? KeyboardFaultText.keyMissing.message()
-                )
-            }
+            guard let number = numbers[step] else { throw .notTypable(purpose, refusals[step] ?? .notDeclared) }
             bytes.append(number)
         }
         return KeySequence(steps: steps, bytes: bytes)
@@ -110,28 +97,25 @@ private struct Builder {
     var keys: KeySet
     var table = ByteTable.discard
     var numbers: [ByteTable.Step: UInt8] = [:]
-    var refusals: [ByteTable.Step: Message] = [:]
+    var refusals: [ByteTable.Step: TypingError.Obstacle] = [:]
 
     mutating func add(_ step: ByteTable.Step) {
         guard numbers[step] == nil, refusals[step] == nil else { return }
         guard let number = UInt8(exactly: numbers.count) else {
-            refusals[step] = KeyboardFaultText.tooManyKeys.message()
+            refusals[step] = .tooManyKeys
             return
         }
         var alone = ByteTable.discard
         alone[number] = .type([step])
-        do {
-            let more = try CompiledTable(alone, layout: layout).keys
-            if let forbidden = keys.union(more).forbidden {
-                refusals[step] = Message(detail: "\(forbidden)")
-                return
-            }
-            keys = keys.union(more)
+        do throws(CompiledTable.Failure) {
+            let more = keys.union(try CompiledTable(alone, layout: layout).keys)
+            if let forbidden = more.forbidden { throw .forbidden(forbidden) }
+            keys = more
         } catch .untypable(_, let character, let layout) {
-            refusals[step] = KeyboardFaultText.layoutLacks.message(layout, "\(character)")
+            refusals[step] = .layoutLacks(character, layout: layout)
             return
         } catch {
-            refusals[step] = Message(detail: "\(error)")
+            refusals[step] = .table(error)
             return
         }
         numbers[step] = number

@@ -3,7 +3,7 @@
 package import Keystrokes
 package import LinuxIO
 import SystemPackage
-package import Texts
+import Texts
 
 package enum LayoutSource {
     /// The description of the names, in English, for help and manual.
@@ -13,7 +13,7 @@ package enum LayoutSource {
     ///
     /// It is a built-in one (`us`, `de`, `jp(OADG109A)`); one of the X keyboard database, with or without `xkb:`
     /// before its name; or the present map of the kernel's text consoles (`console`, `console:tty2`).
-    package static func layout(_ name: String) throws(CommandFailure) -> KeyboardLayout {
+    package static func layout(_ name: String) throws(TypingError) -> KeyboardLayout {
         if let layout = KeyboardLayout(named: name) { return layout }
         if name == "console" { return try console(name, ConsoleKeymap.foreground) }
         if name.hasPrefix("console:") {
@@ -23,7 +23,7 @@ package enum LayoutSource {
         return try xkb(name)
     }
 
-    private static func xkb(_ name: String) throws(CommandFailure) -> KeyboardLayout {
+    private static func xkb(_ name: String) throws(TypingError) -> KeyboardLayout {
         let plainName = name.hasPrefix("xkb:") ? String(name.dropFirst("xkb:".count)) : name
         do {
             let keymap = try XKBKeymap(named: plainName)
@@ -34,16 +34,7 @@ package enum LayoutSource {
                 compositions: KeyboardLayout.unicodeCompositions
             )
         } catch {
-            throw CommandFailure(.configuration, fault(error), name, "\(error)", PlainText.layouts.message())
-        }
-    }
-
-    private static func fault(_ failure: XKBKeymap.Failure) -> FileFaultText {
-        switch failure {
-        case .noLibrary where !LoadedLibrary.isPossible: .layoutInStaticForm
-        case .noLibrary, .noData: .layoutWithoutLibrary
-        case .malformedName: .layoutMalformed
-        case .unknownLayout: .layoutUnknown
+            throw .layout(name, error)
         }
     }
 
@@ -54,7 +45,7 @@ package enum LayoutSource {
         return .init(stroke, .character(character))
     }
 
-    private static func console(_ name: String, _ terminal: String) throws(CommandFailure) -> KeyboardLayout {
+    private static func console(_ name: String, _ terminal: String) throws(TypingError) -> KeyboardLayout {
         do {
             let keymap = try ConsoleKeymap(ofTerminal: terminal)
             return KeyboardLayout(
@@ -64,15 +55,7 @@ package enum LayoutSource {
                 compositions: keymap.compositions.compactMap(composition)
             )
         } catch {
-            let isPermission = error == .permissionDenied || error == .notPermitted
-            throw CommandFailure(
-                isPermission ? .permission : .configuration,
-                FileFaultText.consoleUnreadable,
-                name,
-                terminal,
-                "\(error)",
-                remedy: (isPermission ? RemedyText.rootOrTTY : .nameConsole).message()
-            )
+            throw .console(layout: name, terminal: terminal, error)
         }
     }
 
@@ -130,29 +113,23 @@ package struct LayoutDifference: Hashable, Sendable {
 }
 
 package enum TableSource {
+    /// The names of the built-in tables.
+    package static let names = ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
+
     /// The built-in table with this name, or else the table in the file of this path.
-    package static func read(_ source: String) throws(CommandFailure) -> ByteTable {
+    package static func read(_ source: String) throws(TypingError) -> ByteTable {
         if let table = ByteTable(named: source) { return table }
         let bytes: [UInt8]
         do {
             bytes = try FileSystem.textContents(of: source, limit: ByteTable.largestText)
         } catch {
-            let names = ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CommandFailure(
-                .configuration,
-                FileFaultText.tableUnreadable,
-                source,
-                "\(error)",
-                names
-            )
+            throw .tableUnreadable(source, error)
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.configuration, FileFaultText.noText, source)
-        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText(source) }
         do {
             return try ByteTable(text: text)
         } catch {
-            throw CommandFailure(.configuration, FileFaultText.faulty, source, "\(error)")
+            throw .faulty(source, reason: "\(error)")
         }
     }
 
@@ -161,11 +138,11 @@ package enum TableSource {
         _ table: ByteTable,
         of source: String,
         layout: KeyboardLayout
-    ) throws(CommandFailure) -> CompiledTable {
+    ) throws(TypingError) -> CompiledTable {
         do {
             return try CompiledTable(table, layout: layout)
         } catch {
-            throw CommandFailure(.configuration, FileFaultText.faulty, source, "\(error)")
+            throw .faulty(source, reason: "\(error)")
         }
     }
 }

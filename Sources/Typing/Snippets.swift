@@ -3,7 +3,7 @@
 package import Keystrokes
 import LinuxIO
 import SystemPackage
-package import Texts
+import Texts
 
 /// The snippets by title: those of a built-in set, replaced and extended by those of a user's file (HK-1, HK-3).
 ///
@@ -90,7 +90,7 @@ package struct Snippets: Equatable, Sendable {
     }
 
     /// Makes the snippets of a file over a built-in set; without the file, the built-in ones alone.
-    package init(file path: String, over set: BuiltIn) throws(CommandFailure) {
+    package init(file path: String, over set: BuiltIn) throws(TypingError) {
         let bytes: [UInt8]
         do {
             bytes = try FileSystem.textContents(of: path, limit: Self.largestFile)
@@ -98,18 +98,12 @@ package struct Snippets: Equatable, Sendable {
             self.init(set)
             return
         } catch {
-            throw CommandFailure(
-                error == .permissionDenied ? .permission : .configuration,
-                FileFaultText.snippetsUnreadable,
-                path,
-                "\(error)",
-                remedy: error == .permissionDenied ? RemedyText.daemonMayRead.message() : nil
-            )
+            throw .snippetsUnreadable(path, error)
         }
         do {
             try self.init(json: bytes, over: set)
         } catch {
-            throw CommandFailure(.configuration, FileFaultText.faulty, path, "\(error)")
+            throw .faulty(path, reason: "\(error)")
         }
     }
 
@@ -283,18 +277,12 @@ extension Snippets {
         in rules: BarcodeRules?,
         layout: KeyboardLayout,
         beside others: KeySet
-    ) throws(CommandFailure) -> BarcodeRules? {
+    ) throws(TypingError) -> BarcodeRules? {
         var meanings: [[UInt8]: BarcodeAffix] = [:]
         var keys = others.union(rules?.keys ?? KeySet())
         for snippet in all {
             guard let received = snippet.received else { continue }
-            if rules == nil {
-                throw CommandFailure(
-                    .configuration,
-                    FileFaultText.snippetWithoutScans,
-                    snippet.title.debugDescription
-                )
-            }
+            if rules == nil { throw .snippetWithoutBarcodes(title: snippet.title) }
             do throws(BarcodeAffix.Fault) {
                 var typed = try BarcodeAffix(snippet.steps(), layout: layout)
                 if keys.union(typed.keys).forbidden != nil {
@@ -303,19 +291,14 @@ extension Snippets {
                 meanings[received] = typed
                 keys = keys.union(typed.keys)
             } catch {
-                throw CommandFailure(
-                    .configuration,
-                    FileFaultText.snippetNotTypable,
-                    snippet.title.debugDescription,
-                    "\(error)"
-                )
+                throw .snippetNotTypable(title: snippet.title, error)
             }
         }
         guard let rules, !meanings.isEmpty else { return rules }
         do throws(BarcodeRules.Fault) {
             return try rules.typing(meanings)
         } catch {
-            throw CommandFailure(.configuration, FileFaultText.snippetsFaulty, "\(error)")
+            throw .snippetBarcodes(error)
         }
     }
 }

@@ -41,16 +41,12 @@ package struct TypingSettings: Sendable {
     }
 
     /// The keys that the keyboard declares: those that are typed, and those by which udev recognises a keyboard (D-14).
-    package func declaredKeys() throws(CommandFailure) -> KeySet {
+    package func declaredKeys() throws(KeyboardError) -> KeySet {
         do {
             return try table.keys.union(barcodes?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
                 .declared(asKeyboard: isUdevKeyboard)
         } catch {
-            throw CommandFailure(
-                .configuration,
-                KeyboardFaultText.keysForbidden,
-                "\(error)"
-            )
+            throw .forbiddenKeys(error)
         }
     }
 

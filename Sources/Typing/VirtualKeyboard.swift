@@ -3,7 +3,7 @@
 package import Keystrokes
 package import LinuxIO
 package import SystemPackage
-package import Texts
+import Texts
 
 /// The virtual keyboard with its typing thread, and the path of the received bytes to it.
 package final class VirtualKeyboard {
@@ -17,7 +17,7 @@ package final class VirtualKeyboard {
     /// What becomes of the keyboard.
     package enum Change {
         /// It takes no more keys for this reason: another is made.
-        case gone(CommandFailure)
+        case gone(KeyboardError)
         case remade
     }
 
@@ -36,7 +36,7 @@ package final class VirtualKeyboard {
     package var onChange: ((Change) -> Void)?
 
     private let loop: EventLoop
-    private let makeOutput: () throws(CommandFailure) -> KeyboardOutput
+    private let makeOutput: () throws(KeyboardError) -> KeyboardOutput
     private let onFailure: (Errno) -> Void
     private let remakeTimer = LoopTimer()
     /// The pause between two attempts to make a keyboard that is gone.
@@ -79,16 +79,16 @@ package final class VirtualKeyboard {
         _ settings: TypingSettings,
         on loop: EventLoop,
         screen: TextKeyboard?,
-        makeDevice: (() throws(CommandFailure) -> any KeyboardDevice)? = nil,
+        makeDevice: (() throws(KeyboardError) -> any KeyboardDevice)? = nil,
         onFailure: @escaping (Errno) -> Void
-    ) throws(CommandFailure) {
+    ) throws(KeyboardError) {
         self.loop = loop
         self.onFailure = onFailure
         lines = screen?.lines
         ledger = Ledger(handsOver: screen?.lines != nil)
         let field = settings.keypad.map { TypedField($0.effects) }
         self.field = field
-        makeOutput = { () throws(CommandFailure) in
+        makeOutput = { () throws(KeyboardError) in
             if let makeDevice { return KeyboardOutput(try makeDevice(), field: field) }
             return try KeyboardOutput(settings, screen: screen, field: field)
         }
@@ -97,7 +97,7 @@ package final class VirtualKeyboard {
         do {
             let ring = try ByteRing(capacity: Self.ringCapacity)
             guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
-                throw CommandFailure(.internal, KeyboardFaultText.ringTaken)
+                throw KeyboardError.ringTaken
             }
             feed = Feed(
                 producer,
@@ -124,7 +124,7 @@ package final class VirtualKeyboard {
             if let keypad = settings.keypad {
                 let ring = try ByteRing(capacity: Self.keypadCapacity)
                 guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
-                    throw CommandFailure(.internal, KeyboardFaultText.ringTaken)
+                    throw KeyboardError.ringTaken
                 }
                 keypadFeed = Feed(producer, ledger: keypadLedger)
                 keypadTypist = Typist(
@@ -150,10 +150,10 @@ package final class VirtualKeyboard {
                 finished: finished
             )
             registration = try loop.watch(finished.descriptor, for: .readable) { [unowned self] _ in typingEnded() }
-        } catch let failure as CommandFailure {
+        } catch let failure as KeyboardError {
             throw failure
         } catch {
-            throw CommandFailure(.internal, KeyboardFaultText.noDataPath, "\(error)")
+            throw .noDataPath(reason: "\(error)")
         }
     }
 
@@ -279,21 +279,13 @@ package final class VirtualKeyboard {
         _ meant: ExpectedEvents?,
         _ node: String?,
         _ loop: EventLoop
-    ) throws(CommandFailure) -> Verifier? {
+    ) throws(KeyboardError) -> Verifier? {
         guard let reader = meant?.takeReader() else { return nil }
-        guard let node else {
-            throw CommandFailure(.unavailable, KeyboardFaultText.noEventNode)
-        }
+        guard let node else { throw .noEventNode }
         do {
             return try Verifier(node, meant: reader, on: loop)
         } catch {
-            throw CommandFailure(
-                error == .permissionDenied ? .permission : .inputOutput,
-                KeyboardFaultText.eventsUnreadable,
-                node,
-                "\(error)",
-                remedy: error == .permissionDenied ? RemedyText.installRule.message() : nil
-            )
+            throw .eventsUnreadable(node: node, error)
         }
     }
 
@@ -306,7 +298,7 @@ package final class VirtualKeyboard {
             if error.recovery(of: .keyboard) == .unfit { return onFailure(error) }
             node = nil
             isGone = true
-            onChange?(.gone(CommandFailure(writingKeys: error)))
+            onChange?(.gone(.notWritten(error)))
             // One that is gone at once is followed at once; those that fail one after the other, ever later.
             guard MonotonicClock.now - remadeAt >= Self.provenTime else { return remakeLater() }
             backoff.reset()

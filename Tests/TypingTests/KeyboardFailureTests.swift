@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import SystemPackage
 import Testing
 import Texts
@@ -16,7 +17,7 @@ struct KeyboardFailureTests {
             (.invalidArgument, .unavailable, "Linux 4.5"), (.noMemory, .inputOutput, nil),
         ]
         for (error, status, remedy) in expected {
-            let failure = CommandFailure(makingKeyboard: error)
+            let failure = KeyboardError.notMade(error).failure
             #expect(failure.status == status && !failure.cause.english.isEmpty)
             #expect(
                 failure.remedy.map { $0.english.contains(remedy ?? "\u{0}") } == remedy.map { _ in true },
@@ -34,7 +35,7 @@ struct KeyboardFailureTests {
         ]
         var causes: Set<String> = []
         for (error, cause, remedy) in expected {
-            let failure = CommandFailure(writingKeys: error)
+            let failure = KeyboardError.notWritten(error).failure
             #expect(failure.status == .inputOutput && failure.status.rawValue == 74)
             #expect(
                 failure.cause.english.contains(cause) && failure.remedy?.english.contains(remedy) == true,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Keystrokes
 import TestSupport
 import Testing
@@ -53,12 +54,13 @@ struct KeypadTests {
         #expect(!keypad.canMove)
         for name in ["left", "right", "delete"] {
             let key = try #require(KeyName(name))
-            do throws(CommandFailure) {
+            do throws(TypingError) {
                 _ = try keypad.sequence(of: [key])
                 Issue.record("\(name) is declared beside AltGr")
             } catch {
-                #expect(error.status == .configuration)
-                #expect(error.cause.english.contains("\(name) are refused together"), "\(error.cause)")
+                let failure = error.failure
+                #expect(failure.status == .configuration)
+                #expect(failure.cause.english.contains("\(name) are refused together"), "\(failure.cause)")
             }
         }
         let rest = KeyName.allCases.filter { !["left", "right", "delete"].contains($0.description) }
@@ -178,12 +180,13 @@ struct KeypadTests {
         try directory.write("no snippets\n", to: "file")
         #expect(try Snippets(file: directory("none"), over: .habr) == Snippets(.habr))
         #expect(try Snippets(file: directory("none"), over: .none).all.isEmpty)
-        #expect(throws: CommandFailure.self) { try Snippets(file: directory.path, over: .none) }
-        do throws(CommandFailure) {
+        #expect(throws: TypingError.self) { try Snippets(file: directory.path, over: .none) }
+        do throws(TypingError) {
             _ = try Snippets(file: directory("file"), over: .none)
             Issue.record("taken")
         } catch {
-            #expect(error.status == .configuration && error.cause.english.contains("\(directory("file")): line 1"))
+            let failure = error.failure
+            #expect(failure.status == .configuration && failure.cause.english.contains("\(directory("file")): line 1"))
         }
     }
 
@@ -193,11 +196,11 @@ struct KeypadTests {
         let keypad = try Keypad(layout: .us, snippets: snippets)
         #expect(try keypad.sequence(ofSnippet: "fine").steps == [.character("5", [])])
         for (title, words) in [("yen", ["yen", "us", "¥"]), ("none", ["none", "fine", "yen"])] {
-            do throws(CommandFailure) {
+            do throws(TypingError) {
                 _ = try keypad.sequence(ofSnippet: title)
                 Issue.record("\(title) is typed")
             } catch {
-                let said = "\(error.cause) \(error.remedy?.english ?? "")"
+                let said = "\(error.failure.cause) \(error.failure.remedy?.english ?? "")"
                 for word in words { #expect(said.contains(word), "\(error)") }
             }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Testing
 import Texts
 import Typing
@@ -236,7 +237,7 @@ struct LayoutTests {
         ]
     )
     func wrongNames(name: String) {
-        let failure = #expect(throws: CommandFailure.self) { try LayoutSource.layout(name) }
+        let failure = #expect(throws: TypingError.self) { try LayoutSource.layout(name) }?.failure
         #expect(failure?.status == .configuration)
         #expect(failure?.remedy != nil)
         #expect(failure?.cause.english.contains("layout \(name)") == true)

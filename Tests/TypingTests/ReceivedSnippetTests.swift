@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Keystrokes
 import Testing
 import Texts
@@ -78,12 +79,12 @@ struct ReceivedSnippetTests {
         ]
         for (json, rules, words) in cases {
             let snippets = try Snippets(json: Array(json.utf8))
-            do throws(CommandFailure) {
+            do throws(TypingError) {
                 _ = try snippets.meant(in: rules, layout: .us, beside: KeySet())
                 Issue.record("taken: \(json)")
             } catch {
-                #expect(error.status == .configuration)
-                let said = "\(error.cause) \(error.remedy?.english ?? "")"
+                #expect(error.failure.status == .configuration)
+                let said = "\(error.failure.cause) \(error.failure.remedy?.english ?? "")"
                 for word in words { #expect(said.contains(word), "\(error)") }
             }
         }

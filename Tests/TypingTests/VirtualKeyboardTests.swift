@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Keystrokes
 import LinuxIO
 import Synchronization
@@ -56,25 +57,25 @@ struct VirtualKeyboardTests {
                 settings,
                 on: loop,
                 screen: nil,
-                makeDevice: { [unowned self] () throws(CommandFailure) in
+                makeDevice: { [unowned self] () throws(KeyboardError) in
                     attempts.append(MonotonicClock.now)
                     if !devices.isEmpty, refusals > 0 {
                         refusals -= 1
-                        throw CommandFailure(makingKeyboard: .noSuchFileOrDirectory)
+                        throw .notMade(.noSuchFileOrDirectory)
                     }
                     do throws(Errno) {
                         let device = try Device(error)
                         devices.append(device)
                         return device
                     } catch {
-                        throw CommandFailure(makingKeyboard: error)
+                        throw .notMade(error)
                     }
                 },
                 onFailure: { [unowned self] error in failures.append(error) }
             )
             made.onChange = { [unowned self] change in
                 switch change {
-                case .gone(let failure): changes.append(failure.cause.english)
+                case .gone(let error): changes.append(error.failure.cause.english)
                 case .remade: changes.append("remade")
                 }
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Configuration
+import Control
 import Daemon
 import Keystrokes
 import SystemPackage
@@ -45,9 +46,9 @@ struct ConfigurationReadingTests {
         try directory.write("0x01 = key altgr+e\n", to: "alt")
         let text = "table = \"\(directory("alt"))\"\n"
         #expect(try keys(text).codes.contains(.rightAlt))
-        let failure = #expect(throws: CommandFailure.self) {
+        let failure = #expect(throws: KeyboardError.self) {
             try keys(text + "[scan-mode]\non = true\nprefix = \"{f9}\"\n")
-        }
+        }?.failure
         #expect(failure?.status == .configuration)
         #expect(failure?.cause.english.contains("refused together") == true, "\(failure?.cause.english ?? "")")
     }
@@ -79,6 +80,6 @@ struct ConfigurationReadingTests {
             #expect(try reading() == before, "\(name)")
         }
         try directory.write("nothing of the kind", to: "table")
-        #expect(throws: CommandFailure.self) { try reading() }
+        #expect(throws: ConfigurationError.self) { try reading() }
     }
 }

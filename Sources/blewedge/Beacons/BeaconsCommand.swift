@@ -98,9 +98,9 @@ struct BeaconsAlone {
 
     init() throws(CommandFailure) {
         let paths = try DaemonPaths.current()
-        configuration = try Configuration.read(paths.configurationFile)
+        configuration = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
         let settings = configuration.beacons
-        var regions = try configuration.regions()
+        var regions = try reporting(configuration.regions)
         regions.setManaged(try ServerFiles.managed(in: paths.state))
         monitor = BeaconMonitor(
             regions,

@@ -200,7 +200,7 @@ struct BeaconsSetUpCommand: ParsableCommand {
 
     func run() throws {
         let paths = try DaemonPaths.current()
-        let configuration = try Configuration.read(paths.configurationFile)
+        let configuration = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
         let path = configuration.beacons.regionsFile.map { FilePath($0) } ?? paths.configuration.appending("regions")
         let isNew = !FileSystem.exists(path.string)
         if isNew {
@@ -211,7 +211,7 @@ struct BeaconsSetUpCommand: ParsableCommand {
                 throw CommandFailure(.inputOutput, FileFaultText.notKept, "\(path)", "\(error)")
             }
         } else {
-            _ = try configuration.regions()
+            _ = try reporting(configuration.regions)
         }
         guard json else { return Console.note((isNew ? BeaconText.setUp : .setUpAlready).message("\(path)")) }
         var object = JSONObject()

@@ -3,6 +3,7 @@
 import ArgumentParser
 import BeaconServer
 import Configuration
+import Control
 import Daemon
 import Devices
 import LinuxIO
@@ -63,7 +64,10 @@ struct ServerOptions: ParsableArguments {
         _ output: ServerOutput? = nil,
         _ run: (ServerRun) throws -> Void
     ) throws {
-        let configured = try files == nil ? Configuration.read(DaemonPaths.current().configurationFile).beacons : nil
+        let configured =
+            files == nil
+            ? try reporting(Configuration.read(_:mustExist:), DaemonPaths.current().configurationFile, false).beacons
+            : nil
         var settings = try settings(configured ?? BeaconConfiguration())
         settings.updateInterval = hours ?? configured?.updateInterval ?? settings.updateInterval
         settings.isTestMode = isTestMode || configured?.isTest == true

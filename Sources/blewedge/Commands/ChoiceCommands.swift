@@ -103,8 +103,8 @@ struct UseCommand: ParsableCommand {
             if let chosen, !isAllowed, !choice.means(chosen) { throw CommandFailure.chosenAlready(chosen) }
             return true
         }
-        let configuration = try Configuration.read(paths.configurationFile, mustExist: false)
-        let least = configuration.leastSecurity(try configuration.profiles())
+        let configuration = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
+        let least = configuration.leastSecurity(try reporting(configuration.profiles))
         let found: SelectedDevice
         if case .address(let address) = asked, let addressType {
             found = SelectedDevice(DeviceAddress(address, addressType), name: nil)

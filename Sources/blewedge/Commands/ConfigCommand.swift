@@ -47,10 +47,10 @@ struct ConfigCheckCommand: ParsableCommand {
     func run() throws {
         let path = try configurationPath(file)
         let isThere = FileSystem.exists(path.string)
-        let configuration = try Configuration.read(path, mustExist: file != nil)
+        let configuration = try reporting(Configuration.read(_:mustExist:), path, file != nil)
         if isThere { try report(faults(of: configuration, in: path)) }
         // The device is nothing that the configuration says.
-        let settings = try configuration.settings(device: .name("-"))
+        let settings = try reporting(configuration.settings(device:), .name("-"))
         let profiles = settings.profiles.count == 1 ? settings.profiles.first?.name : Configuration.anyProfile
         try StandardStream.output.write(
             (isThere ? LogText.configurationCorrect : .configurationMissing).text(
@@ -67,7 +67,7 @@ struct ConfigCheckCommand: ParsableCommand {
     private func faults(of configuration: Configuration, in path: FilePath) throws -> [CommandFailure] {
         let text = try FileSystem.textContents(of: path.string, limit: Configuration.largestText)
         let lines = Configuration.lines(of: String(decoding: text, as: UTF8.self))
-        var faults = configuration.faults(lines)
+        var faults = configuration.faults(lines).map { ($0.keys, CommandFailure($0.error)) }
         if let hook = configuration.hook {
             do throws(CommandFailure) {
                 try HookRunner.check(hook, named: "hook")
@@ -110,7 +110,7 @@ struct ConfigShowCommand: ParsableCommand {
     var commented = false
 
     func run() throws {
-        let configuration = try Configuration.read(try configurationPath(file), mustExist: file != nil)
+        let configuration = try reporting(Configuration.read(_:mustExist:), configurationPath(file), file != nil)
         try StandardStream.output.write(configuration.text(isCommented: commented))
     }
 }
@@ -139,14 +139,14 @@ struct ProfilesCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        var configuration = try Configuration.read(try configurationPath(file), mustExist: file != nil)
+        var configuration = try reporting(Configuration.read(_:mustExist:), configurationPath(file), file != nil)
         let all = configuration.ownProfiles + Profile.builtIn
         guard let name else {
             try StandardStream.output.write(all.map { line($0) + "\n" }.joined())
             return
         }
         configuration.profile = name
-        let found = try configuration.profiles()
+        let found = try reporting(configuration.profiles)
         let text = found.map { json ? object($0) : "# \($0.name)\n" + $0.text() }.joined(separator: "\n")
         try StandardStream.output.write(json ? text + "\n" : text)
     }

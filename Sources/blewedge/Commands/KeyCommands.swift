@@ -126,7 +126,7 @@ extension [DaemonPaths] {
     func snippets() throws(CommandFailure) -> Snippets {
         let place = first { FileSystem.exists($0.snippets.string) || FileSystem.exists($0.configurationFile.string) }
         guard let place else { return Snippets() }
-        let configuration = try Configuration.read(place.configurationFile)
-        return try Snippets(file: place.snippets.string, over: configuration.snippetSet)
+        let configuration = try reporting(Configuration.read(_:mustExist:), place.configurationFile, false)
+        return try reporting(Snippets.init(file:over:), place.snippets.string, configuration.snippetSet)
     }
 }

@@ -198,7 +198,7 @@ struct RunCommand: ParsableCommand {
         )
         run.isOpenByWord = isOpenByWord
         run.makeWire = { loop throws(CommandFailure) in
-            try TextOutput(configuration, layout: try LayoutSource.layout(configuration.layout), on: loop)
+            try TextOutput(configuration, layout: try reporting(configuration.keyboardLayout), on: loop)
         }
         run.onReload = { () throws(CommandFailure) in
             // Whatever is wrong with it is found here, and changes nothing.
@@ -241,10 +241,10 @@ struct RunCommand: ParsableCommand {
         let configuration = try configuration(paths)
         try DaemonPaths.check(paths.snippets)
         for path in configuration.files { try DaemonPaths.check(FilePath(path)) }
-        let snippets = try Snippets(file: paths.snippets.string, over: configuration.snippetSet)
+        let snippets = try reporting(Snippets.init(file:over:), paths.snippets.string, configuration.snippetSet)
         let settings = try settings(configuration, choice, try keypad(configuration, snippets), snippets)
-        _ = try settings.typing.declaredKeys()
-        try KeyboardGate.check(configuration.gateTerminal)
+        _ = try reporting(settings.typing.declaredKeys)
+        try reporting(KeyboardGate.check, configuration.gateTerminal)
         let hook = hook ?? configuration.hook
         if let hook {
             try HookRunner.check(hook)
@@ -254,9 +254,9 @@ struct RunCommand: ParsableCommand {
             configuration: configuration,
             settings: settings,
             labels: try labels(configuration),
-            regions: try configuration.regions(),
+            regions: try reporting(configuration.regions),
             hook: hook,
-            reading: try ConfigurationReading(configuration, snippets: paths.snippets.string)
+            reading: try reporting(ConfigurationReading.init, configuration, paths.snippets.string)
         )
     }
 
@@ -274,7 +274,7 @@ struct RunCommand: ParsableCommand {
     private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
         let file = config.map { FilePath($0) } ?? paths.configurationFile
         try DaemonPaths.check(file)
-        var configuration = try Configuration.read(file, mustExist: config != nil)
+        var configuration = try reporting(Configuration.read(_:mustExist:), file, config != nil)
         if let adapter = adapterOptions.adapter { configuration.adapter = adapter }
         if let security { configuration.security = security }
         if let table { configuration.table = table }
@@ -299,13 +299,14 @@ struct RunCommand: ParsableCommand {
         _ keypad: Keypad?,
         _ snippets: Snippets
     ) throws(CommandFailure) -> KeyboardSettings {
-        var settings = try configuration.settings(device: choice)
-        let layout = try LayoutSource.layout(configuration.layout)
+        var settings = try reporting(configuration.settings(device:), choice)
+        let layout = try reporting(configuration.keyboardLayout)
         if let barcodes = try barcodeModeOptions.rules(layout: layout) { settings.typing.barcodes = barcodes }
-        settings.typing.barcodes = try snippets.meant(
-            in: settings.typing.barcodes,
-            layout: layout,
-            beside: settings.typing.table.keys
+        settings.typing.barcodes = try reporting(
+            snippets.meant,
+            settings.typing.barcodes,
+            layout,
+            settings.typing.table.keys
         )
         settings.typing.keypad = keypad
         return settings
@@ -315,16 +316,17 @@ struct RunCommand: ParsableCommand {
     private func keypad(_ configuration: Configuration, _ snippets: Snippets) throws(CommandFailure) -> Keypad? {
         guard configuration.allowsKeys, device == nil else { return nil }
         let typing = try settings(configuration, nil, nil, snippets).typing
-        return try Keypad(
-            layout: try LayoutSource.layout(configuration.layout),
-            beside: typing.table.keys.union(typing.barcodes?.keys ?? KeySet()),
-            snippets: snippets,
-            clearing: configuration.clearMethod
+        return try reporting(
+            Keypad.init,
+            try reporting(configuration.keyboardLayout),
+            typing.table.keys.union(typing.barcodes?.keys ?? KeySet()),
+            snippets,
+            configuration.clearMethod
         )
     }
 
     private func labels(_ configuration: Configuration) throws(CommandFailure) -> DaemonLabels {
-        let profiles = try configuration.profiles()
+        let profiles = try reporting(configuration.profiles)
         return DaemonLabels(
             profile: profiles.count == 1 ? profiles[0].name : Configuration.anyProfile,
             layout: configuration.layout,

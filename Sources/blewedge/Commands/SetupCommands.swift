@@ -42,7 +42,7 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        if let layout, !layout.hasPrefix("console") { _ = try LayoutSource.layout(layout) }
+        if let layout, !layout.hasPrefix("console") { _ = try reporting(LayoutSource.layout, layout) }
         let places = try DaemonPaths.reachable()
         let facts = SystemFacts(at: places, adapter: adapterOptions.adapter, layout: layout)
         let findings = Doctor.findings(facts)

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Configuration
+import Control
 import Daemon
 import Keystrokes
 import LinuxIO
@@ -51,8 +52,8 @@ struct TableCheckCommand: ParsableCommand {
     @OptionGroup var layoutOptions: LayoutOptions
 
     func run() throws {
-        let layout = try LayoutSource.layout(layoutOptions.layout)
-        let compiled = try TableSource.compiled(try TableSource.read(table), of: table, layout: layout)
+        let layout = try reporting(LayoutSource.layout, layoutOptions.layout)
+        let compiled = try reporting(TableSource.compiled, try reporting(TableSource.read, table), table, layout)
         let bytes = UInt8.min...UInt8.max
         let typed = bytes.count { !compiled.strokes(of: $0).isEmpty }
         let rejected = bytes.count { compiled.isRejected($0) }
@@ -94,9 +95,9 @@ struct TableShowCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let layout = try LayoutSource.layout(layoutOptions.layout)
-        let meaning = try TableSource.read(table)
-        let compiled = try TableSource.compiled(meaning, of: table, layout: layout)
+        let layout = try reporting(LayoutSource.layout, layoutOptions.layout)
+        let meaning = try reporting(TableSource.read, table)
+        let compiled = try reporting(TableSource.compiled, meaning, table, layout)
         let text = json ? object(meaning, compiled, layout) : lines(meaning, compiled, layout)
         try StandardStream.output.write(text + "\n")
     }

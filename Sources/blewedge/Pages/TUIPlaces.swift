@@ -31,10 +31,10 @@ struct TUIPlaces {
         sockets = socket.map { [$0] } ?? all.map(\.controlSocket.string)
         var configuration = Configuration()
         var fault: CommandFailure?
-        do throws(CommandFailure) {
+        do throws(ConfigurationError) {
             configuration = try Configuration.read(own.configurationFile, mustExist: false)
         } catch {
-            fault = error
+            fault = CommandFailure(error)
         }
         self.fault = fault
         showsStatus = configuration.showsStatus
@@ -47,7 +47,7 @@ struct TUIPlaces {
     var networkUses: [Message] {
         var uses: [Message] = []
         for file in all.map(\.configurationFile) {
-            do throws(CommandFailure) {
+            do throws(ConfigurationError) {
                 let configuration = try Configuration.read(file)
                 if let server = configuration.beacons.server { uses.append(GuideText.networkServer.message(server)) }
                 if configuration.adapter.isInternet {

@@ -261,7 +261,7 @@ final class KeyboardRun {
             }
         case .keyboardGone(let reason): say(.warning, reason.message)
         case .keyboardFailed(let error):
-            finish(.failure(CommandFailure(writingKeys: error)))
+            finish(.failure(CommandFailure(KeyboardError.notWritten(error))))
         }
     }
 

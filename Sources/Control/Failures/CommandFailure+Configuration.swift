@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Beacons
+package import Configuration
+import SystemPackage
+package import Texts
+
+extension ConfigurationError: ReportableError {
+    package var failure: CommandFailure {
+        switch self {
+        case .unreadable(let path, let error):
+            CommandFailure(
+                error,
+                else: .configuration,
+                FileFaultText.configurationUnreadable,
+                "\(path)",
+                fix: RemedyText.userMayRead.message()
+            )
+        case .notText(let path): CommandFailure(.configuration, FileFaultText.noText, path)
+        case .faults(let path, let error):
+            CommandFailure(.configuration, FileFaultText.configurationFaults, Self.list(error.faults, of: path))
+        case .unknownProfile(let name, let known):
+            CommandFailure(
+                .configuration,
+                FileFaultText.noProfile,
+                name,
+                known.joined(separator: ", "),
+                Configuration.anyProfile
+            )
+        case .profileUnreadable(let path, let error):
+            CommandFailure(.configuration, FileFaultText.profileUnreadable, path, "\(error)")
+        case .profileFaults(let path, let error):
+            CommandFailure(.configuration, FileFaultText.profileFaults, Self.list(error.faults, of: path))
+        case .noProfiles: CommandFailure(.internal, FileFaultText.noProfiles)
+        case .regionsUnreadable(let path, let error):
+            CommandFailure(error, else: .configuration, BeaconFaultText.regionsUnreadable, path)
+        case .regionFaults(let path, let error):
+            CommandFailure(.configuration, BeaconFaultText.regionFaults, Self.list(error.list, of: path))
+        case .stall(let pace, let error): CommandFailure(.configuration, FileFaultText.stall, pace, "\(error)")
+        case .byteTooLong(let events, let table, let layout, let error):
+            CommandFailure(.configuration, FileFaultText.byteTooLong, table, layout, "\(events)", "\(error)")
+        case .barcodes(let fault): CommandFailure(.configuration, FileFaultText.scanMode, "\(fault)")
+        case .affix(let key, let fault): CommandFailure(.configuration, FileFaultText.scanAffix, key, "\(fault)")
+        case .noEffect(let key, let other): CommandFailure(.configuration, FileFaultText.noEffect, key, other)
+        case .typing(let error): error.failure
+        case .keyboard(let error): error.failure
+        }
+    }
+
+    /// The faults of a file, a line each.
+    private static func list(_ faults: [some CustomStringConvertible], of path: String) -> String {
+        faults.map { "\(path): \($0)" }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+package import Texts
+package import Typing
+
+extension CommandFailure {
+    /// The failure when too many keys of clients wait to be typed.
+    package static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
+}
+
+extension TypingError: ReportableError {
+    package var failure: CommandFailure {
+        switch self {
+        case .layout(let name, let error):
+            CommandFailure(.configuration, error.text, name, "\(error)", PlainText.layouts.message())
+        case .console(let layout, let terminal, let error):
+            CommandFailure(
+                error.isForbidden ? .permission : .configuration,
+                FileFaultText.consoleUnreadable,
+                layout,
+                terminal,
+                "\(error)",
+                remedy: (error.isForbidden ? RemedyText.rootOrTTY : .nameConsole).message()
+            )
+        case .tableUnreadable(let source, let error):
+            CommandFailure(.configuration, FileFaultText.tableUnreadable, source, "\(error)", TableSource.names)
+        case .snippetsUnreadable(let path, let error):
+            CommandFailure(
+                error,
+                else: .configuration,
+                FileFaultText.snippetsUnreadable,
+                path,
+                fix: RemedyText.daemonMayRead.message()
+            )
+        case .notText(let path): CommandFailure(.configuration, FileFaultText.noText, path)
+        case .faulty(let source, let reason): CommandFailure(.configuration, FileFaultText.faulty, source, reason)
+        case .snippetWithoutBarcodes(let title):
+            CommandFailure(.configuration, FileFaultText.snippetWithoutScans, title.debugDescription)
+        case .snippetNotTypable(let title, let fault):
+            CommandFailure(.configuration, FileFaultText.snippetNotTypable, title.debugDescription, "\(fault)")
+        case .snippetBarcodes(let fault): CommandFailure(.configuration, FileFaultText.snippetsFaulty, "\(fault)")
+        case .keypad(let error): CommandFailure(.configuration, KeyboardFaultText.notDeclared, "\(error)")
+        case .unknownSnippet(let title, let known):
+            CommandFailure(
+                .usage,
+                KeyboardFaultText.noSnippet,
+                title.debugDescription,
+                known.isEmpty ? "-" : known.joined(separator: ", ")
+            )
+        case .notTypable(let purpose, let obstacle):
+            CommandFailure(.configuration, KeyboardFaultText.notTypable, purpose, obstacle.message)
+        }
+    }
+}
+
+extension XKBKeymap.Failure {
+    fileprivate var text: FileFaultText {
+        switch self {
+        case .noLibrary where !LoadedLibrary.isPossible: .layoutInStaticForm
+        case .noLibrary, .noData: .layoutWithoutLibrary
+        case .malformedName: .layoutMalformed
+        case .unknownLayout: .layoutUnknown
+        }
+    }
+}
+
+extension TypingError.Obstacle {
+    fileprivate var message: Message {
+        switch self {
+        case .tooManyKeys: KeyboardFaultText.tooManyKeys.message()
+        case .notDeclared: KeyboardFaultText.keyMissing.message()
+        case .layoutLacks(let character, let layout): KeyboardFaultText.layoutLacks.message(layout, "\(character)")
+        case .table(let error): Message(detail: "\(error)")
+        }
+    }
+}
+
+extension KeyboardError: ReportableError {
+    package var failure: CommandFailure {
+        switch self {
+        case .notMade(let error): Self.making(error)
+        case .forbiddenKeys(let keys): CommandFailure(.configuration, KeyboardFaultText.keysForbidden, "\(keys)")
+        case .notWritten(let error): Self.writing(error)
+        case .noEventNode: CommandFailure(.unavailable, KeyboardFaultText.noEventNode)
+        case .eventsUnreadable(let node, let error):
+            CommandFailure(
+                error,
+                else: .inputOutput,
+                KeyboardFaultText.eventsUnreadable,
+                node,
+                fix: RemedyText.installRule.message()
+            )
+        case .ringTaken: CommandFailure(.internal, KeyboardFaultText.ringTaken)
+        case .noDataPath(let reason): CommandFailure(.internal, KeyboardFaultText.noDataPath, reason)
+        case .noGate(let terminal, let error):
+            CommandFailure(
+                error == .permissionDenied ? .permission : .unavailable,
+                KeyboardFaultText.gateNotKept,
+                "\(terminal)",
+                ForegroundTerminal.path,
+                "\(error)"
+            )
+        }
+    }
+
+    /// The failure to make a keyboard, by the errors that `drivers/input/misc/uinput.c` returns.
+    private static func making(_ error: Errno) -> CommandFailure {
+        switch error.recovery(of: .keyboard) {
+        case .forbidden: CommandFailure(.permission, KeyboardFaultText.notPermitted, UInputDevice.path)
+        case .absent: CommandFailure(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
+        // There is a node and no module behind it.
+        case .rebuild where error == .operationNotSupportedByDevice || error == .noSuchAddressOrDevice:
+            CommandFailure(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
+        case .unfit: CommandFailure(.unavailable, KeyboardFaultText.tooOld)
+        default: CommandFailure(.inputOutput, KeyboardFaultText.notMade, UInputDevice.path, "\(error)")
+        }
+    }
+
+    private static func writing(_ error: Errno) -> CommandFailure {
+        switch error.recovery(of: .keyboard) {
+        case .rebuild where error == .operationNotSupportedByDevice:
+            CommandFailure(.inputOutput, KeyboardFaultText.gone)
+        case .unfit: CommandFailure(.inputOutput, KeyboardFaultText.malformed)
+        case .forbidden:
+            CommandFailure(
+                .inputOutput,
+                KeyboardFaultText.forbidden,
+                error == .notPermitted ? "EPERM" : "EACCES",
+                UInputDevice.path
+            )
+        default: CommandFailure(.inputOutput, KeyboardFaultText.takesNoMore, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Keystrokes
+package import LinuxIO
+package import SystemPackage
+
+/// Why a layout, a table, the snippets or the keys of clients cannot be used.
+package enum TypingError: Error, Equatable, Sendable {
+    /// The reason for which one key or character cannot be typed.
+    package enum Obstacle: Equatable, Sendable {
+        /// The byte table of the keypad is full.
+        case tooManyKeys
+        case notDeclared
+        case layoutLacks(Unicode.Scalar, layout: String)
+        case table(CompiledTable.Failure)
+    }
+
+    case layout(String, XKBKeymap.Failure)
+    case console(layout: String, terminal: String, Errno)
+    case tableUnreadable(String, Errno)
+    case snippetsUnreadable(String, Errno)
+    /// The file of this path is no UTF-8.
+    case notText(String)
+    /// The file of this path, or the table of this name, breaks its grammar.
+    case faulty(String, reason: String)
+    case snippetWithoutBarcodes(title: String)
+    case snippetNotTypable(title: String, BarcodeAffix.Fault)
+    case snippetBarcodes(BarcodeRules.Fault)
+    case keypad(CompiledTable.Failure)
+    case unknownSnippet(String, known: [String])
+    /// What a client asks for, such as `clear`, has a step that cannot be typed.
+    case notTypable(String, Obstacle)
+}
+
+/// Why there is no virtual keyboard, or it types nothing.
+package enum KeyboardError: Error, Equatable, Sendable {
+    case notMade(Errno)
+    case forbiddenKeys(ForbiddenKeys)
+    /// The events count as lost, and are not written again.
+    case notWritten(Errno)
+    case noEventNode
+    case eventsUnreadable(node: String, Errno)
+    case ringTaken
+    case noDataPath(reason: String)
+    /// The foreground terminal cannot be watched.
+    case noGate(terminal: Int, Errno)
+}
