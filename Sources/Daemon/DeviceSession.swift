@@ -134,7 +134,7 @@ package final class DeviceSession {
         guard state == .connected else {
             throw CommandFailure(.unavailable, LinkFaultText.notConnected)
         }
-        try link.send(bytes)
+        try reporting(link.send, bytes)
     }
 
     /// Writes a command to the device when those before it have ended (BT-6); `completion` is called once, with the bytes
@@ -317,10 +317,10 @@ package final class DeviceSession {
         switch event {
         case .notSecured: refuse()
         case .ready: apply(.ready)
-        case .unsupported(let reason): apply(.unsupported(reason))
-        case .failed(let reason):
+        case .unsupported(let lack): apply(.unsupported(Reason(lack)))
+        case .failed(let failure):
             source.endLink(through: link.epoch)
-            apply(session.state == .connected ? .linkLost(reason) : .attemptFailed(reason))
+            apply(session.state == .connected ? .linkLost(Reason(failure)) : .attemptFailed(Reason(failure)))
         }
     }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Configuration
-import Devices
-package import Texts
 
 /// Commands to a connected device, strictly one after another, each with its reply and its time-out (BT-6), as a pure
 /// state machine.
@@ -163,19 +161,5 @@ package struct CommandQueue: Sendable {
         steps.ends.append(End(number: running.number, outcome: outcome))
         self.running = nil
         begin(&steps, now)
-    }
-}
-
-extension CommandQueue.Outcome {
-    /// The reply, or why there is none; nothing that the device sent is in the failure (D-6).
-    package func result(of command: ChatScript.Command) -> Result<[UInt8], CommandFailure> {
-        switch self {
-        case .answered(let reply): .success(reply)
-        case .unanswered:
-            .failure(CommandFailure(.timeout, LinkFaultText.commandUnanswered, TimeText.text(command.timeout)))
-        case .notWritten: .failure(CommandFailure(.inputOutput, LinkFaultText.commandNotWritten))
-        case .lost(isWritten: true): .failure(CommandFailure(.unavailable, LinkFaultText.commandCut))
-        case .lost(isWritten: false): .failure(CommandFailure(.unavailable, LinkFaultText.commandNotSent))
-        }
     }
 }

@@ -4,7 +4,6 @@ package import BluetoothLE
 package import Configuration
 import Devices
 import LinuxIO
-package import Texts
 
 /// The one link of the wedge on the event loop, from the attempt to its end.
 ///
@@ -15,11 +14,22 @@ package final class DeviceLink {
     package enum Event {
         case ready
         /// The device answers, but offers nothing that can be used.
-        case unsupported(Reason)
+        case unsupported(LinkSetup.Lack)
         /// The link is gone, or did not come about.
-        case failed(Reason)
+        case failed(Failure)
         /// The device has not proved that it is the paired one, or the link is not as secure any more.
         case notSecured
+    }
+
+    package enum Failure: Sendable {
+        case link(LinkFailure)
+        case handshake(ChatScript.Failure)
+        case procedure(GATTError, DeviceAddress?, isEncrypted: Bool)
+    }
+
+    package enum SendError: Error, Equatable, Sendable {
+        case noLink, noCharacteristic, notWritable
+        case queueFull(unsent: Int, of: Int)
     }
 
     /// Told what becomes of the link.
@@ -133,14 +143,12 @@ package final class DeviceLink {
     package var profile: Profile? { link == nil ? nil : setup.profile }
 
     /// Sends bytes to the device, through the profile's characteristic for that; no answer tells that they arrived.
-    package func send(_ bytes: [UInt8]) throws(CommandFailure) {
-        guard let link else { throw CommandFailure(.unavailable, LinkFaultText.noLink) }
-        guard let output = setup.output else { throw CommandFailure(.unavailable, LinkFaultText.noOutput) }
+    package func send(_ bytes: [UInt8]) throws(SendError) {
+        guard let link else { throw .noLink }
+        guard let output = setup.output else { throw .noCharacteristic }
         let sent = link.perform { client, now in setup.send(bytes, &client, now: now) }
         guard sent == bytes.count else {
-            throw output.isWritable
-                ? CommandFailure(.inputOutput, LinkFaultText.tooMuchWaits, "\(bytes.count - sent)", "\(bytes.count)")
-                : CommandFailure(.inputOutput, LinkFaultText.outputNotWritable)
+            throw output.isWritable ? .queueFull(unsent: bytes.count - sent, of: bytes.count) : .notWritable
         }
     }
 
@@ -206,7 +214,7 @@ package final class DeviceLink {
         case .failed(.adapterLost) where link == nil: break
         case .failed(let failure):
             if link != nil { counts.end(LinkCounts.End(failure)) }
-            onEvent?(.failed(Reason(failure.message)))
+            onEvent?(.failed(.link(failure)))
         }
     }
 
@@ -227,11 +235,11 @@ package final class DeviceLink {
             let earlyBytes = setup.earlyBytes
             onEvent?(.ready)
             if !earlyBytes.isEmpty, link != nil { onValue?(earlyBytes.span) }
-        case .refused(let failure): onEvent?(.failed(Reason(failure.message)))
-        case .unsupported(let reason): onEvent?(.unsupported(reason))
+        case .refused(let failure): onEvent?(.failed(.handshake(failure)))
+        case .unsupported(let lack): onEvent?(.unsupported(lack))
         // A bearer that failed closes the link, which is reported then.
         case .failed(.bearer): break
-        case .failed(let error): onEvent?(.failed(Reason(error, device, isEncrypted: !isOpen)))
+        case .failed(let error): onEvent?(.failed(.procedure(error, device, isEncrypted: !isOpen)))
         }
     }
 

@@ -3,7 +3,6 @@
 package import BluetoothLE
 package import Configuration
 import Devices
-package import Texts
 
 /// From a link that is ready to the first value: the profile's service, its characteristics, the subscription, and the
 /// profile's handshake.
@@ -18,10 +17,20 @@ package struct LinkSetup: Sendable {
         /// Values of this handle are for the keyboard from now on, and so is `earlyBytes`.
         case ready(AttributeHandle)
         /// The device answers, but is not one of these profiles.
-        case unsupported(Reason)
+        case unsupported(Lack)
         case failed(GATTError)
         /// The handshake failed: to be tried again like any attempt.
         case refused(ChatScript.Failure)
+    }
+
+    /// What the device does not have.
+    package enum Lack: Equatable, Sendable {
+        /// None of its services is one of these profiles'.
+        case profile([Profile], offered: [BluetoothUUID])
+        case characteristic(BluetoothUUID)
+        case writing(BluetoothUUID)
+        case notification(BluetoothUUID)
+        case anyInput, anyOutput
     }
 
     private enum Step: Sendable { case start, services, characteristics, subscription, handshake, others, done }
@@ -44,7 +53,7 @@ package struct LinkSetup: Sendable {
     /// The services of the device; nil where only one was asked for.
     private var others: [BluetoothUUID]?
     /// Why the last candidate was not taken.
-    private var refusal: Message?
+    private var refusal: Lack?
     /// The first candidate that cannot be told to send, and may do so all the same; used where no other can be.
     private var unconfigured: Choice?
     private var queue = ChatScript([])
@@ -102,7 +111,7 @@ package struct LinkSetup: Sendable {
         procedure = nil
         switch (step, event.result) {
         case (.others, .success(.services(let found))):
-            return .unsupported(Reason(lacking: profiles, in: found.map(\.uuid)))
+            return .unsupported(.profile(profiles, offered: found.map(\.uuid)))
         case (.services, .success(.services(let found))):
             if isOfAll { others = found.map(\.uuid) }
             candidates = ArraySlice(
@@ -165,8 +174,8 @@ package struct LinkSetup: Sendable {
                 choose(unconfigured)
                 return beginHandshake(&client, now)
             }
-            if let refusal { return .unsupported(Reason(refusal)) }
-            if let others { return .unsupported(Reason(lacking: profiles, in: others)) }
+            if let refusal { return .unsupported(refusal) }
+            if let others { return .unsupported(.profile(profiles, offered: others)) }
             step = .others
             return Self.attempt { () throws(GATTError) in procedure = try client.discoverPrimaryServices(now: now) }
         }
@@ -184,12 +193,12 @@ package struct LinkSetup: Sendable {
     ) -> Progress {
         guard let profile else { return .underWay }
         guard let input = found.chosen(profile.fromPeripheral, { $0.isSubscribable }) else {
-            refusal = LinkFaultText.noCharacteristic.message("\(profile.fromPeripheral)")
+            refusal = .characteristic(profile.fromPeripheral)
             return nextCandidate(&client, now)
         }
         let output = found.chosen(profile.toPeripheral) { $0.isWritable }
         if !profile.handshake.isEmpty, output?.isWritable != true {
-            refusal = LinkFaultText.notWritable.message("\(profile.toPeripheral)")
+            refusal = .writing(profile.toPeripheral)
             return nextCandidate(&client, now)
         }
         choose(Choice(profile: profile, characteristic: input, output: output))
@@ -198,7 +207,7 @@ package struct LinkSetup: Sendable {
             procedure = try client.subscribe(input, now: now)
             return .underWay
         } catch .notSubscribable {
-            refusal = LinkFaultText.noNotification.message("\(input.uuid)")
+            refusal = .notification(input.uuid)
             return nextCandidate(&client, now)
         } catch {
             return .failed(error)
@@ -242,10 +251,10 @@ package struct LinkSetup: Sendable {
                 step = .done
                 hasHandshake = false
                 earlyBytes = rest
-                guard let characteristic else { return .unsupported(Reason(LinkFaultText.nothingToRead.message())) }
+                guard let characteristic else { return .unsupported(.anyInput) }
                 return .ready(characteristic.value)
             case .write(let bytes):
-                guard let output else { return .unsupported(Reason(LinkFaultText.takesNothing.message())) }
+                guard let output else { return .unsupported(.anyOutput) }
                 do throws(GATTError) {
                     if output.properties.contains(.write) {
                         procedure = try client.write(bytes, to: output.value, now: now)

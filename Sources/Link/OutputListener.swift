@@ -6,6 +6,12 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
+/// Why received text cannot be handed over.
+package enum OutputError: Error, Equatable, Sendable {
+    case notOpened(String, Errno)
+    case noScreen(Errno)
+}
+
 /// The other end of the wire where that is not the keyboard: standard output, a pseudo-terminal, or a local socket.
 package final class OutputListener {
     package static let mostClients = 8
@@ -35,7 +41,7 @@ package final class OutputListener {
         _ policy: SlowReaderPolicy = .dropNewest,
         output: Int32 = StandardStream.output.rawValue,
         on loop: EventLoop
-    ) throws(CommandFailure) {
+    ) throws(OutputError) {
         self.loop = loop
         self.policy = policy
         switch destination {
@@ -45,14 +51,14 @@ package final class OutputListener {
             do throws(Errno) {
                 add(try OutputClient(.output(try StandardOutput(of: output)), policy, on: loop))
             } catch {
-                throw Self.failure("stdout", error)
+                throw .notOpened("stdout", error)
             }
         case .terminal(let path):
             place = path
             do throws(Errno) {
                 add(try OutputClient(.terminal(try PseudoTerminal(linkedAt: path)), policy, on: loop))
             } catch {
-                throw Self.failure(path, error)
+                throw .notOpened(path, error)
             }
         case .socket(let path):
             place = path
@@ -66,24 +72,9 @@ package final class OutputListener {
                     onRoom?()
                 }
             } catch {
-                throw Self.failure(path, error)
+                throw .notOpened(path, error)
             }
         }
-    }
-
-    private static func failure(_ path: String, _ error: Errno) -> CommandFailure {
-        let isPermission = error == .permissionDenied || error == .notPermitted
-        let isTaken = error == .fileExists || error == .addressInUse
-        if error == .addressInUse, let holder = LocalStream.listener(at: path) {
-            return CommandFailure(.configuration, FileFaultText.endTaken, path, "\(holder)")
-        }
-        return CommandFailure(
-            isPermission ? .permission : isTaken ? .configuration : .inputOutput,
-            FileFaultText.endNotMade,
-            path,
-            "\(error)",
-            remedy: isTaken ? RemedyText.otherPath.message() : nil
-        )
     }
 
     /// What the readers took and missed, each by itself, and what those missed that are gone.

@@ -4,7 +4,6 @@ package import Configuration
 package import Keystrokes
 package import LinuxIO
 import SystemPackage
-package import Texts
 package import Typing
 
 /// The wire to another end than the keyboard: what the device sends goes there, as text or as it is, and what comes from
@@ -35,15 +34,14 @@ package final class TextOutput {
         _ configuration: Configuration,
         layout: KeyboardLayout,
         on loop: EventLoop
-    ) throws(CommandFailure) {
+    ) throws(OutputError) {
         guard let end = try OutputListener(configuration.destination, configuration.slowReader, on: loop) else {
             return nil
         }
         try self.init(to: end, isRaw: configuration.isRaw, layout: layout, on: loop)
     }
 
-    package init(to end: OutputListener, isRaw: Bool, layout: KeyboardLayout, on loop: EventLoop) throws(CommandFailure)
-    {
+    package init(to end: OutputListener, isRaw: Bool, layout: KeyboardLayout, on loop: EventLoop) throws(OutputError) {
         self.end = end
         self.loop = loop
         self.isRaw = isRaw
@@ -54,7 +52,7 @@ package final class TextOutput {
                 handOver()
             }
         } catch {
-            throw CommandFailure(.internal, KeyboardFaultText.noScreen, "\(error)")
+            throw .noScreen(error)
         }
         end.onRoom = { [unowned self] in handOver() }
     }

@@ -107,10 +107,11 @@ struct LinkHandshakeTests {
         for (profiles, services, cause, remedy) in cases {
             let device = ScriptedDevice(Self.services(services), LinkSetup(profiles: profiles))
             device.run()
-            guard case .unsupported(let reason)? = device.progress.first, device.progress.count == 1 else {
+            guard case .unsupported(let lack)? = device.progress.first, device.progress.count == 1 else {
                 Issue.record("\(services): \(device.progress)")
                 continue
             }
+            let reason = Reason(lack)
             #expect(reason.cause.english == cause)
             #expect(reason.remedy?.english == remedy)
             #expect(reason.cause.text(.japanese) != cause && reason.remedy?.text(.japanese) != remedy)
@@ -179,9 +180,7 @@ struct LinkHandshakeTests {
         let profile = try Self.greeted(0x77)
         let device = ScriptedDevice([.init(profile, write: 0x00)], LinkSetup(profile: profile))
         device.run()
-        #expect(
-            device.progress == [.unsupported("its characteristic \(profile.toPeripheral) cannot be written")]
-        )
+        #expect(device.progress == [.unsupported(.writing(profile.toPeripheral))])
     }
 
     @Test(
@@ -217,6 +216,6 @@ struct LinkHandshakeTests {
 extension LinkSetup.Progress {
     /// The cause for which a device is unsupported; nil for any other progress.
     fileprivate var reason: Message? {
-        if case .unsupported(let reason) = self { reason.cause } else { nil }
+        if case .unsupported(let lack) = self { Reason(lack).cause } else { nil }
     }
 }

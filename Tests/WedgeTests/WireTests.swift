@@ -65,7 +65,7 @@ struct WireTests {
         let loop = try EventLoop()
         close(open(path, O_CREAT | O_WRONLY, 0o600))
         for destination in [OutputDestination.terminal(path), .socket(path)] {
-            #expect(throws: CommandFailure.self) { _ = try OutputListener(destination, on: loop) }
+            #expect(throws: OutputError.self) { _ = try OutputListener(destination, on: loop) }
         }
         #expect(FileSystem.exists(path))
         unlink(path)

@@ -14,7 +14,7 @@ extension ConfigurationError: ReportableError {
                 else: .configuration,
                 FileFaultText.configurationUnreadable,
                 "\(path)",
-                fix: RemedyText.userMayRead.message()
+                fix: .userMayRead
             )
         case .notText(let path): CommandFailure(.configuration, FileFaultText.noText, path)
         case .faults(let path, let error):

@@ -27,13 +27,7 @@ extension TypingError: ReportableError {
         case .tableUnreadable(let source, let error):
             CommandFailure(.configuration, FileFaultText.tableUnreadable, source, "\(error)", TableSource.names)
         case .snippetsUnreadable(let path, let error):
-            CommandFailure(
-                error,
-                else: .configuration,
-                FileFaultText.snippetsUnreadable,
-                path,
-                fix: RemedyText.daemonMayRead.message()
-            )
+            CommandFailure(error, else: .configuration, FileFaultText.snippetsUnreadable, path, fix: .daemonMayRead)
         case .notText(let path): CommandFailure(.configuration, FileFaultText.noText, path)
         case .faulty(let source, let reason): CommandFailure(.configuration, FileFaultText.faulty, source, reason)
         case .snippetWithoutBarcodes(let title):
@@ -85,13 +79,7 @@ extension KeyboardError: ReportableError {
         case .notWritten(let error): Self.writing(error)
         case .noEventNode: CommandFailure(.unavailable, KeyboardFaultText.noEventNode)
         case .eventsUnreadable(let node, let error):
-            CommandFailure(
-                error,
-                else: .inputOutput,
-                KeyboardFaultText.eventsUnreadable,
-                node,
-                fix: RemedyText.installRule.message()
-            )
+            CommandFailure(error, else: .inputOutput, KeyboardFaultText.eventsUnreadable, node, fix: .installRule)
         case .ringTaken: CommandFailure(.internal, KeyboardFaultText.ringTaken)
         case .noDataPath(let reason): CommandFailure(.internal, KeyboardFaultText.noDataPath, reason)
         case .noGate(let terminal, let error):

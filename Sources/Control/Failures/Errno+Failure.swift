@@ -10,10 +10,16 @@ extension CommandFailure {
         else status: ExitStatus,
         _ fault: some FaultText,
         _ place: String,
-        fix: Message? = nil
+        fix: RemedyText? = nil
     ) {
         let isForbidden = error == .permissionDenied
-        self.init(isForbidden ? .permission : status, fault, place, "\(error)", remedy: isForbidden ? fix : nil)
+        self.init(
+            isForbidden ? .permission : status,
+            fault,
+            place,
+            "\(error)",
+            remedy: isForbidden ? fix?.message() : nil
+        )
     }
 }
 

@@ -198,7 +198,12 @@ struct RunCommand: ParsableCommand {
         )
         run.isOpenByWord = isOpenByWord
         run.makeWire = { loop throws(CommandFailure) in
-            try TextOutput(configuration, layout: try reporting(configuration.keyboardLayout), on: loop)
+            try reporting(
+                TextOutput.init(_:layout:on:),
+                configuration,
+                try reporting(configuration.keyboardLayout),
+                loop
+            )
         }
         run.onReload = { () throws(CommandFailure) in
             // Whatever is wrong with it is found here, and changes nothing.

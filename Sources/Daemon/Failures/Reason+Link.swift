@@ -3,12 +3,32 @@
 import BluetoothLE
 import Configuration
 import Devices
-import Texts
+package import Link
+package import Texts
 
 extension Reason {
+    init(_ failure: DeviceLink.Failure) {
+        switch failure {
+        case .link(let failure): self.init(failure.message)
+        case .handshake(let failure): self.init(failure.message)
+        case .procedure(let error, let device, let isEncrypted): self.init(error, device, isEncrypted: isEncrypted)
+        }
+    }
+
+    package init(_ lack: LinkSetup.Lack) {
+        switch lack {
+        case .profile(let profiles, let services): self.init(lacking: profiles, in: services)
+        case .characteristic(let uuid): self.init(LinkFaultText.noCharacteristic.message("\(uuid)"))
+        case .writing(let uuid): self.init(LinkFaultText.notWritable.message("\(uuid)"))
+        case .notification(let uuid): self.init(LinkFaultText.noNotification.message("\(uuid)"))
+        case .anyInput: self.init(LinkFaultText.nothingToRead.message())
+        case .anyOutput: self.init(LinkFaultText.takesNothing.message())
+        }
+    }
+
     /// The failure of a procedure with a device; where it answers that the link is not secure enough, the pairing that it wants
     /// is the remedy.
-    init(_ error: GATTError, _ device: DeviceAddress?, isEncrypted: Bool) {
+    private init(_ error: GATTError, _ device: DeviceAddress?, isEncrypted: Bool) {
         guard case .errorResponse(_, _, let answer) = error,
             answer == .insufficientAuthentication || answer == .insufficientEncryption
         else {
@@ -18,16 +38,14 @@ extension Reason {
         let fault: LinkFaultText = isEncrypted ? .wantsNumber : .wantsPairing
         self.init(CommandFailure(.permission, fault, "\(error)", device.map { "\($0.address)" } ?? "DEVICE"))
     }
-}
 
-extension Reason {
     private static let mostNamed = 4
     /// Services of every device, which carry nothing.
     private static let common: Set<BluetoothUUID> = [BluetoothUUID(0x1800 as UInt16), BluetoothUUID(0x1801 as UInt16)]
     private static let humanInterface = BluetoothUUID(0x1812 as UInt16)
 
     /// The reason for which a device with these services is unsupported: what it offers, and what can be done (LK-15).
-    init(lacking profiles: [Profile], in services: [BluetoothUUID]) {
+    private init(lacking profiles: [Profile], in services: [BluetoothUUID]) {
         let isSerial = Profile.builtIn.contains { services.contains($0.service) }
         let offered = Self.names(of: services)
         let failure =

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Configuration
+import Control
+import Devices
+package import Link
+import LinuxIO
+import SystemPackage
+package import Texts
+
+extension OutputError: ReportableError {
+    package var failure: CommandFailure {
+        switch self {
+        case .notOpened(let path, let error):
+            let isTaken = error == .fileExists || error == .addressInUse
+            if error == .addressInUse, let holder = LocalStream.listener(at: path) {
+                return CommandFailure(.configuration, FileFaultText.endTaken, path, "\(holder)")
+            }
+            return CommandFailure(
+                error.isForbidden ? .permission : isTaken ? .configuration : .inputOutput,
+                FileFaultText.endNotMade,
+                path,
+                "\(error)",
+                remedy: isTaken ? RemedyText.otherPath.message() : nil
+            )
+        case .noScreen(let error): return CommandFailure(.internal, KeyboardFaultText.noScreen, "\(error)")
+        }
+    }
+}
+
+extension DeviceLink.SendError: ReportableError {
+    package var failure: CommandFailure {
+        switch self {
+        case .noLink: CommandFailure(.unavailable, LinkFaultText.noLink)
+        case .noCharacteristic: CommandFailure(.unavailable, LinkFaultText.noOutput)
+        case .notWritable: CommandFailure(.inputOutput, LinkFaultText.outputNotWritable)
+        case .queueFull(let unsent, let count):
+            CommandFailure(.inputOutput, LinkFaultText.tooMuchWaits, "\(unsent)", "\(count)")
+        }
+    }
+}
+
+extension CommandQueue.Outcome {
+    /// The reply, or why there is none; nothing that the device sent is in the failure (D-6).
+    package func result(of command: ChatScript.Command) -> Result<[UInt8], CommandFailure> {
+        switch self {
+        case .answered(let reply): .success(reply)
+        case .unanswered:
+            .failure(CommandFailure(.timeout, LinkFaultText.commandUnanswered, TimeText.text(command.timeout)))
+        case .notWritten: .failure(CommandFailure(.inputOutput, LinkFaultText.commandNotWritten))
+        case .lost(isWritten: true): .failure(CommandFailure(.unavailable, LinkFaultText.commandCut))
+        case .lost(isWritten: false): .failure(CommandFailure(.unavailable, LinkFaultText.commandNotSent))
+        }
+    }
+}
