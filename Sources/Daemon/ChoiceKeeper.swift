@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Devices
 import LinuxIO
 import SystemPackage
@@ -21,7 +22,7 @@ final class ChoiceKeeper {
     init(_ store: ChoiceStore, follows: Bool, on loop: EventLoop) throws(CommandFailure) {
         self.store = store
         if follows { store.upgrade() }
-        follower = follows ? try ChoiceFollower(store, on: loop) : nil
+        follower = follows ? try reporting(ChoiceFollower.init, store, loop) : nil
         follower?.onChange = { [unowned self] result in
             switch result {
             case .success(let kept):
@@ -58,12 +59,8 @@ final class ChoiceKeeper {
 
     /// Removes the choice from its file.
     func forget() throws(CommandFailure) {
-        do throws(ChoiceStore.Failure) {
-            try store.forget()
-            fault = nil
-        } catch {
-            throw CommandFailure(error)
-        }
+        try reporting(store.forget)
+        fault = nil
     }
 
     func end() { follower?.end() }

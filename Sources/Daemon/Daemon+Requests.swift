@@ -91,7 +91,7 @@ extension Daemon {
         if let refusal = refusalOfChange { return reply(.failure(refusal)) }
         let choice: DeviceSelector
         do throws(CommandFailure) {
-            choice = try bonds.known().pairedChoice(asked).map { .kept($0) } ?? asked
+            choice = try reporting(bonds.read).pairedChoice(asked).map { .kept($0) } ?? asked
         } catch {
             return reply(.failure(error))
         }
@@ -123,8 +123,8 @@ extension Daemon {
         let choice: SelectedDevice
         let unkept: Message?
         do throws(CommandFailure) {
-            let claim = try bonds.known().claim(of: kept.device, on: service.adapter?.address)
-            choice = try security.secured(kept, claim, earlier: earlier)
+            let claim = try reporting(bonds.read).claim(of: kept.device, on: service.adapter?.address)
+            choice = try reporting(security.secured, kept, claim, earlier)
             unkept = try self.choice.write(choice)
         } catch {
             return .failure(error)

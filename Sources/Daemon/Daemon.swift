@@ -113,7 +113,7 @@ package final class Daemon {
         beacons = DaemonBeacons(options, opening: gate, typing: codes, on: core.radio)
         relay.handler = { [unowned self] event in take(event) }
         do throws(CommandFailure) {
-            try options.paths.makeRuntimeDirectory()
+            try reporting(options.paths.makeRuntimeDirectory)
             server = try ControlServer(
                 at: options.paths.controlSocket.string,
                 allowsKeys: options.allowsKeys,
@@ -126,7 +126,7 @@ package final class Daemon {
             startNotes.append(Reason(ReasonText.unanswered.message(error.cause)))
         }
         // Whoever has keys of its devices types nothing without them.
-        for note in try bonds.known().notes(bonds.path) { startNotes.append(Reason(note)) }
+        for note in try reporting(bonds.read).notes(bonds.path) { startNotes.append(Reason(note)) }
         startNotes += [beacons.storeFault, choice.fault].compactMap(\.self)
         service.device.bonds = { [bonds] () throws(BondStore.Failure) in try bonds.read() }
         service.refusal = { [unowned self] name in
@@ -310,7 +310,8 @@ package final class Daemon {
     private func refusal(of adapter: String) -> CommandFailure? {
         guard let refusal = lock.take(adapter) else { return nil }
         // A keyboard for one device works where no lock can be made, but never where another has it.
-        return options.followsChoice || refusal.status == .unavailable ? refusal : nil
+        if case .notMade = refusal, !options.followsChoice { return nil }
+        return CommandFailure(refusal)
     }
 }
 

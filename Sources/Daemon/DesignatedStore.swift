@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Beacons
+import Control
 import LinuxIO
 package import SystemPackage
 package import Texts

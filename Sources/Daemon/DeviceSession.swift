@@ -345,10 +345,10 @@ package final class DeviceSession {
             if bonds != nil { radio.adapter?.use(known.bonds) }
             let claim = claim(on: device, known)
             let required = max(chosenSecurity, claim.demanded)
-            guard let lack = CommandFailure.lacking(required, device, claim, .permission) else {
+            guard let lack = SecurityLack(required, device, claim) else {
                 return link.open(device, timeout: Session.connectTimeout, requiring: required)
             }
-            refusal = lack
+            refusal = CommandFailure(lack, .permission)
         } catch {
             // Without its file no device is known to be unpaired.
             refusal = error
@@ -362,20 +362,15 @@ package final class DeviceSession {
         source.endLink(through: link.epoch)
         var failure = CommandFailure(.permission, LinkFaultText.notSecured, address.map { "\($0.address)" } ?? "")
         if let address, let known = try? knownBonds(),
-            let lack = CommandFailure.lacking(link.required, address, claim(on: address, known), .permission)
+            let lack = SecurityLack(link.required, address, claim(on: address, known))
         {
-            failure = lack
+            failure = CommandFailure(lack, .permission)
         }
         apply(.attemptFailed(Reason(failure)))
     }
 
     private func knownBonds() throws(CommandFailure) -> BondStore.Contents {
-        guard let bonds else { return BondStore.Contents() }
-        do throws(BondStore.Failure) {
-            return try bonds()
-        } catch {
-            throw CommandFailure(error)
-        }
+        try bonds.map { bonds throws(CommandFailure) in try reporting(bonds) } ?? BondStore.Contents()
     }
 
     /// The proof that the device has to give before it counts as the chosen one.

@@ -214,11 +214,11 @@ package final class KeyboardService {
         guard let adapter = core.adapter?.address else {
             throw CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith)
         }
-        let known = try store.known()
+        let known = try reporting(store.read)
         if let linked = device.linked(request.device, known),
             let refusal = known.refusal(of: linked, for: request.device, on: adapter)
         {
-            throw refusal
+            throw CommandFailure(refusal)
         }
         let pairer = DevicePairer(request, keepingIn: store, known: known, choices, on: core.radio)
         self.pairer = pairer

@@ -11,7 +11,10 @@ final class PairingConversation: ControlConversation {
     init(_ pairer: DevicePairer) { self.pairer = pairer }
 
     func begin(_ say: @escaping (JSONObject, Bool) -> Void) {
-        pairer.onEvent = { event in say(event.object, event.isLast) }
+        pairer.onEvent = { event in
+            let event = PairingEvent(event)
+            say(event.object, event.isLast)
+        }
         pairer.begin()
     }
 

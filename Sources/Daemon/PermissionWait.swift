@@ -67,7 +67,7 @@ package final class PermissionWait {
         self.missing = missing
         self.loop = loop
         notifier = ServiceNotifier(on: loop)
-        try options.paths.makeRuntimeDirectory()
+        try reporting(options.paths.makeRuntimeDirectory)
         server = try ControlServer(
             at: options.paths.controlSocket.string,
             allowsKeys: options.allowsKeys,

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import LinuxIO
-import SystemPackage
-package import Texts
+import LinuxIO
+package import SystemPackage
 
 /// Keeps a second process from the adapter that this one uses (D-12).
 package final class AdapterLock {
+    package enum Refusal: Equatable, Sendable {
+        /// Another process, 0 if unknown, uses the adapter.
+        case used(String, by: Int32)
+        case notMade(FilePath, Errno)
+    }
+
     private let paths: DaemonPaths
     private var lock: LockFile?
     /// The adapter that the lock is of; nil for none, and for that of the program before this one.
@@ -19,14 +24,14 @@ package final class AdapterLock {
 
     /// No lock yet, for a command that needs no daemon; nil where there is no place for one.
     package static func ofCommand() -> AdapterLock? {
-        guard let paths = try? DaemonPaths.current(), (try? paths.makeRuntimeDirectory()) != nil else {
-            return nil
-        }
+        guard let paths = DaemonPaths(user: ProcessFacts.user, environment: ProcessFacts.environment),
+            (try? paths.makeRuntimeDirectory()) != nil
+        else { return nil }
         return AdapterLock(paths)
     }
 
     /// Takes the lock of an adapter such as `hci0`, and gives back that of another; why not, where another process has it.
-    package func take(_ adapter: String) -> CommandFailure? {
+    package func take(_ adapter: String) -> Refusal? {
         guard name != adapter else { return nil }
         // Never let go of in between, where it is the one that was left to this program.
         if name == nil, lock?.isLock(at: paths.lock(adapter)) == true {
@@ -36,7 +41,7 @@ package final class AdapterLock {
         release()
         // A user's own daemon keeps away from the system's too.
         for other in paths.withSystem.dropFirst() {
-            if let holder = LockFile.holder(other.lock(adapter)) { return Self.used(adapter, by: holder) }
+            if let holder = LockFile.holder(other.lock(adapter)) { return .used(adapter, by: holder) }
         }
         do throws(Errno) {
             let taken = try LockFile(paths.lock(adapter))
@@ -47,16 +52,10 @@ package final class AdapterLock {
         } catch {
             // What may not be opened may be another user's lock.
             if error == .wouldBlock || error == .permissionDenied, let holder = LockFile.holder(paths.lock(adapter)) {
-                return Self.used(adapter, by: holder)
+                return .used(adapter, by: holder)
             }
-            if error == .wouldBlock { return Self.used(adapter, by: 0) }
-            return CommandFailure(
-                error == .permissionDenied ? .permission : .inputOutput,
-                AdapterFaultText.noLock,
-                "\(paths.lock(adapter))",
-                "\(error)",
-                remedy: error == .permissionDenied ? RemedyText.ownerOf.message("\(paths.runtime)") : nil
-            )
+            if error == .wouldBlock { return .used(adapter, by: 0) }
+            return .notMade(paths.lock(adapter), error)
         }
     }
 
@@ -76,21 +75,4 @@ package final class AdapterLock {
 
     /// Takes over what the program before this one has left.
     package func inherit(_ number: Int32) { lock = LockFile(inherited: number) }
-
-    private static func used(_ adapter: String, by process: Int32) -> CommandFailure {
-        process == 0
-            ? CommandFailure(.unavailable, AdapterFaultText.used, adapter)
-            : CommandFailure(.unavailable, AdapterFaultText.usedBy, adapter, "\(process)")
-    }
-}
-
-extension EventLoop {
-    /// The loop of a command; throws the failure of a command where the kernel makes none.
-    package static func ofCommand() throws(CommandFailure) -> EventLoop {
-        do throws(Errno) {
-            return try EventLoop()
-        } catch {
-            throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
-        }
-    }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
-package import Texts
 
 /// The bond that a device has to prove before anything of it is typed.
 package struct BondClaim: Equatable, Sendable {
@@ -105,17 +104,16 @@ extension BondStore.Contents {
         of device: DeviceAddress,
         for choice: DeviceSelector,
         on adapter: BluetoothAddress
-    ) -> CommandFailure? {
+    ) -> PairingError? {
         let here = bonds.filter { $0.localAddress == adapter }
         var resolver = AddressResolver(here)
         let identity = resolver?.identity(of: device) ?? device
         if let bond = here.first(where: { $0.identityAddress.address == identity.address }) {
-            return CommandFailure(BondStore.Failure.known(bond.identityAddress))
+            return .notKept(.known(bond.identityAddress))
         }
         guard case .name(let name) = choice,
             let bond = here.first(where: { choice.names($0.identityAddress, names[$0.identityAddress]) })
         else { return nil }
-        let paired = "\(bond.identityAddress.address)"
-        return CommandFailure(.usage, BondFaultText.nameKnown, name, paired, "\(device.address)")
+        return .nameKnown(name, paired: bond.identityAddress.address, heard: device.address)
     }
 }

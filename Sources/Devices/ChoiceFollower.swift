@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import LinuxIO
-import SystemPackage
-package import Texts
+package import SystemPackage
 
 /// Follows the file of the choice, whoever writes it (LK-18).
 ///
 /// A kernel without inotify tells of no changes: there the file is looked at every 2 s.
 package final class ChoiceFollower {
+    package struct WatchError: Error, Equatable, Sendable {
+        package var directory: FilePath
+        package var error: Errno
+    }
+
     /// Called with what the file says, each time that it may have changed.
     package var onChange: ((Result<SelectedDevice?, ChoiceStore.Failure>) -> Void)?
 
@@ -26,7 +30,7 @@ package final class ChoiceFollower {
     private var failure: ChoiceStore.Failure?
 
     /// Begins to watch the file's directory, which is made where it is not there.
-    package init(_ store: ChoiceStore, on loop: EventLoop) throws(CommandFailure) {
+    package init(_ store: ChoiceStore, on loop: EventLoop) throws(WatchError) {
         self.store = store
         self.loop = loop
         let directory = store.path.removingLastComponent()
@@ -44,13 +48,7 @@ package final class ChoiceFollower {
             registration = try loop.watch(made.descriptor, for: .readable) { [unowned self] _ in look() }
             watch = consume made
         } catch {
-            throw CommandFailure(
-                error == .permissionDenied ? .permission : .inputOutput,
-                FileFaultText.choiceNotFollowed,
-                "\(directory)",
-                "\(error)",
-                remedy: error == .permissionDenied ? RemedyText.rootOrOwnerOf.message("\(directory)") : nil
-            )
+            throw WatchError(directory: directory, error: error)
         }
     }
 

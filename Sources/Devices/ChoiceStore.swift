@@ -3,7 +3,6 @@
 package import BluetoothLE
 package import LinuxIO
 package import SystemPackage
-package import Texts
 
 /// The file in which the choice of device outlives the program (LK-5, LK-20).
 package struct ChoiceStore: Sendable {
@@ -54,43 +53,4 @@ package struct ChoiceStore: Sendable {
 
     /// Drops the choice (LK-7).
     package func forget() throws(Failure) { try file.remove() }
-}
-
-extension CommandFailure {
-    /// Another device is chosen, and nobody said that it may be given up (LK-8).
-    package static func chosenAlready(_ choice: SelectedDevice) -> CommandFailure {
-        CommandFailure(.usage, CommandFaultText.chosenAlready, choice.labelWithAddress)
-    }
-
-    /// The choice could not be read or kept.
-    package init(_ failure: ChoiceStore.Failure) {
-        switch failure {
-        case .unreadable(let path, let error) where error.recovery(of: .file) == .forbidden:
-            self.init(.permission, FileFaultText.choiceForbidden, "\(path)", "\(error)")
-        case .unreadable(let path, let error):
-            self.init(.inputOutput, FileFaultText.choiceUnreadable, "\(path)", "\(error)")
-        case .garbled(let path, let fault):
-            self.init(.configuration, FileFaultText.choiceGarbled, "\(path)", "\(fault.line)", fault.cause)
-        case .unwritable(let path, let error) where error.recovery(of: .file) == .forbidden:
-            let directory = "\(path.removingLastComponent())"
-            self.init(.permission, FileFaultText.choiceNotPermitted, "\(path)", directory)
-        case .unwritable(let path, let error):
-            let remedy: RemedyText? =
-                switch error {
-                case .noSpace: .makeRoom
-                case .readOnlyFileSystem: .makeWritable
-                default: nil
-                }
-            self.init(
-                .inputOutput,
-                FileFaultText.choiceNotKept,
-                "\(path)",
-                "\(error)",
-                remedy: remedy?.message()
-            )
-        case .locked(let lock, let process, let signal):
-            self.init(lock: "\(lock)", heldBy: process, signal: signal)
-        case .inUse(let path): self.init(lock: "\(path)", heldBy: 0, signal: nil)
-        }
-    }
 }

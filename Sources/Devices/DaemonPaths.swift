@@ -2,13 +2,26 @@
 
 import LinuxIO
 package import SystemPackage
-package import Texts
 
 /// Where a daemon keeps what it needs (D-8).
 ///
 /// In system mode /etc/blewedge, /var/lib/blewedge and /run/blewedge, in user mode the XDG directories; what systemd gives
 /// a service comes before both.
 package struct DaemonPaths: Hashable, Sendable {
+    package enum Refusal: Error, Equatable, Sendable {
+        /// The file of this path, or without one the state directory, is in a directory of another user, or is one itself.
+        case foreign(String, owner: UInt32, FilePath?)
+        /// Others can write to it, or to a directory above it.
+        case writable(String, mode: UInt32, FilePath?)
+        case noRuntimeDirectory(FilePath, Errno)
+
+        fileprivate init(_ found: FileSystem.Exposure, _ file: FilePath?) {
+            self =
+                found.isForeign
+                ? .foreign(found.path, owner: found.owner, file) : .writable(found.path, mode: found.mode, file)
+        }
+    }
+
     package static let name = "blewedge"
 
     /// The directory of what the administrator or the user writes.
@@ -50,13 +63,6 @@ package struct DaemonPaths: Hashable, Sendable {
         self = paths
     }
 
-    package static func current() throws(CommandFailure) -> DaemonPaths {
-        guard let paths = DaemonPaths(user: ProcessFacts.user, environment: ProcessFacts.environment) else {
-            throw CommandFailure(.configuration, FileFaultText.noPlace)
-        }
-        return paths
-    }
-
     /// Refuses a state directory in which others could put what they want to be chosen (T31).
     ///
     /// It belongs to `user`, to root, or for root to the service's user, and nobody else writes there or can replace one of
@@ -64,18 +70,13 @@ package struct DaemonPaths: Hashable, Sendable {
     package func checkState(
         user: UInt32 = ProcessFacts.user,
         serviceUser: UInt32? = AccountFiles().user(named: name)?.number
-    ) throws(CommandFailure) {
+    ) throws(Refusal) {
         guard let (owner, mode) = FileSystem.ownerAndMode(of: state.string) else { return }
         let isOurs = owner == user || owner == 0 || user == 0 && owner == serviceUser
-        guard isOurs else { throw CommandFailure(.permission, FileFaultText.stateOfOthers, "\(state)", "\(owner)") }
-        guard mode & 0o022 == 0 else {
-            throw CommandFailure(.permission, FileFaultText.stateWritable, "\(state)", String(mode, radix: 8))
-        }
+        guard isOurs else { throw .foreign(state.string, owner: owner, nil) }
+        guard mode & 0o022 == 0 else { throw .writable(state.string, mode: mode, nil) }
         let trusted = Set([user] + (user == 0 ? [serviceUser].compactMap(\.self) : []))
-        guard let exposure = FileSystem.exposure(of: state, trusted: trusted) else { return }
-        throw exposure.isForeign
-            ? CommandFailure(.permission, FileFaultText.stateOfOthers, exposure.path, "\(exposure.owner)")
-            : CommandFailure(.permission, FileFaultText.stateWritable, exposure.path, String(exposure.mode, radix: 8))
+        if let exposure = FileSystem.exposure(of: state, trusted: trusted) { throw Refusal(exposure, nil) }
     }
 
     /// Refuses an existing file that says what is typed or run, and that another user can change: the configuration, and what
@@ -86,31 +87,16 @@ package struct DaemonPaths: Hashable, Sendable {
         _ path: FilePath,
         user: UInt32 = ProcessFacts.user,
         invoker: UInt32? = ProcessFacts.environment("SUDO_UID").flatMap { UInt32($0) }
-    ) throws(CommandFailure) {
+    ) throws(Refusal) {
         let trusted = Set([user] + (user == 0 ? [invoker].compactMap(\.self) : []))
-        guard let exposure = FileSystem.exposure(of: path, trusted: trusted) else { return }
-        throw exposure.isForeign
-            ? CommandFailure(.permission, FileFaultText.fileOfOthers, exposure.path, "\(exposure.owner)", "\(path)")
-            : CommandFailure(
-                .permission,
-                FileFaultText.fileWritable,
-                exposure.path,
-                String(exposure.mode, radix: 8),
-                "\(path)"
-            )
+        if let exposure = FileSystem.exposure(of: path, trusted: trusted) { throw Refusal(exposure, path) }
     }
 
-    package func makeRuntimeDirectory() throws(CommandFailure) {
+    package func makeRuntimeDirectory() throws(Refusal) {
         do throws(Errno) {
             try FileSystem.makeDirectory(runtime, mode: 0o755)
         } catch {
-            throw CommandFailure(
-                error == .permissionDenied ? .permission : .inputOutput,
-                ControlFaultText.noRuntimeDirectory,
-                "\(runtime)",
-                "\(error)",
-                remedy: error == .permissionDenied ? RemedyText.setRuntimeDirectory.message() : nil
-            )
+            throw .noRuntimeDirectory(runtime, error)
         }
     }
 
@@ -144,13 +130,6 @@ package struct DaemonPaths: Hashable, Sendable {
         DaemonPaths(user: user, environment: environment).map { own in
             first(of: environment("RUNTIME_DIRECTORY")) == nil ? own.withSystem : [own]
         }
-    }
-
-    package static func reachable() throws(CommandFailure) -> [DaemonPaths] {
-        guard let places = reachable(user: ProcessFacts.user, environment: ProcessFacts.environment) else {
-            throw CommandFailure(.configuration, FileFaultText.noPlace)
-        }
-        return places
     }
 
     private static func personal(_ environment: (String) -> String?) -> DaemonPaths? {

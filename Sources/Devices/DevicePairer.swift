@@ -2,12 +2,36 @@
 
 package import BluetoothLE
 import LinuxIO
-import Texts
+
+/// Why a pairing has left no keys.
+package enum PairingError: Error {
+    case noAdapter
+    /// The adapter, by its name, has another address after each start.
+    case noAddress(adapter: String)
+    case notFound(DeviceSelector, DeviceFinder.Failure)
+    /// Another device of that name is paired.
+    case nameKnown(String, paired: BluetoothAddress, heard: BluetoothAddress)
+    case adapterLost(AdapterLoss)
+    case failed(ManagedPairing.Failure, DeviceAddress, within: Duration)
+    case notKept(BondStore.Failure)
+}
 
 /// A pairing from the first advertisement of the device to its keys on the disk, for a command and for the daemon.
 package final class DevicePairer {
+    package enum Event {
+        case listening
+        case pairing(DeviceAddress)
+        case ask(ManagedPairing.Question)
+        /// The number that the person is to enter at the other device.
+        case show(UInt32)
+        /// The security of the kept choice is raised to that of the bond, or could not be.
+        case raised(Result<SelectedDevice, ChoiceStore.Failure>)
+        case paired(Bond)
+        case failed(PairingError)
+    }
+
     /// The handler of each step; after the last one nothing is left of the pairing but the bond.
-    package var onEvent: ((PairingEvent) -> Void)?
+    package var onEvent: ((Event) -> Void)?
     /// The handler that is called once, after the last event, or after `cancel`.
     package var onEnd: (() -> Void)?
     /// The handler of a kept choice whose security the new bond has raised.
@@ -55,10 +79,10 @@ package final class DevicePairer {
     private func listen() {
         guard !isOver else { return }
         guard let adapter = radio.adapter else {
-            return fail(CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith))
+            return fail(.noAdapter)
         }
         guard adapter.keepsAddress else {
-            return fail(CommandFailure(.unavailable, BondFaultText.noAddress, adapter.name))
+            return fail(.noAddress(adapter: adapter.name))
         }
         end = MonotonicClock.now + request.limit
         onEvent?(.listening)
@@ -90,7 +114,7 @@ package final class DevicePairer {
             }
             if device.name == nil { return awaitName(device) }
             stopListening(for: device)
-        case .failure(let failure): fail(CommandFailure(failure, of: request.device))
+        case .failure(let failure): fail(.notFound(request.device, failure))
         }
     }
 
@@ -121,7 +145,7 @@ package final class DevicePairer {
         let pairing = RadioPairing(wish)
         self.pairing = pairing
         pairing.onNews = { [unowned self] news in take(news, device) }
-        pairing.onLoss = { [unowned self] loss in fail(CommandFailure(loss)) }
+        pairing.onLoss = { [unowned self] loss in fail(.adapterLost(loss)) }
         radio.start(pairing)
     }
 
@@ -133,7 +157,7 @@ package final class DevicePairer {
         case .show(let passkey): onEvent?(.show(passkey))
         case .ended(.failure(let failure)):
             isForgetting = false
-            fail(CommandFailure(failure, of: device.address, within: request.limit))
+            fail(.failed(failure, device.address, within: request.limit))
         case .ended(.success(let bond)): keep(bond, device)
         }
     }
@@ -142,26 +166,25 @@ package final class DevicePairer {
         do throws(BondStore.Failure) {
             try bonds.add(bond, name: device.name?.text)
         } catch {
-            return fail(CommandFailure(error))
+            return fail(.notKept(error))
         }
         isForgetting = false
         do throws(ChoiceStore.Failure) {
             if let raised = try choices.raise(for: bond, heardAt: device.address) {
-                onEvent?(.note(Reason(LogText.choiceRaised.message(raised.label, raised.security.word))))
+                onEvent?(.raised(.success(raised)))
                 onRaised?(raised)
             }
         } catch {
-            // A daemon demands the bond without that, as long as it is there.
-            onEvent?(.note(Reason(CommandFailure(error))))
+            onEvent?(.raised(.failure(error)))
         }
-        finish(.paired(BondFacts(bond)))
+        finish(.paired(bond))
     }
 
     // MARK: The end
 
-    private func fail(_ failure: CommandFailure) { finish(.failed(failure)) }
+    private func fail(_ error: PairingError) { finish(.failed(error)) }
 
-    private func finish(_ last: PairingEvent?) {
+    private func finish(_ last: Event?) {
         guard !isOver else { return }
         isOver = true
         question = nil

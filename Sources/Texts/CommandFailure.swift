@@ -30,14 +30,15 @@ package struct CommandFailure: Error, Equatable, Sendable {
         _ status: ExitStatus,
         _ fault: some FaultText,
         _ arguments: any MessageArgument...,
-        remedy: Message? = nil
+        remedy: Message? = nil,
+        kind: Kind? = nil
     ) {
         self.init(
             status,
             fault.message(with: arguments),
             remedy: remedy ?? fault.remedyMessage(with: arguments)
         )
-        kind = fault.kind
+        self.kind = kind
     }
 
     /// Another process, 0 if unknown, holds a lock file, and the time limit has passed or a signal has come.

@@ -54,13 +54,10 @@ extension Localized {
 package protocol FaultText: Localized {
     /// The cause and the remedy, each in one sentence.
     var said: (cause: LocalText, remedy: LocalText?) { get }
-    /// The kind of failure, where a program may go on from it; nil elsewhere.
-    var kind: CommandFailure.Kind? { get }
 }
 
 extension FaultText {
     package var texts: LocalText { said.cause }
-    package var kind: CommandFailure.Kind? { nil }
     package var remedy: LocalText? { said.remedy }
 
     /// A cause in English and Japanese, with its remedy in both.

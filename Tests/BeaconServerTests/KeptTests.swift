@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 import Texts
 
+@testable import blewedge
+
 @Suite("What is kept of the server's side")
 struct KeptTests {
     private let uuid: ServerUUID

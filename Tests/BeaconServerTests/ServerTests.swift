@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import Texts
 
+@testable import blewedge
+
 @Suite("A server of beacons over TLS, and every answer it can give", .timeLimit(.minutes(10)), .serialized)
 struct ServerTests {
     private let beacon: OnetimeBeacon

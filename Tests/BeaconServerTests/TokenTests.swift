@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import Texts
 
+@testable import blewedge
+
 @Suite("The access token, and the address it is sent to")
 struct TokenTests {
     private let secret = "s3cret"

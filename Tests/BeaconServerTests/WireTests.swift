@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import Texts
 
+@testable import blewedge
+
 @Suite("What a server answers, read")
 struct WireTests {
     private func answer(_ text: String, status: Int = 200) -> HTTPSClient.Answer {

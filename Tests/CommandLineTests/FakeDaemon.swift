@@ -55,7 +55,9 @@ final class FakeDaemon: ControlHandler {
             if let chosen { reply(.failure(.chosenAlready(chosen))) }
         case .use(let choice, _, security: nil):
             let address = "F0:F1:F2:F3:F4:F6"
-            reply(.failure(CommandFailure(.configuration, LinkFaultText.openDevice, "\(choice) (\(address))", address)))
+            var failure = CommandFailure(.configuration, LinkFaultText.openDevice, "\(choice) (\(address))", address)
+            failure.kind = .openDevice
+            reply(.failure(failure))
         case .send: reply(.failure(Self.failure(.unavailable, "nothing is connected", "`blewedge connect`")))
         case .ask(let command) where command.expect != nil:
             var object = JSONObject()

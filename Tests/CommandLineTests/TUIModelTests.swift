@@ -144,7 +144,8 @@ struct TUIModelTests {
         let address = try #require(DeviceSelector("00:00:00:00:00:02"))
         let request = ControlRequest.use(address, confirmed: true)
         let done = TUIModel.Notice.said(.chosen, ["strong"])
-        let refusal = CommandFailure(.configuration, LinkFaultText.openDevice, "strong", "00:00:00:00:00:02")
+        var refusal = CommandFailure(.configuration, LinkFaultText.openDevice, "strong", "00:00:00:00:00:02")
+        refusal.kind = .openDevice
         #expect(Self.press(&model, [.enter]) == [.ask(request, done)])
         model.take(refusal, of: request, done)
         #expect(model.question?.text == .askOpen && model.question?.arguments == ["strong"] && model.notice == nil)

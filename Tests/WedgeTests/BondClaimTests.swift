@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import Configuration
+import Control
 import Daemon
 import Devices
 import Glibc
@@ -170,9 +171,9 @@ struct BondClaimTests {
         for fault in [BondClaim.Fault.damaged, .otherAdapter(Self.adapter)] {
             let claim = BondClaim(demanded: .encrypted, fault: fault)
             for asked in [nil, GATTLinkSecurity.Level.encrypted] {
-                let refused = #expect(throws: CommandFailure.self) {
+                let refused = #expect(throws: SecurityPolicy.Refusal.self) {
                     try SecurityPolicy(asked, least: .none).secured(device, claim, earlier: device)
-                }
+                }?.failure
                 #expect(refused?.status == .configuration && refused?.kind == nil)
             }
             let open = try SecurityPolicy(GATTLinkSecurity.Level.none, least: .none).secured(
@@ -186,7 +187,7 @@ struct BondClaimTests {
         // Who has another's address bits or name is chosen by no word.
         let claim = BondClaim(demanded: .encrypted, fault: .otherDevice(Self.paired))
         for asked in [nil, GATTLinkSecurity.Level.none] {
-            #expect(throws: CommandFailure.self) {
+            #expect(throws: SecurityPolicy.Refusal.self) {
                 try SecurityPolicy(asked, least: .none).secured(
                     SelectedDevice(Self.open, name: nil),
                     claim,
@@ -206,7 +207,7 @@ struct BondClaimTests {
         try store.add(try bond(resolvingKey: Self.resolvingKey), name: "LINBLE-TEST")
         let known = try store.read()
         func refusal(_ device: DeviceAddress, _ choice: DeviceSelector) -> CommandFailure? {
-            known.refusal(of: device, for: choice, on: Self.adapter)
+            known.refusal(of: device, for: choice, on: Self.adapter)?.failure
         }
         let name = DeviceSelector.name("LINBLE-TEST")
         let paired = CommandFailure(BondStore.Failure.known(Self.paired))

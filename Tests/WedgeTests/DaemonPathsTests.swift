@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Devices
 import Glibc
 import SystemPackage
@@ -28,7 +29,7 @@ struct DaemonPathsTests {
         try #require(chmod(directory("above/state"), 0o755) == 0)
         for (mode, isRefused) in [(0o755, false), (0o757, true), (0o777, true), (0o1777, false)] as [(mode_t, Bool)] {
             try #require(chmod(directory("above"), mode) == 0)
-            let failure = failure { () throws(CommandFailure) in try paths.checkState(user: own) }
+            let failure = failure { () throws(DaemonPaths.Refusal) in try paths.checkState(user: own) }
             #expect((failure?.status == .permission) == isRefused, "\(String(mode, radix: 8))")
             #expect(!isRefused || failure?.cause.english.contains("\(directory("above")),") == true)
         }
@@ -39,12 +40,12 @@ struct DaemonPathsTests {
             state: FilePath(directory("link")),
             runtime: "/run"
         )
-        #expect(failure { () throws(CommandFailure) in try linked.checkState(user: own) }?.status == .permission)
+        #expect(failure { () throws(DaemonPaths.Refusal) in try linked.checkState(user: own) }?.status == .permission)
         try #require(chmod(directory.path, 0o700) == 0 && chmod(directory("above"), 0o755) == 0)
         guard own == 0 else { return }
         try #require(chown(directory("above"), 12345, 12345) == 0)
-        #expect(failure { () throws(CommandFailure) in try paths.checkState(user: 0, serviceUser: 7) } != nil)
-        #expect(failure { () throws(CommandFailure) in try paths.checkState(user: 0, serviceUser: 12345) } == nil)
+        #expect(failure { () throws(DaemonPaths.Refusal) in try paths.checkState(user: 0, serviceUser: 7) } != nil)
+        #expect(failure { () throws(DaemonPaths.Refusal) in try paths.checkState(user: 0, serviceUser: 12345) } == nil)
     }
 
     @Test("A file that says what is typed or run is refused where others may write to it, or to a directory above it")
@@ -53,10 +54,11 @@ struct DaemonPathsTests {
         try directory.write("", to: "above/file")
         let file = FilePath(directory("above/file"))
         func status(_ user: UInt32 = geteuid(), invoker: UInt32? = nil) -> Texts.ExitStatus? {
-            failure { () throws(CommandFailure) in try DaemonPaths.check(file, user: user, invoker: invoker) }?.status
+            failure { () throws(DaemonPaths.Refusal) in try DaemonPaths.check(file, user: user, invoker: invoker) }?
+                .status
         }
         #expect(status() == nil)
-        #expect(failure { () throws(CommandFailure) in try DaemonPaths.check("/nonexistent/file") } == nil)
+        #expect(failure { () throws(DaemonPaths.Refusal) in try DaemonPaths.check("/nonexistent/file") } == nil)
         for (path, mode, isRefused) in [
             ("above/file", 0o666, true), ("above/file", 0o606, true), ("above/file", 0o644, false),
             ("above", 0o777, true), ("above", 0o1777, false), ("above", 0o755, false),
@@ -71,12 +73,12 @@ struct DaemonPathsTests {
         #expect(status(12345) == nil && status(0, invoker: 12345) == nil && status(4242, invoker: 12345) == .permission)
     }
 
-    private func failure(_ body: () throws(CommandFailure) -> Void) -> CommandFailure? {
-        do throws(CommandFailure) {
+    private func failure(_ body: () throws(DaemonPaths.Refusal) -> Void) -> CommandFailure? {
+        do throws(DaemonPaths.Refusal) {
             try body()
             return nil
         } catch {
-            return error
+            return error.failure
         }
     }
 
@@ -93,7 +95,7 @@ struct DaemonPathsTests {
         }
         for mode in [0o775, 0o757, 0o777, 0o1777] as [mode_t] {
             try #require(chmod(directory("state"), mode) == 0)
-            let failure = #expect(throws: CommandFailure.self) { try paths.checkState(user: own) }
+            let failure = #expect(throws: DaemonPaths.Refusal.self) { try paths.checkState(user: own) }?.failure
             #expect(failure?.status == .permission)
             #expect(failure?.cause.english.contains("\(paths.state)") == true)
             #expect(failure?.cause.english.contains(String(mode, radix: 8)) == true)
@@ -102,7 +104,9 @@ struct DaemonPathsTests {
         guard own == 0 else { return }
         try #require(chmod(directory("state"), 0o755) == 0 && chown(directory("state"), 12345, 12345) == 0)
         for user in [0, 4242] as [UInt32] {
-            let failure = #expect(throws: CommandFailure.self) { try paths.checkState(user: user, serviceUser: 7) }
+            let failure = #expect(throws: DaemonPaths.Refusal.self) {
+                try paths.checkState(user: user, serviceUser: 7)
+            }?.failure
             #expect(failure?.status == .permission)
             #expect(failure?.cause.english.contains("12345") == true)
         }

@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import Configuration
+import Control
 import Daemon
 import Devices
 import Glibc

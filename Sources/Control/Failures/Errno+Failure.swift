@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import LinuxIO
 package import SystemPackage
 package import Texts
 
@@ -10,29 +11,31 @@ extension CommandFailure {
         else status: ExitStatus,
         _ fault: some FaultText,
         _ place: String,
-        fix: RemedyText? = nil
+        fix: RemedyText? = nil,
+        _ arguments: any MessageArgument...
     ) {
         let isForbidden = error == .permissionDenied
-        self.init(
-            isForbidden ? .permission : status,
-            fault,
-            place,
-            "\(error)",
-            remedy: isForbidden ? fix?.message() : nil
-        )
+        let remedy = isForbidden ? fix?.message(with: arguments) : nil
+        self.init(isForbidden ? .permission : status, fault, place, "\(error)", remedy: remedy)
+    }
+
+    /// A kept file cannot be read or written; what a missing permission is said with names its directory.
+    package init<Fault: FaultText>(_ path: FilePath, _ error: Errno, _ fault: Fault, forbidden: Fault) {
+        if error.isForbidden {
+            self.init(.permission, forbidden, "\(path)", "\(path.removingLastComponent())")
+            return
+        }
+        let remedy: RemedyText? =
+            switch error {
+            case .noSpace: .makeRoom
+            case .readOnlyFileSystem: .makeWritable
+            default: nil
+            }
+        self.init(.inputOutput, fault, "\(path)", "\(error)", remedy: remedy?.message())
     }
 }
 
 extension Errno {
     /// True if a permission is missing.
-    package var isForbidden: Bool { self == .permissionDenied || self == .notPermitted }
-
-    /// The remedy for a file that cannot be written; nil if none is known.
-    package var writingRemedy: Message? {
-        switch self {
-        case .noSpace: RemedyText.makeRoom.message()
-        case .readOnlyFileSystem: RemedyText.makeWritable.message()
-        default: nil
-        }
-    }
+    package var isForbidden: Bool { recovery(of: .file) == .forbidden }
 }

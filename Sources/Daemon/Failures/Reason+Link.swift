@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import Configuration
+import Control
 import Devices
 package import Link
 package import Texts

@@ -30,8 +30,6 @@ package enum LinkFaultText: String, FaultText {
         "この中にデータを送るサービスがあれば、プロファイルを作成してください(例: `blewedge profiles nordic`)"
     )
 
-    package var kind: CommandFailure.Kind? { [.openDevice, .unpaired].contains(self) ? .openDevice : nil }
-
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .ended: (LocalText(LinkErrorDescription.ended, "デバイスが接続を終了しました"), nil)

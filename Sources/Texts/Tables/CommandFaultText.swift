@@ -19,8 +19,6 @@ package enum CommandFaultText: String, FaultText {
     case demoName, demoTime, demoWrong, simulation, oneProcessor, measurement, unlike, noKeyboard, nodeNotHeld
     case keyboardFailed
 
-    package var kind: CommandFailure.Kind? { self == .chosenAlready ? .chosenAlready : nil }
-
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .noCommand:

@@ -11,8 +11,6 @@ package enum ControlFaultText: String, FaultText {
     // Another instance.
     case noInstance, sameInstance, otherRefuses, gateStaysClosed
 
-    package var kind: CommandFailure.Kind? { self == .noDaemon ? .noDaemon : nil }
-
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .taken:

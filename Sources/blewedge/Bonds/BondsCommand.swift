@@ -45,27 +45,9 @@ struct BondsCommand: ParsableCommand {
 extension BondStore {
     /// What the file has, after people were told what is wrong with it.
     func found() throws(CommandFailure) -> Contents {
-        let contents = try contents()
+        let contents = try reporting(read)
         for note in contents.notes(path) { Console.note(note) }
         return contents
-    }
-
-    /// What the file has; a daemon says itself what is wrong with it.
-    func contents() throws(CommandFailure) -> Contents {
-        do throws(Failure) {
-            return try read()
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    /// Removes the bonds with the device of an address; false where there was none.
-    func forget(_ address: BluetoothAddress) throws(CommandFailure) -> Bool {
-        do throws(Failure) {
-            return try remove(address)
-        } catch {
-            throw CommandFailure(error)
-        }
     }
 }
 

@@ -138,13 +138,13 @@ final class PairRun {
         }
         try foreground.run { [unowned self] radio in
             guard let adapter = radio.adapter else { return }
-            if let refusal = lock?.take(adapter.name), refusal.status == .unavailable {
-                return foreground.finish(.failure(refusal))
+            if let refusal = lock?.take(adapter.name), case .used = refusal {
+                return foreground.finish(.failure(CommandFailure(refusal)))
             }
             let made = DevicePairer(request, keepingIn: store, known: known, ChoiceStore(paths.choice), on: radio)
             pairer = made
             onAnswer = { [unowned made] answer in made.answer(answer) }
-            made.onEvent = { [unowned self] event in show(event) }
+            made.onEvent = { [unowned self] event in show(PairingEvent(event)) }
             made.begin()
         }
     }

@@ -114,13 +114,9 @@ struct UseCommand: ParsableCommand {
         }
         let claim = known.claim(of: found.device, on: nil)
         let kept = try confirmed(choice, isAllowed) { _, security in
-            try SecurityPolicy(security, least: least).secured(found, claim, earlier: chosen)
+            try reporting(SecurityPolicy(security, least: least).secured, found, claim, chosen)
         }
-        do {
-            try store.write(kept)
-        } catch {
-            throw CommandFailure(error)
-        }
+        try reporting(store.write, kept)
         try daemon.show(
             JSONObject(kept),
             done: LogText.chosenForRun.message(kept.labelWithAddress)
@@ -189,11 +185,7 @@ struct ForgetCommand: ParsableCommand {
         try daemon.perform { client in
             try daemon.show(try client.ask(.forget), done: done)
         } alone: {
-            do {
-                try ChoiceStore(try DaemonPaths.current().choice).forget()
-            } catch let failure as ChoiceStore.Failure {
-                throw CommandFailure(failure)
-            }
+            try reporting(ChoiceStore(try DaemonPaths.current().choice).forget)
             try daemon.show(JSONObject(), done: done)
         }
     }
@@ -201,7 +193,7 @@ struct ForgetCommand: ParsableCommand {
     private func forgetBond(_ address: BluetoothAddress) throws {
         let store = BondStore(try DaemonPaths.current().bonds)
         let found = try store.found().bonds.map(\.identityAddress).first { $0.address == address }
-        let wasKept = try store.forget(address)
+        let wasKept = try reporting(store.remove, address)
         let types = found.map { [$0.type] } ?? AddressType.allCases
         let devices = types.map { DeviceAddress(address, $0) }
         // What the kernel still has is forgotten where there is an adapter; without one it has nothing.

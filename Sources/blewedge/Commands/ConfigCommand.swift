@@ -71,7 +71,7 @@ struct ConfigCheckCommand: ParsableCommand {
         if let hook = configuration.hook {
             do throws(CommandFailure) {
                 try HookRunner.check(hook, named: "hook")
-                try DaemonPaths.check(FilePath(hook))
+                try reporting { () throws(DaemonPaths.Refusal) in try DaemonPaths.check(FilePath(hook)) }
             } catch {
                 faults.append((["hook"], error))
             }

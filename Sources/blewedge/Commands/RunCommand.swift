@@ -158,7 +158,7 @@ struct RunCommand: ParsableCommand {
         }
         let paths = try paths(isDaemon: choice == nil)
         if let user { try KeyboardUser(name: user).become(paths) }
-        if choice == nil { try paths.checkState() }
+        if choice == nil { try reporting { () throws(DaemonPaths.Refusal) in try paths.checkState() } }
         let plan = try plan(choice, paths)
         let configuration = plan.configuration
         var options = Daemon.Options(
@@ -215,7 +215,7 @@ struct RunCommand: ParsableCommand {
     /// The bonds; where a permission is missing for the adapter or the keyboard too, that is the failure.
     private func bonds(_ paths: DaemonPaths, _ configuration: Configuration) throws -> BondStore.Contents {
         do throws(CommandFailure) {
-            return try BondStore(paths.bonds).contents()
+            return try reporting(BondStore(paths.bonds).read)
         } catch {
             let hasKeyboard = configuration.destination == .keyboard
             throw PermissionWait.missing(for: configuration.adapter, hasKeyboard: hasKeyboard) ?? error
@@ -244,8 +244,8 @@ struct RunCommand: ParsableCommand {
 
     private func plan(_ choice: DeviceSelector?, _ paths: DaemonPaths) throws(CommandFailure) -> Plan {
         let configuration = try configuration(paths)
-        try DaemonPaths.check(paths.snippets)
-        for path in configuration.files { try DaemonPaths.check(FilePath(path)) }
+        try check(paths.snippets)
+        for path in configuration.files { try check(FilePath(path)) }
         let snippets = try reporting(Snippets.init(file:over:), paths.snippets.string, configuration.snippetSet)
         let settings = try settings(configuration, choice, try keypad(configuration, snippets), snippets)
         _ = try reporting(settings.typing.declaredKeys)
@@ -253,7 +253,7 @@ struct RunCommand: ParsableCommand {
         let hook = hook ?? configuration.hook
         if let hook {
             try HookRunner.check(hook)
-            if hook.contains("/") { try DaemonPaths.check(FilePath(hook)) }
+            if hook.contains("/") { try check(FilePath(hook)) }
         }
         return Plan(
             configuration: configuration,
@@ -263,6 +263,10 @@ struct RunCommand: ParsableCommand {
             hook: hook,
             reading: try reporting(ConfigurationReading.init, configuration, paths.snippets.string)
         )
+    }
+
+    private func check(_ file: FilePath) throws(CommandFailure) {
+        try reporting { () throws(DaemonPaths.Refusal) in try DaemonPaths.check(file) }
     }
 
     /// The directories; a keyboard for one device needs none of its own.
@@ -278,7 +282,7 @@ struct RunCommand: ParsableCommand {
     /// The settings of the file, with those of the options in their place.
     private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
         let file = config.map { FilePath($0) } ?? paths.configurationFile
-        try DaemonPaths.check(file)
+        try check(file)
         var configuration = try reporting(Configuration.read(_:mustExist:), file, config != nil)
         if let adapter = adapterOptions.adapter { configuration.adapter = adapter }
         if let security { configuration.security = security }

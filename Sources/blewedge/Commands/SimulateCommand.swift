@@ -186,7 +186,7 @@ final class SimulatedPairing {
         guard adapter.keepsAddress else {
             throw CommandFailure(.unavailable, BondFaultText.noAddress, adapter.name)
         }
-        if let refusal = lock?.take(adapter.name), refusal.status == .unavailable { throw refusal }
+        if let refusal = lock?.take(adapter.name), case .used = refusal { throw CommandFailure(refusal) }
         adapter.use(known.bonds)
         self.adapter = DeviceAddress(adapter.address, .public)
         if isPairable { window = adapter.makePairableMode(offer) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
 import Daemon
 import Devices
 import LinuxIO
@@ -77,8 +78,8 @@ final class ForegroundRun {
 
     /// Where no lock can be made the command works all the same, but never where another process has it.
     private func admits(_ adapter: String, _ lock: AdapterLock) -> Bool {
-        guard outcome == nil, let refusal = lock.take(adapter), refusal.status == .unavailable else { return true }
-        finish(.failure(refusal))
+        guard outcome == nil, let refusal = lock.take(adapter), case .used = refusal else { return true }
+        finish(.failure(CommandFailure(refusal)))
         return false
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Devices
 package import Texts
 
 /// A step of a pairing, for the person who has asked for it.
@@ -22,6 +23,23 @@ package enum PairingEvent: Equatable, Sendable {
         switch self {
         case .paired, .failed: true
         case .listening, .pairing, .ask, .show, .note: false
+        }
+    }
+}
+
+extension PairingEvent {
+    package init(_ event: DevicePairer.Event) {
+        switch event {
+        case .listening: self = .listening
+        case .pairing(let device): self = .pairing(device)
+        case .ask(let question): self = .ask(question)
+        case .show(let passkey): self = .show(passkey)
+        case .raised(.success(let choice)):
+            self = .note(Reason(LogText.choiceRaised.message(choice.label, choice.security.word)))
+        // A daemon demands the bond without that, as long as it is there.
+        case .raised(.failure(let error)): self = .note(Reason(error.failure))
+        case .paired(let bond): self = .paired(BondFacts(bond))
+        case .failed(let error): self = .failed(error.failure)
         }
     }
 }

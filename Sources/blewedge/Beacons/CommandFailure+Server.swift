@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import LinuxIO
+import BeaconServer
+import Control
+import LinuxIO
 import SystemPackage
-package import Texts
+import Texts
 
 extension CommandFailure {
-    package init(_ fault: ServerAddress.Fault, in text: String) {
+    init(_ fault: ServerAddress.Fault, in text: String) {
         let said: BeaconServerFaultText =
             switch fault {
             case .notHTTPS: .addressNotHTTPS
@@ -18,7 +20,7 @@ extension CommandFailure {
         self = fault == .user ? CommandFailure(.configuration, said) : CommandFailure(.configuration, said, text)
     }
 
-    package init(_ fault: ServerFault) {
+    init(_ fault: ServerFault) {
         switch fault {
         case .token(let failure): self.init(failure)
         case .request(let failure): self.init(failure)
@@ -30,7 +32,7 @@ extension CommandFailure {
         }
     }
 
-    package init(givenUp count: Int, _ fault: ServerFault) {
+    init(givenUp count: Int, _ fault: ServerFault) {
         let failure = CommandFailure(fault)
         self.init(
             failure.status,
@@ -41,31 +43,16 @@ extension CommandFailure {
         )
     }
 
-    package init(_ failure: ServerFile.Failure) {
+    init(_ failure: ServerFile.Failure) {
         switch failure {
-        case .unreadable(let path, let error) where error.recovery(of: .file) == .forbidden:
+        case .unreadable(let path, let error) where error.isForbidden:
             self.init(.permission, BeaconServerFaultText.forbidden, "\(path)")
         case .unreadable(let path, let error):
             self.init(.inputOutput, BeaconServerFaultText.unreadable, "\(path)", "\(error)")
         case .garbled(let path, let fault):
             self.init(.configuration, BeaconServerFaultText.garbled, "\(path)", fault.description)
-        case .unwritable(let path, let error) where error.recovery(of: .file) == .forbidden:
-            let directory = "\(path.removingLastComponent())"
-            self.init(.permission, BeaconServerFaultText.notPermitted, "\(path)", directory)
         case .unwritable(let path, let error):
-            let remedy: RemedyText? =
-                switch error {
-                case .noSpace: .makeRoom
-                case .readOnlyFileSystem: .makeWritable
-                default: nil
-                }
-            self.init(
-                .inputOutput,
-                BeaconServerFaultText.notKept,
-                "\(path)",
-                "\(error)",
-                remedy: remedy?.message()
-            )
+            self.init(path, error, BeaconServerFaultText.notKept, forbidden: .notPermitted)
         case .inUse(let path): self.init(.timeout, BeaconServerFaultText.inUse, "\(path)")
         case .locked(let lock, let process, let signal):
             self.init(lock: "\(lock)", heldBy: process, signal: signal)
@@ -74,7 +61,7 @@ extension CommandFailure {
 
     private init(_ failure: AccessToken.Failure) {
         switch failure {
-        case .unreadable(let path, let error) where error.recovery(of: .file) == .forbidden:
+        case .unreadable(let path, let error) where error.isForbidden:
             self.init(.permission, BeaconServerFaultText.tokenForbidden, "\(path)")
         case .unreadable(let path, let error):
             self.init(.configuration, BeaconServerFaultText.tokenUnreadable, "\(path)", "\(error)")

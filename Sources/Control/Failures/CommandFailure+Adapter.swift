@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Devices
 import LinuxIO
 import SystemPackage
 package import Texts
@@ -71,41 +72,6 @@ extension CommandFailure {
     }
 }
 
-extension CommandFailure {
-    package init(_ failure: DeviceFinder.Failure, of choice: DeviceSelector) {
-        switch failure {
-        case .several(let devices):
-            let addresses = devices.map { "\($0.address.address)" }
-            self.init(
-                .usage,
-                LinkFaultText.severalHeard,
-                "\(choice)",
-                Message.list(addresses),
-                addresses.first ?? ""
-            )
-        case .notHeard(_, let namesake?): self = .heardElsewhere(choice, namesake)
-        case .notHeard(let limit, nil):
-            self.init(.timeout, LinkFaultText.notHeardInTime, "\(choice)", "\(limit.components.seconds)")
-        case .scan(let error): self.init(error)
-        }
-    }
-
-    /// The name of the kept device is on the air at another address.
-    package static func heardElsewhere(_ choice: DeviceSelector, _ namesake: DiscoveredDevice) -> CommandFailure {
-        var address = ""
-        if case .kept(let kept) = choice { address = "\(kept.device)" }
-        let other = namesake.address
-        return CommandFailure(
-            .timeout,
-            LinkFaultText.heardElsewhere,
-            "\(choice)",
-            "\(other)",
-            address,
-            "\(other.address)"
-        )
-    }
-}
-
 extension LinkFailure {
     /// Why the link is gone or did not come about.
     package var message: Message {
@@ -121,17 +87,6 @@ extension LinkFailure {
         case .notSecured: LinkFaultText.notSecured.message()
         case .closedByPeer: LinkFaultText.closed.message()
         case .adapterLost(let reason): Message(detail: reason)
-        }
-    }
-}
-
-extension BondStore {
-    /// The bonds, or why they cannot be read, as people are told.
-    package func known() throws(CommandFailure) -> Contents {
-        do throws(Failure) {
-            return try read()
-        } catch {
-            throw CommandFailure(error)
         }
     }
 }

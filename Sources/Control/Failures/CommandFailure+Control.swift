@@ -48,7 +48,7 @@ extension CommandFailure {
         kind = error?["kind"]?.string.flatMap(Kind.init)
     }
 
-    package static let noDaemon = CommandFailure(.unavailable, ControlFaultText.noDaemon)
+    package static let noDaemon = CommandFailure(.unavailable, ControlFaultText.noDaemon, kind: .noDaemon)
 }
 
 extension JSONObject {
