@@ -28,7 +28,6 @@ package struct BeaconConfiguration: Equatable, Sendable {
 
     package init() {}
 
-    /// The path loss exponents that are allowed.
     static let pathLosses = 1.0...6.0
     /// The hours between two fetches that are allowed: at most a year.
     static let updateIntervals = 1...8760
@@ -104,7 +103,6 @@ package struct BeaconAction: Equatable, Sendable {
         return (BeaconAction(name: name, region: region, deed: deed), [])
     }
 
-    /// The table, which reads as the same.
     var text: String {
         var lines = ["[beacons.actions.\(name)]", "region = \"\(region)\"", "do = \"\(deed.rawValue)\""]
         if deed.wantsConsent { lines.append("unauthenticated = true") }
@@ -113,7 +111,6 @@ package struct BeaconAction: Equatable, Sendable {
 }
 
 extension Configuration {
-    /// Reads `[beacons.actions]`: a table of tables.
     mutating func readActions(_ member: TOMLMember, _ lines: inout [String: Int]) -> [ConfigurationFault] {
         guard case .table(let tables) = member.value.kind, tables.count <= BeaconAction.most else {
             let reason =

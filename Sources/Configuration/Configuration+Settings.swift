@@ -66,7 +66,6 @@ extension Configuration {
     /// True where the profile is a path: it has what no name has.
     var isProfileFile: Bool { !Self.isPlainName(profile, Profile.longestName) }
 
-    /// The paths of the table and the profile, where they are files.
     package var files: [String] {
         [table.flatMap { ByteTable(named: $0) == nil ? $0 : nil }, isProfileFile ? profile : nil].compactMap(\.self)
     }

@@ -18,7 +18,6 @@ package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConv
 }
 
 extension Configuration {
-    /// The most bytes of a file.
     package static let largestText = 64 * 1024
     package static let mostProfiles = 32
 
@@ -138,7 +137,6 @@ extension Configuration {
         return isPlain && (1...most).contains(name.utf8.count)
     }
 
-    /// The faults of values that contradict each other, though each by itself is allowed.
     private func contradictions(_ lines: [String: Int]) -> [ConfigurationFault] {
         var faults: [ConfigurationFault] = []
         func fault(_ keys: [String], _ reason: String) {
@@ -197,7 +195,6 @@ extension Configuration {
         return lines.drop { $0.isEmpty }.joined(separator: "\n") + "\n"
     }
 
-    /// Comment lines of at most 100 characters.
     private static func comment(_ text: String) -> [String] {
         var lines: [String] = []
         for word in text.split(separator: " ") {

@@ -16,7 +16,6 @@ package struct ConfigurationKey: Sendable {
     /// A value as an example, for a key that has no default; else empty.
     let example: String
     let set: @Sendable (inout Configuration, TOMLValue) throws(UnfitValue) -> Void
-    /// Its value as TOML; nil where it says nothing.
     let text: @Sendable (Configuration) -> String?
 
     /// The key without which this one has no effect; nil for none.

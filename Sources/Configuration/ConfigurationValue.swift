@@ -36,7 +36,6 @@ extension TOMLValue {
         return found
     }
 
-    /// True or false, also as `"on"` and `"off"`.
     func flag() throws(UnfitValue) -> Bool {
         switch kind {
         case .boolean(let value): return value
@@ -123,12 +122,10 @@ struct TOMLTableReader {
         return take(key, read)
     }
 
-    /// Notes a fault of the table.
     mutating func note(_ line: Int?, _ reason: String) {
         faults.append(ConfigurationFault(line: line ?? self.line, reason: reason))
     }
 
-    /// Takes over what was wrong further inside.
     mutating func note(_ more: [ConfigurationFault]) { faults += more }
 
     mutating func end() {

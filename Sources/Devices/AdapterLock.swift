@@ -73,6 +73,5 @@ package final class AdapterLock {
     /// Leaves the lock to the program that takes this one's place: its number there; nil without a lock.
     package func keep() -> Int32? { lock?.keepOpen() }
 
-    /// Takes over what the program before this one has left.
     package func inherit(_ number: Int32) { lock = LockFile(inherited: number) }
 }

@@ -9,7 +9,6 @@ package struct BondClaim: Equatable, Sendable {
         /// The bond is another device's, which has the address bits or the name that this one shows.
         case otherDevice(DeviceAddress)
         case otherAdapter(BluetoothAddress)
-        /// The record of the bond is damaged, or lost.
         case damaged
     }
 

@@ -23,7 +23,6 @@ package struct BondStore: Sendable {
         case unwritable(FilePath, Errno)
         /// There is a bond with this device on this adapter, which must be forgotten first.
         case known(DeviceAddress)
-        /// There are as many bonds as there may be.
         case full
         /// Another process holds the lock of the file's directory.
         case locked(FilePath, by: Int32, signal: Int32?)
@@ -41,7 +40,6 @@ package struct BondStore: Sendable {
 
         package init() {}
 
-        /// The bond of an adapter with a device; nil for none.
         package func bond(with device: DeviceAddress, on adapter: BluetoothAddress) -> Bond? {
             bonds.first { $0.identityAddress == device && $0.localAddress == adapter }
         }
@@ -216,7 +214,6 @@ package struct BondedName: Equatable, Sendable {
         self.text = text
     }
 
-    /// The line, without a line feed.
     package var record: String { "\(Self.word)\(device.address) \(device.type) \(SelectedDevice.quoted(text))" }
 
     /// Reads such a line; nil for anything that `record` does not write.
@@ -236,7 +233,6 @@ package struct BondedName: Equatable, Sendable {
 package struct DamagedBond: Equatable, Sendable {
     private static let length = 17
 
-    /// The line's number, from 1 on.
     package var number: Int
     /// The words that look like an address.
     private var addresses: [String]

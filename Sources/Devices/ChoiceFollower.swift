@@ -12,19 +12,16 @@ package final class ChoiceFollower {
         package var error: Errno
     }
 
-    /// Called with what the file says, each time that it may have changed.
     package var onChange: ((Result<SelectedDevice?, ChoiceStore.Failure>) -> Void)?
 
     private let store: ChoiceStore
     private let loop: EventLoop
     private var watch: FileWatch?
     private var registration: EventLoop.Registration?
-    /// The time between two looks at the file where the kernel tells of no changes.
     private static let lookInterval = Duration.seconds(2)
     private let lookTimer = LoopTimer()
     private var mark: FileSystem.Mark?
     private let retryTimer = LoopTimer()
-    /// The pause between two attempts to read a file that could not be read.
     private var backoff = Backoff(.seconds(1)...Duration.seconds(60))
     /// The failure that was told last; nil since the file could be read.
     private var failure: ChoiceStore.Failure?

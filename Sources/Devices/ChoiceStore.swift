@@ -13,13 +13,11 @@ package struct ChoiceStore: Sendable {
 
     package var path: FilePath { file.path }
 
-    /// The choice kept in a file, which need not be there.
     package init(_ path: FilePath) {
         // A longer one says nothing that this program wrote: an address, a type and a name of at most 248 bytes.
         file = KeptFile(path, limit: 4096)
     }
 
-    /// The choice; nil where none was made.
     package func read() throws(Failure) -> SelectedDevice? {
         try file.read { bytes throws(SelectedDevice.Fault) in
             guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -51,6 +49,5 @@ package struct ChoiceStore: Sendable {
         return choice
     }
 
-    /// Drops the choice (LK-7).
     package func forget() throws(Failure) { try file.remove() }
 }

@@ -100,16 +100,11 @@ package struct DaemonPaths: Hashable, Sendable {
         }
     }
 
-    /// The daemon's settings.
     package var configurationFile: FilePath { configuration.appending("blewedge.toml") }
-    /// The texts that `snippet` types.
     package var snippets: FilePath { configuration.appending("snippets.json") }
-    /// The socket that commands speak to the daemon on.
     package var controlSocket: FilePath { runtime.appending("control") }
-    /// The user's choice of device.
     package var choice: FilePath { state.appending("selection") }
     package var designated: FilePath { state.appending("designated") }
-    /// The keys of paired devices.
     package var bonds: FilePath { state.appending("bonds") }
     /// The lock file that is held by the daemon that uses an adapter such as `hci0`.
     ///

@@ -32,7 +32,6 @@ package final class DevicePairer {
 
     /// The handler of each step; after the last one nothing is left of the pairing but the bond.
     package var onEvent: ((Event) -> Void)?
-    /// The handler that is called once, after the last event, or after `cancel`.
     package var onEnd: (() -> Void)?
     /// The handler of a kept choice whose security the new bond has raised.
     package var onRaised: ((SelectedDevice) -> Void)?
@@ -49,7 +48,6 @@ package final class DevicePairer {
     /// The end of the time in which a scan response may bring the device's name.
     private let nameTimer = LoopTimer()
     private var pairing: RadioPairing?
-    /// The question that waits for an answer; nil for none.
     package private(set) var question: ManagedPairing.Question?
     /// True where nothing is to be left of the device below this process.
     private var isForgetting = true
@@ -89,7 +87,6 @@ package final class DevicePairer {
         finder.start(for: request.limit)
     }
 
-    /// Takes the answer to the question that was asked last.
     package func answer(_ answer: PairingAnswer) {
         guard question != nil else { return }
         question = nil

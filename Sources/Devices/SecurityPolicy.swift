@@ -71,6 +71,5 @@ extension GATTLinkSecurity.Level {
         self = level
     }
 
-    /// The level's word: `none`, `encrypted` or `authenticated`.
     package var word: String { "\(self)" }
 }

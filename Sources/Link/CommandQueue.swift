@@ -23,7 +23,6 @@ package struct CommandQueue: Sendable {
 
     /// The end of the command with that number.
     package struct End: Equatable, Sendable {
-        /// The number that `add` gave it.
         package var number: UInt64
         package var outcome: Outcome
     }
@@ -43,7 +42,6 @@ package struct CommandQueue: Sendable {
         var attempt = 1
         var isWritten = false
         var reply: [UInt8]?
-        /// The bytes that may begin the reply.
         var kept: ArraySlice<UInt8> = []
         var deadline: Duration
     }
@@ -70,7 +68,6 @@ package struct CommandQueue: Sendable {
         return (lastNumber, steps)
     }
 
-    /// The bytes of the last `write` are written.
     package mutating func written(now: Duration) -> Steps {
         running?.isWritten = true
         var steps = Steps()
@@ -78,14 +75,12 @@ package struct CommandQueue: Sendable {
         return steps
     }
 
-    /// The bytes of the last `write` cannot be written.
     package mutating func notWritten(now: Duration) -> Steps {
         var steps = Steps()
         end(.notWritten, &steps, now)
         return steps
     }
 
-    /// Takes bytes that the device sent.
     package mutating func receive(_ received: [UInt8], now: Duration) -> Steps {
         var steps = Steps()
         guard isAwaiting, let expected = running?.command.expect else {

@@ -10,7 +10,6 @@ import LinuxIO
 /// Each link has a number, its epoch, from 1 on; values of a link that was closed are never passed on (BT-9). To be used
 /// on the loop's thread.
 package final class DeviceLink {
-    /// The events of the link that was asked for last.
     package enum Event {
         case ready
         /// The device answers, but offers nothing that can be used.
@@ -32,7 +31,6 @@ package final class DeviceLink {
         case queueFull(unsent: Int, of: Int)
     }
 
-    /// Told what becomes of the link.
     package var onEvent: ((Event) -> Void)?
     /// Takes each value of the profile's characteristic, in place.
     package var onValue: ((Span<UInt8>) -> Void)?
@@ -43,7 +41,6 @@ package final class DeviceLink {
     /// Told of the profile that a device is found to have, before its first value; nil as a link begins.
     package var onProfile: ((Profile?) -> Void)?
 
-    /// The number of the link that was asked for last.
     package private(set) var epoch: UInt32 = 0
     package private(set) var device: DeviceAddress?
     private var received = ValueCounts()
@@ -181,7 +178,6 @@ package final class DeviceLink {
         return link?.security.suffices(for: level) == true
     }
 
-    /// Counts a value of a link that is not secure, and ends the link.
     @inline(never)
     private func refuseValue() {
         received.refused &+= 1
@@ -347,7 +343,6 @@ package struct FloodLimit {
     /// The count of lost bytes above which the link is ended.
     private var border = UInt64.max
 
-    /// Makes a limit for a link that has not begun.
     package init() {}
 
     /// Begins a link, at this count of lost bytes.

@@ -145,7 +145,6 @@ package struct OutputCounts: Sendable {
     package var readers: [(counts: LineQueue.Counts, waiting: Int, isAttended: Bool)]
     package var missedByGone: UInt64
 
-    /// The readers, as `status` has them.
     package var objects: [JSONObject] {
         readers.map { reader in
             var object = JSONObject()

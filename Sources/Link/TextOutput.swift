@@ -29,7 +29,6 @@ package final class TextOutput {
     private var isHandingOver = false
     private var raw = RawLines()
 
-    /// The wire that the configuration asks for; nil for the keyboard.
     package convenience init?(
         _ configuration: Configuration,
         layout: KeyboardLayout,
@@ -57,7 +56,6 @@ package final class TextOutput {
         end.onRoom = { [unowned self] in handOver() }
     }
 
-    /// Joins the wire with a keyboard that types on its screen.
     package func join(_ keyboard: VirtualKeyboard) {
         if isRaw { keyboard.rawEnd = { [unowned self] bytes in pass(bytes) } }
         end.onOutcome = { [unowned keyboard] delivered, undelivered in

@@ -9,7 +9,6 @@ package import Texts
 /// It is closed while the user has paused, and while another virtual terminal than the chosen one is in the
 /// foreground (LK-22).
 package final class KeyboardGate {
-    /// The handler that is called when the gate has opened (true) or closed (false).
     package var onChange: ((Bool) -> Void)?
     /// The handler that is called when the virtual terminal that the gate watches has come to the front.
     package var onFront: (() -> Void)?
@@ -48,7 +47,6 @@ package final class KeyboardGate {
         }
     }
 
-    /// True while the user has paused.
     package var isPaused = false {
         didSet { if isPaused != oldValue { changed(from: oldValue, front) } }
     }
@@ -61,7 +59,6 @@ package final class KeyboardGate {
         }
     }
 
-    /// True while received bytes are typed.
     package var isOpen: Bool { !isOutside && Self.isOpen(isPaused, wanted, front) }
 
     /// The reason for which the gate is closed; nil while it is open.
@@ -76,7 +73,6 @@ package final class KeyboardGate {
         return Reason(cause, remedy: RemedyText.bringToFront.message("\(wanted)"))
     }
 
-    /// Stops watching the virtual terminals.
     package func end() {
         if let registration, let terminal = terminal.take() { loop.unwatch(registration, terminal.descriptor) }
         registration = nil

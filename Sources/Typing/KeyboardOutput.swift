@@ -19,7 +19,6 @@ final class KeyboardOutput: KeyboardDevice {
     /// The length of the text in the field with the focus; nil if no client may delete it.
     private let field: TypedField?
 
-    /// Takes another keyboard than the kernel's.
     init(_ device: any KeyboardDevice, field: TypedField?) {
         self.field = field
         place = .other(device)
@@ -47,7 +46,6 @@ final class KeyboardOutput: KeyboardDevice {
         }
     }
 
-    /// The path of the keyboard's event node; nil if there is none.
     var eventNode: String? {
         switch place {
         case .kernel(let device): device.eventNode
@@ -56,7 +54,6 @@ final class KeyboardOutput: KeyboardDevice {
         }
     }
 
-    /// The lights of the keyboard; nil if it has none.
     func lights() throws(Errno) -> KeyboardLights? {
         switch place {
         case .kernel(let device): try device.lights()

@@ -43,7 +43,6 @@ package struct Keypad: Sendable {
         }
     }
 
-    /// The keys that the keypad presses, to be declared.
     package var keys: KeySet { table.keys }
 
     package func sequence(of keys: [KeyName]) throws(TypingError) -> KeySequence {
@@ -93,7 +92,6 @@ package struct Keypad: Sendable {
 /// A builder of a byte table, which collects each step that can be typed once.
 private struct Builder {
     let layout: KeyboardLayout
-    /// The keys that are declared so far.
     var keys: KeySet
     var table = ByteTable.discard
     var numbers: [ByteTable.Step: UInt8] = [:]

@@ -9,8 +9,6 @@ package enum LayoutSource {
     /// The description of the names, in English, for help and manual.
     package static let names = PlainText.layouts.text(.english)
 
-    /// The layout with this name.
-    ///
     /// It is a built-in one (`us`, `de`, `jp(OADG109A)`); one of the X keyboard database, with or without `xkb:`
     /// before its name; or the present map of the kernel's text consoles (`console`, `console:tty2`).
     package static func layout(_ name: String) throws(TypingError) -> KeyboardLayout {
@@ -113,7 +111,6 @@ package struct LayoutDifference: Hashable, Sendable {
 }
 
 package enum TableSource {
-    /// The names of the built-in tables.
     package static let names = ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// The built-in table with this name, or else the table in the file of this path.
@@ -133,7 +130,6 @@ package enum TableSource {
         }
     }
 
-    /// The table from `source`, compiled for the layout.
     package static func compiled(
         _ table: ByteTable,
         of source: String,

@@ -32,7 +32,6 @@ package struct Snippets: Equatable, Sendable {
 
     package enum BuiltIn: String, CaseIterable, Sendable {
         case none
-        /// HTML tags of a forum, as an example.
         case habr
     }
 
@@ -148,20 +147,16 @@ package struct Snippets: Equatable, Sendable {
 
 /// A text that a key or a command types, with the position of the cursor after it (HK-1, HK-2).
 package struct Snippet: Equatable, Sendable {
-    /// The title, by which the snippet is chosen.
     package let title: String
     /// The text: any characters, with a line feed for Enter and a tab for Tab.
     package let text: String
-    /// The number of presses of Left after the text.
     package let leftPresses: Int
     /// The bytes of the barcode in whose place the snippet is typed; nil if clients alone type it.
     package let received: [UInt8]?
 
-    /// The most characters of a title.
     package static let longestTitle = 64
     /// The most characters of a text, counted in Unicode scalars.
     package static let longestText = 1024
-    /// The most bytes of the barcode.
     package static let longestReceived = 256
 
     /// The strings after which the cursor is placed, in the order of the search (HK-2).

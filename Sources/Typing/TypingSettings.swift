@@ -4,9 +4,7 @@ package import Keystrokes
 package import Texts
 
 package struct TypingSettings: Sendable {
-    /// The byte table: the steps that each byte types.
     package var table: CompiledTable
-    /// The pacer, which sets the typing speed.
     package var pacer: Pacer
     /// The rules of barcodes; with nil the bytes are typed one by one as they come (D-2).
     package var barcodes: BarcodeRules?
@@ -21,7 +19,6 @@ package struct TypingSettings: Sendable {
     /// True if udev is to recognise the device as a keyboard, for which it declares keys that nothing types (D-14).
     package var isUdevKeyboard: Bool
 
-    /// Makes settings; there is no keypad until it is set.
     package init(
         table: CompiledTable,
         pacer: Pacer,

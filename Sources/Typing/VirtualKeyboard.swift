@@ -7,14 +7,12 @@ import Texts
 
 /// The virtual keyboard with its typing thread, and the path of the received bytes to it.
 package final class VirtualKeyboard {
-    /// The name by which programs know it (D-11).
     package static let name = "blewedge keyboard"
     /// The size of the ring in bytes: room for a burst of 2,000 barcodes of 13 characters while the typist paces.
     private static let ringCapacity = 1 << 16
     /// How long a keyboard stands after which the next one is made at once.
     private static let provenTime = Duration.seconds(10)
 
-    /// What becomes of the keyboard.
     package enum Change {
         /// It takes no more keys for this reason: another is made.
         case gone(KeyboardError)
@@ -28,7 +26,6 @@ package final class VirtualKeyboard {
     package private(set) var node: String?
     /// The number of keyboards that were made after the first, each because the one before it was gone.
     package private(set) var remakes: UInt64 = 0
-    /// True from a keyboard that is gone to the next.
     private var isGone = false
     /// True where the end waits for its readers: a ring that is full says nothing of the device then.
     package var isPatient = false
@@ -39,9 +36,7 @@ package final class VirtualKeyboard {
     private let makeOutput: () throws(KeyboardError) -> KeyboardOutput
     private let onFailure: (Errno) -> Void
     private let remakeTimer = LoopTimer()
-    /// The pause between two attempts to make a keyboard that is gone.
     private var backoff = Backoff(.milliseconds(100)...Duration.seconds(30))
-    /// The time at which the last one was made after the first.
     private var remadeAt = Duration.seconds(-3600)
     private let ledger: Ledger
     private let lines: LineBuffer?
@@ -248,7 +243,6 @@ package final class VirtualKeyboard {
     /// True if the typing thread has had a turn since the last `ping`.
     package var hasAnswered: Bool { typing.hasAnswered }
 
-    /// Asks the typing thread for a sign of life.
     package func ping() { typing.ping() }
 
     /// Makes the thread type the bytes that may still be typed, and calls `completion` when it has ended.
@@ -263,16 +257,12 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// The counters of all received bytes.
     package var bytes: Ledger.Snapshot { ledger.snapshot() }
 
-    /// The number of clients' keys that wait to be pressed.
     package var waitingKeys: UInt64 { keypadLedger.snapshot().waiting }
 
-    /// The number of characters that were typed into the field with the focus.
     package var typedCharacters: Int { field?.characters ?? 0 }
 
-    /// The counts of the self-check; nil without one.
     package var check: SelfCheck.Counts? { verifier?.counts }
 
     private static func makeVerifier(

@@ -9,18 +9,12 @@ extension ConfigurationError: ReportableError {
     package var failure: CommandFailure {
         switch self {
         case .unreadable(let path, let error):
-            CommandFailure(
-                error,
-                else: .configuration,
-                FileFaultText.configurationUnreadable,
-                "\(path)",
-                fix: .userMayRead
-            )
-        case .notText(let path): CommandFailure(.configuration, FileFaultText.noText, path)
+            .init(error, else: .configuration, FileFaultText.configurationUnreadable, "\(path)", fix: .userMayRead)
+        case .notText(let path): .init(.configuration, FileFaultText.noText, path)
         case .faults(let path, let error):
-            CommandFailure(.configuration, FileFaultText.configurationFaults, Self.list(error.faults, of: path))
+            .init(.configuration, FileFaultText.configurationFaults, Self.list(error.faults, of: path))
         case .unknownProfile(let name, let known):
-            CommandFailure(
+            .init(
                 .configuration,
                 FileFaultText.noProfile,
                 name,
@@ -28,20 +22,20 @@ extension ConfigurationError: ReportableError {
                 Configuration.anyProfile
             )
         case .profileUnreadable(let path, let error):
-            CommandFailure(.configuration, FileFaultText.profileUnreadable, path, "\(error)")
+            .init(.configuration, FileFaultText.profileUnreadable, path, "\(error)")
         case .profileFaults(let path, let error):
-            CommandFailure(.configuration, FileFaultText.profileFaults, Self.list(error.faults, of: path))
-        case .noProfiles: CommandFailure(.internal, FileFaultText.noProfiles)
+            .init(.configuration, FileFaultText.profileFaults, Self.list(error.faults, of: path))
+        case .noProfiles: .init(.internal, FileFaultText.noProfiles)
         case .regionsUnreadable(let path, let error):
-            CommandFailure(error, else: .configuration, BeaconFaultText.regionsUnreadable, path)
+            .init(error, else: .configuration, BeaconFaultText.regionsUnreadable, path)
         case .regionFaults(let path, let error):
-            CommandFailure(.configuration, BeaconFaultText.regionFaults, Self.list(error.list, of: path))
-        case .stall(let pace, let error): CommandFailure(.configuration, FileFaultText.stall, pace, "\(error)")
+            .init(.configuration, BeaconFaultText.regionFaults, Self.list(error.list, of: path))
+        case .stall(let pace, let error): .init(.configuration, FileFaultText.stall, pace, "\(error)")
         case .byteTooLong(let events, let table, let layout, let error):
-            CommandFailure(.configuration, FileFaultText.byteTooLong, table, layout, "\(events)", "\(error)")
-        case .barcodes(let fault): CommandFailure(.configuration, FileFaultText.scanMode, "\(fault)")
-        case .affix(let key, let fault): CommandFailure(.configuration, FileFaultText.scanAffix, key, "\(fault)")
-        case .noEffect(let key, let other): CommandFailure(.configuration, FileFaultText.noEffect, key, other)
+            .init(.configuration, FileFaultText.byteTooLong, table, layout, "\(events)", "\(error)")
+        case .barcodes(let fault): .init(.configuration, FileFaultText.scanMode, "\(fault)")
+        case .affix(let key, let fault): .init(.configuration, FileFaultText.scanAffix, key, "\(fault)")
+        case .noEffect(let key, let other): .init(.configuration, FileFaultText.noEffect, key, other)
         case .typing(let error): error.failure
         case .keyboard(let error): error.failure
         }

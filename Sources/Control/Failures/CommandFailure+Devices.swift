@@ -38,13 +38,7 @@ extension CommandFailure {
         switch failure {
         case .several(let devices):
             let addresses = devices.map { "\($0.address.address)" }
-            self.init(
-                .usage,
-                LinkFaultText.severalHeard,
-                "\(choice)",
-                Message.list(addresses),
-                addresses.first ?? ""
-            )
+            self.init(.usage, LinkFaultText.severalHeard, "\(choice)", Message.list(addresses), addresses.first ?? "")
         case .notHeard(_, let namesake?): self = .heardElsewhere(choice, namesake)
         case .notHeard(let limit, nil):
             self.init(.timeout, LinkFaultText.notHeardInTime, "\(choice)", "\(limit.components.seconds)")
@@ -57,14 +51,7 @@ extension CommandFailure {
         var address = ""
         if case .kept(let kept) = choice { address = "\(kept.device)" }
         let other = namesake.address
-        return CommandFailure(
-            .timeout,
-            LinkFaultText.heardElsewhere,
-            "\(choice)",
-            "\(other)",
-            address,
-            "\(other.address)"
-        )
+        return .init(.timeout, LinkFaultText.heardElsewhere, "\(choice)", "\(other)", address, "\(other.address)")
     }
 
     package init(_ failure: ManagedPairing.Failure, of device: DeviceAddress, within limit: Duration) {
@@ -91,11 +78,10 @@ extension CommandFailure {
 extension SecurityPolicy.Refusal: ReportableError {
     package var failure: CommandFailure {
         switch self {
-        case .lessSecure(let asked, let least):
-            CommandFailure(.configuration, LinkFaultText.lessSecure, asked.word, least.word)
-        case .lacking(let lack): CommandFailure(lack, .configuration)
+        case .lessSecure(let asked, let least): .init(.configuration, LinkFaultText.lessSecure, asked.word, least.word)
+        case .lacking(let lack): .init(lack, .configuration)
         case .unpaired(let choice):
-            CommandFailure(
+            .init(
                 .configuration,
                 LinkFaultText.openDevice,
                 choice.labelWithAddress,
@@ -109,13 +95,13 @@ extension SecurityPolicy.Refusal: ReportableError {
 extension PairingError: ReportableError {
     package var failure: CommandFailure {
         switch self {
-        case .noAdapter: CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith)
-        case .noAddress(let adapter): CommandFailure(.unavailable, BondFaultText.noAddress, adapter)
-        case .notFound(let device, let failure): CommandFailure(failure, of: device)
+        case .noAdapter: .init(.unavailable, AdapterFaultText.nothingToListenWith)
+        case .noAddress(let adapter): .init(.unavailable, BondFaultText.noAddress, adapter)
+        case .notFound(let device, let failure): .init(failure, of: device)
         case .nameKnown(let name, let paired, let heard):
-            CommandFailure(.usage, BondFaultText.nameKnown, name, "\(paired)", "\(heard)")
-        case .adapterLost(let loss): CommandFailure(loss)
-        case .failed(let failure, let device, let limit): CommandFailure(failure, of: device, within: limit)
+            .init(.usage, BondFaultText.nameKnown, name, "\(paired)", "\(heard)")
+        case .adapterLost(let loss): .init(loss)
+        case .failed(let failure, let device, let limit): .init(failure, of: device, within: limit)
         case .notKept(let failure): failure.failure
         }
     }
@@ -124,11 +110,10 @@ extension PairingError: ReportableError {
 extension AdapterLock.Refusal: ReportableError {
     package var failure: CommandFailure {
         switch self {
-        case .used(let adapter, by: 0): CommandFailure(.unavailable, AdapterFaultText.used, adapter)
-        case .used(let adapter, let process):
-            CommandFailure(.unavailable, AdapterFaultText.usedBy, adapter, "\(process)")
+        case .used(let adapter, by: 0): .init(.unavailable, AdapterFaultText.used, adapter)
+        case .used(let adapter, let process): .init(.unavailable, AdapterFaultText.usedBy, adapter, "\(process)")
         case .notMade(let lock, let error):
-            CommandFailure(
+            .init(
                 error,
                 else: .inputOutput,
                 AdapterFaultText.noLock,

@@ -12,16 +12,15 @@ extension KeptFile.Failure: ReportableError where Fault == SelectedDevice.Fault 
     package var failure: CommandFailure {
         switch self {
         case .unreadable(let path, let error) where error.isForbidden:
-            CommandFailure(.permission, FileFaultText.choiceForbidden, "\(path)", "\(error)")
+            .init(.permission, FileFaultText.choiceForbidden, "\(path)", "\(error)")
         case .unreadable(let path, let error):
-            CommandFailure(.inputOutput, FileFaultText.choiceUnreadable, "\(path)", "\(error)")
+            .init(.inputOutput, FileFaultText.choiceUnreadable, "\(path)", "\(error)")
         case .garbled(let path, let fault):
-            CommandFailure(.configuration, FileFaultText.choiceGarbled, "\(path)", "\(fault.line)", fault.cause)
+            .init(.configuration, FileFaultText.choiceGarbled, "\(path)", "\(fault.line)", fault.cause)
         case .unwritable(let path, let error):
-            CommandFailure(path, error, FileFaultText.choiceNotKept, forbidden: .choiceNotPermitted)
-        case .locked(let lock, let process, let signal):
-            CommandFailure(lock: "\(lock)", heldBy: process, signal: signal)
-        case .inUse(let path): CommandFailure(lock: "\(path)", heldBy: 0, signal: nil)
+            .init(path, error, FileFaultText.choiceNotKept, forbidden: .choiceNotPermitted)
+        case .locked(let lock, let process, let signal): .init(lock: "\(lock)", heldBy: process, signal: signal)
+        case .inUse(let path): .init(lock: "\(path)", heldBy: 0, signal: nil)
         }
     }
 }
@@ -29,17 +28,13 @@ extension KeptFile.Failure: ReportableError where Fault == SelectedDevice.Fault 
 extension BondStore.Failure: ReportableError {
     package var failure: CommandFailure {
         switch self {
-        case .foreign(let path):
-            CommandFailure(.permission, BondFaultText.foreign, "\(path)", "\(path.removingLastComponent())")
-        case .irregular(let path): CommandFailure(.permission, BondFaultText.irregular, "\(path)")
-        case .unreadable(let path, let error):
-            CommandFailure(path, error, BondFaultText.unreadable, forbidden: .notPermitted)
-        case .unwritable(let path, let error):
-            CommandFailure(path, error, BondFaultText.notKept, forbidden: .notPermitted)
-        case .known(let device): CommandFailure(.usage, BondFaultText.known, "\(device)", "\(device.address)")
-        case .full: CommandFailure(.unavailable, BondFaultText.full, "\(BondStore.mostBonds)")
-        case .locked(let lock, let process, let signal):
-            CommandFailure(lock: "\(lock)", heldBy: process, signal: signal)
+        case .foreign(let path): .init(.permission, BondFaultText.foreign, "\(path)", "\(path.removingLastComponent())")
+        case .irregular(let path): .init(.permission, BondFaultText.irregular, "\(path)")
+        case .unreadable(let path, let error): .init(path, error, BondFaultText.unreadable, forbidden: .notPermitted)
+        case .unwritable(let path, let error): .init(path, error, BondFaultText.notKept, forbidden: .notPermitted)
+        case .known(let device): .init(.usage, BondFaultText.known, "\(device)", "\(device.address)")
+        case .full: .init(.unavailable, BondFaultText.full, "\(BondStore.mostBonds)")
+        case .locked(let lock, let process, let signal): .init(lock: "\(lock)", heldBy: process, signal: signal)
         }
     }
 }
@@ -60,22 +55,15 @@ extension ChoiceFollower.WatchError: ReportableError {
 extension DaemonPaths.Refusal: ReportableError {
     package var failure: CommandFailure {
         switch self {
-        case .foreign(let path, let owner, nil):
-            CommandFailure(.permission, FileFaultText.stateOfOthers, path, "\(owner)")
+        case .foreign(let path, let owner, nil): .init(.permission, FileFaultText.stateOfOthers, path, "\(owner)")
         case .foreign(let path, let owner, let file?):
-            CommandFailure(.permission, FileFaultText.fileOfOthers, path, "\(owner)", "\(file)")
+            .init(.permission, FileFaultText.fileOfOthers, path, "\(owner)", "\(file)")
         case .writable(let path, let mode, nil):
-            CommandFailure(.permission, FileFaultText.stateWritable, path, String(mode, radix: 8))
+            .init(.permission, FileFaultText.stateWritable, path, String(mode, radix: 8))
         case .writable(let path, let mode, let file?):
-            CommandFailure(.permission, FileFaultText.fileWritable, path, String(mode, radix: 8), "\(file)")
+            .init(.permission, FileFaultText.fileWritable, path, String(mode, radix: 8), "\(file)")
         case .noRuntimeDirectory(let path, let error):
-            CommandFailure(
-                error,
-                else: .inputOutput,
-                ControlFaultText.noRuntimeDirectory,
-                "\(path)",
-                fix: .setRuntimeDirectory
-            )
+            .init(error, else: .inputOutput, ControlFaultText.noRuntimeDirectory, "\(path)", fix: .setRuntimeDirectory)
         }
     }
 }

@@ -14,9 +14,9 @@ extension TypingError: ReportableError {
     package var failure: CommandFailure {
         switch self {
         case .layout(let name, let error):
-            CommandFailure(.configuration, error.text, name, "\(error)", PlainText.layouts.message())
+            .init(.configuration, error.text, name, "\(error)", PlainText.layouts.message())
         case .console(let layout, let terminal, let error):
-            CommandFailure(
+            .init(
                 error.isForbidden ? .permission : .configuration,
                 FileFaultText.consoleUnreadable,
                 layout,
@@ -25,26 +25,26 @@ extension TypingError: ReportableError {
                 remedy: (error.isForbidden ? RemedyText.rootOrTTY : .nameConsole).message()
             )
         case .tableUnreadable(let source, let error):
-            CommandFailure(.configuration, FileFaultText.tableUnreadable, source, "\(error)", TableSource.names)
+            .init(.configuration, FileFaultText.tableUnreadable, source, "\(error)", TableSource.names)
         case .snippetsUnreadable(let path, let error):
-            CommandFailure(error, else: .configuration, FileFaultText.snippetsUnreadable, path, fix: .daemonMayRead)
-        case .notText(let path): CommandFailure(.configuration, FileFaultText.noText, path)
-        case .faulty(let source, let reason): CommandFailure(.configuration, FileFaultText.faulty, source, reason)
+            .init(error, else: .configuration, FileFaultText.snippetsUnreadable, path, fix: .daemonMayRead)
+        case .notText(let path): .init(.configuration, FileFaultText.noText, path)
+        case .faulty(let source, let reason): .init(.configuration, FileFaultText.faulty, source, reason)
         case .snippetWithoutBarcodes(let title):
-            CommandFailure(.configuration, FileFaultText.snippetWithoutScans, title.debugDescription)
+            .init(.configuration, FileFaultText.snippetWithoutScans, title.debugDescription)
         case .snippetNotTypable(let title, let fault):
-            CommandFailure(.configuration, FileFaultText.snippetNotTypable, title.debugDescription, "\(fault)")
-        case .snippetBarcodes(let fault): CommandFailure(.configuration, FileFaultText.snippetsFaulty, "\(fault)")
-        case .keypad(let error): CommandFailure(.configuration, KeyboardFaultText.notDeclared, "\(error)")
+            .init(.configuration, FileFaultText.snippetNotTypable, title.debugDescription, "\(fault)")
+        case .snippetBarcodes(let fault): .init(.configuration, FileFaultText.snippetsFaulty, "\(fault)")
+        case .keypad(let error): .init(.configuration, KeyboardFaultText.notDeclared, "\(error)")
         case .unknownSnippet(let title, let known):
-            CommandFailure(
+            .init(
                 .usage,
                 KeyboardFaultText.noSnippet,
                 title.debugDescription,
                 known.isEmpty ? "-" : known.joined(separator: ", ")
             )
         case .notTypable(let purpose, let obstacle):
-            CommandFailure(.configuration, KeyboardFaultText.notTypable, purpose, obstacle.message)
+            .init(.configuration, KeyboardFaultText.notTypable, purpose, obstacle.message)
         }
     }
 }
@@ -75,15 +75,15 @@ extension KeyboardError: ReportableError {
     package var failure: CommandFailure {
         switch self {
         case .notMade(let error): Self.making(error)
-        case .forbiddenKeys(let keys): CommandFailure(.configuration, KeyboardFaultText.keysForbidden, "\(keys)")
+        case .forbiddenKeys(let keys): .init(.configuration, KeyboardFaultText.keysForbidden, "\(keys)")
         case .notWritten(let error): Self.writing(error)
-        case .noEventNode: CommandFailure(.unavailable, KeyboardFaultText.noEventNode)
+        case .noEventNode: .init(.unavailable, KeyboardFaultText.noEventNode)
         case .eventsUnreadable(let node, let error):
-            CommandFailure(error, else: .inputOutput, KeyboardFaultText.eventsUnreadable, node, fix: .installRule)
-        case .ringTaken: CommandFailure(.internal, KeyboardFaultText.ringTaken)
-        case .noDataPath(let reason): CommandFailure(.internal, KeyboardFaultText.noDataPath, reason)
+            .init(error, else: .inputOutput, KeyboardFaultText.eventsUnreadable, node, fix: .installRule)
+        case .ringTaken: .init(.internal, KeyboardFaultText.ringTaken)
+        case .noDataPath(let reason): .init(.internal, KeyboardFaultText.noDataPath, reason)
         case .noGate(let terminal, let error):
-            CommandFailure(
+            .init(
                 error == .permissionDenied ? .permission : .unavailable,
                 KeyboardFaultText.gateNotKept,
                 "\(terminal)",
@@ -96,23 +96,22 @@ extension KeyboardError: ReportableError {
     /// The failure to make a keyboard, by the errors that `drivers/input/misc/uinput.c` returns.
     private static func making(_ error: Errno) -> CommandFailure {
         switch error.recovery(of: .keyboard) {
-        case .forbidden: CommandFailure(.permission, KeyboardFaultText.notPermitted, UInputDevice.path)
-        case .absent: CommandFailure(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
+        case .forbidden: .init(.permission, KeyboardFaultText.notPermitted, UInputDevice.path)
+        case .absent: .init(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
         // There is a node and no module behind it.
         case .rebuild where error == .operationNotSupportedByDevice || error == .noSuchAddressOrDevice:
-            CommandFailure(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
-        case .unfit: CommandFailure(.unavailable, KeyboardFaultText.tooOld)
+            .init(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
+        case .unfit: .init(.unavailable, KeyboardFaultText.tooOld)
         default: CommandFailure(.inputOutput, KeyboardFaultText.notMade, UInputDevice.path, "\(error)")
         }
     }
 
     private static func writing(_ error: Errno) -> CommandFailure {
         switch error.recovery(of: .keyboard) {
-        case .rebuild where error == .operationNotSupportedByDevice:
-            CommandFailure(.inputOutput, KeyboardFaultText.gone)
-        case .unfit: CommandFailure(.inputOutput, KeyboardFaultText.malformed)
+        case .rebuild where error == .operationNotSupportedByDevice: .init(.inputOutput, KeyboardFaultText.gone)
+        case .unfit: .init(.inputOutput, KeyboardFaultText.malformed)
         case .forbidden:
-            CommandFailure(
+            .init(
                 .inputOutput,
                 KeyboardFaultText.forbidden,
                 error == .notPermitted ? "EPERM" : "EACCES",

@@ -14,16 +14,16 @@ extension OutputError: ReportableError {
         case .notOpened(let path, let error):
             let isTaken = error == .fileExists || error == .addressInUse
             if error == .addressInUse, let holder = LocalStream.listener(at: path) {
-                return CommandFailure(.configuration, FileFaultText.endTaken, path, "\(holder)")
+                return .init(.configuration, FileFaultText.endTaken, path, "\(holder)")
             }
-            return CommandFailure(
+            return .init(
                 error.isForbidden ? .permission : isTaken ? .configuration : .inputOutput,
                 FileFaultText.endNotMade,
                 path,
                 "\(error)",
                 remedy: isTaken ? RemedyText.otherPath.message() : nil
             )
-        case .noScreen(let error): return CommandFailure(.internal, KeyboardFaultText.noScreen, "\(error)")
+        case .noScreen(let error): return .init(.internal, KeyboardFaultText.noScreen, "\(error)")
         }
     }
 }
@@ -31,11 +31,10 @@ extension OutputError: ReportableError {
 extension DeviceLink.SendError: ReportableError {
     package var failure: CommandFailure {
         switch self {
-        case .noLink: CommandFailure(.unavailable, LinkFaultText.noLink)
-        case .noCharacteristic: CommandFailure(.unavailable, LinkFaultText.noOutput)
-        case .notWritable: CommandFailure(.inputOutput, LinkFaultText.outputNotWritable)
-        case .queueFull(let unsent, let count):
-            CommandFailure(.inputOutput, LinkFaultText.tooMuchWaits, "\(unsent)", "\(count)")
+        case .noLink: .init(.unavailable, LinkFaultText.noLink)
+        case .noCharacteristic: .init(.unavailable, LinkFaultText.noOutput)
+        case .notWritable: .init(.inputOutput, LinkFaultText.outputNotWritable)
+        case .queueFull(let unsent, let count): .init(.inputOutput, LinkFaultText.tooMuchWaits, "\(unsent)", "\(count)")
         }
     }
 }
@@ -45,11 +44,10 @@ extension CommandQueue.Outcome {
     package func result(of command: ChatScript.Command) -> Result<[UInt8], CommandFailure> {
         switch self {
         case .answered(let reply): .success(reply)
-        case .unanswered:
-            .failure(CommandFailure(.timeout, LinkFaultText.commandUnanswered, TimeText.text(command.timeout)))
-        case .notWritten: .failure(CommandFailure(.inputOutput, LinkFaultText.commandNotWritten))
-        case .lost(isWritten: true): .failure(CommandFailure(.unavailable, LinkFaultText.commandCut))
-        case .lost(isWritten: false): .failure(CommandFailure(.unavailable, LinkFaultText.commandNotSent))
+        case .unanswered: .failure(.init(.timeout, LinkFaultText.commandUnanswered, TimeText.text(command.timeout)))
+        case .notWritten: .failure(.init(.inputOutput, LinkFaultText.commandNotWritten))
+        case .lost(isWritten: true): .failure(.init(.unavailable, LinkFaultText.commandCut))
+        case .lost(isWritten: false): .failure(.init(.unavailable, LinkFaultText.commandNotSent))
         }
     }
 }

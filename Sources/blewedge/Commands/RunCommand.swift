@@ -198,12 +198,7 @@ struct RunCommand: ParsableCommand {
         )
         run.isOpenByWord = isOpenByWord
         run.makeWire = { loop throws(CommandFailure) in
-            try reporting(
-                TextOutput.init(_:layout:on:),
-                configuration,
-                try reporting(configuration.keyboardLayout),
-                loop
-            )
+            try reporting(TextOutput.init(_:layout:on:), configuration, reporting(configuration.keyboardLayout), loop)
         }
         run.onReload = { () throws(CommandFailure) in
             // Whatever is wrong with it is found here, and changes nothing.
@@ -311,12 +306,8 @@ struct RunCommand: ParsableCommand {
         var settings = try reporting(configuration.settings(device:), choice)
         let layout = try reporting(configuration.keyboardLayout)
         if let barcodes = try barcodeModeOptions.rules(layout: layout) { settings.typing.barcodes = barcodes }
-        settings.typing.barcodes = try reporting(
-            snippets.meant,
-            settings.typing.barcodes,
-            layout,
-            settings.typing.table.keys
-        )
+        let (rules, keys) = (settings.typing.barcodes, settings.typing.table.keys)
+        settings.typing.barcodes = try reporting(snippets.meant, rules, layout, keys)
         settings.typing.keypad = keypad
         return settings
     }
