@@ -25,14 +25,37 @@ struct ModuleArrowsTests {
     func imports() throws {
         let manifest = ModuleArrows(manifest: try RepositoryFiles.text("Package.swift"))
         // Modules of C import nothing.
-        var files: [(module: String, text: String)] = manifest.modules.keys.map { ($0, "") }
+        let imported = ModuleArrows(imports: try manifest.modules.keys.map { ($0, "") } + Self.sources())
+        #expect(imported.differences(from: manifest, "the imports", "Package.swift") == [])
+    }
+
+    @Test("Failures of commands are made in the control socket's module and above it only")
+    func failures() throws {
+        let makers: Set = ["Texts", "Control", "Daemon", "Setup", "blewedge"]
+        let sources = try Self.sources()
+        #expect(Self.modules(naming: "CommandFailure", in: sources) == makers)
+        #expect(
+            Self.modules(naming: "Low", in: [("a", "Low.x"), ("b", "Lower LowX"), ("c", "let x: Low?")]) == ["a", "c"]
+        )
+    }
+
+    private static func sources() throws -> [(module: String, text: String)] {
+        var files: [(module: String, text: String)] = []
         for (folder, module) in [("Sources", nil), ("udev", "ServiceFiles")] {
             for file in try RepositoryFiles.files(below: folder) where file.hasSuffix(".swift") {
                 files.append((module ?? String(file.split(separator: "/")[1]), try RepositoryFiles.text(file)))
             }
         }
-        let imported = ModuleArrows(imports: files)
-        #expect(imported.differences(from: manifest, "the imports", "Package.swift") == [])
+        return files
+    }
+
+    /// The modules in whose sources that word occurs.
+    private static func modules(naming word: String, in files: [(module: String, text: String)]) -> Set<String> {
+        Set(
+            files.filter { file in
+                file.text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.contains { $0 == word }
+            }.map(\.module)
+        )
     }
 
     @Test("An arrow or a module too many or too few is named, on either side")
