@@ -60,8 +60,8 @@ package final class DeviceSession {
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in source.useFraming(profile?.framing) }
         // The hot path goes on: from the profile's characteristic into the ring of each output.
-        link.onValue = { [unowned self] value in
-            source.receive(value, epoch: link.epoch, isFromOpenDevice: link.isOpen)
+        link.onValue = { [unowned self] value, isFromOpenDevice in
+            source.receive(value, epoch: link.epoch, isFromOpenDevice: isFromOpenDevice)
             onReceived?(value.count)
             if let excess = flood.check(source.outrun) { endFlood(excess) }
         }

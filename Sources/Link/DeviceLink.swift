@@ -33,7 +33,7 @@ package final class DeviceLink {
 
     package var onEvent: ((Event) -> Void)?
     /// Takes each value of the profile's characteristic, in place.
-    package var onValue: ((Span<UInt8>) -> Void)?
+    package var onValue: ((Span<UInt8>, _ isFromOpenDevice: Bool) -> Void)?
     /// Told of the timing of a new link, nil where that is not known, and of each change.
     package var onTiming: ((ConnectionTiming?) -> Void)?
     /// Told before the first value behind packets that the kernel has dropped.
@@ -50,14 +50,13 @@ package final class DeviceLink {
     package private(set) var required = GATTLinkSecurity.Level.none
     /// True once a value came that was not secure: the link ends, and no other value of it is taken.
     private var isRefused = false
-    /// Whether anybody may be the device at the link's other end: nothing is asked that only a paired one has.
-    package var isOpen: Bool { required == .none || link?.security.suffices(for: required) != true }
     package private(set) var counts = LinkCounts()
 
     private let radio: RadioArbiter
     private let profiles: [Profile]
     private let driver: LinkDriver
     private var link: ATTLink? { driver.link }
+    private var isSecured: Bool { link?.security.suffices(for: required) == true }
     private var setup: LinkSetup {
         didSet { wanted = commands.isAwaiting ? nil : setup.wanted }
     }
@@ -197,7 +196,13 @@ package final class DeviceLink {
             link.onTiming = { [unowned self] timing in onTiming?(timing) }
             onTiming?(link.timing)
             // The device chooses whether it notifies or indicates (D-36).
-            link.onValue = { [unowned self] handle, _, value in take(value, of: handle) }
+            // The hot path begins: one comparison, and on to the keyboard's ring.
+            link.onValue = { [unowned self] handle, _, value in
+                if required > .none, isRefused || !isSecured { return refuseValue() }
+                guard handle == wanted else { return takeReply(value, from: handle) }
+                received.notifications &+= 1
+                onValue?(value, required == .none)
+            }
         case .ready(let link):
             setup = LinkSetup(profiles: profiles)
             progress(link.perform { client, now in setup.begin(&client, now: now) })
@@ -230,24 +235,15 @@ package final class DeviceLink {
             if let device { _ = radio.adapter?.quality(of: device) }
             let earlyBytes = setup.earlyBytes
             onEvent?(.ready)
-            if !earlyBytes.isEmpty, link != nil { onValue?(earlyBytes.span) }
+            if !earlyBytes.isEmpty, link != nil { onValue?(earlyBytes.span, required == .none) }
         case .refused(let failure): onEvent?(.failed(.handshake(failure)))
         case .unsupported(let lack): onEvent?(.unsupported(lack))
         // A bearer that failed closes the link, which is reported then.
         case .failed(.bearer): break
-        case .failed(let error): onEvent?(.failed(.procedure(error, device, isEncrypted: !isOpen)))
+        case .failed(let error):
+            let isEncrypted = required > .none && isSecured
+            onEvent?(.failed(.procedure(error, device, isEncrypted: isEncrypted)))
         }
-    }
-
-    /// The hot path begins: one comparison, and on to the keyboard's ring.
-    private func take(_ value: Span<UInt8>, of handle: AttributeHandle) {
-        if required > .none, isRefused || link?.security.suffices(for: required) != true { return refuseValue() }
-        guard handle == wanted else {
-            takeReply(value, from: handle)
-            return
-        }
-        received.notifications &+= 1
-        onValue?(value)
     }
 
     /// Hands what the device says during its profile's handshake to that, and later to the command under way.
@@ -277,7 +273,7 @@ package final class DeviceLink {
         while true {
             if !steps.others.isEmpty {
                 received.notifications &+= 1
-                onValue?(steps.others.span)
+                onValue?(steps.others.span, required == .none)
             }
             armCommandTimer()
             for end in steps.ends { commandEnds.removeValue(forKey: end.number)?(end.outcome) }

@@ -23,8 +23,10 @@ package final class TypingThread: Sendable {
     private let answered = Atomic<UInt32>(0)
     private let failure = Mutex<Errno?>(nil)
     private let ended = Atomic<Bool>(false)
+    /// The time before which nothing is typed, in nanoseconds.
     private let notBefore: Atomic<Int64>
-    private let hands: SharedTypist
+    /// The typing thread waits for the lock; the thread that brings bytes only tries it.
+    private let state: Mutex<TypingState>
 
     /// Starts the thread.
     ///
@@ -43,12 +45,8 @@ package final class TypingThread: Sendable {
     ) throws(Errno) {
         self.waker = try Waker()
         self.finished = finished
-        let notBefore = MonotonicClock.nanoseconds + Self.settlingTime
-        self.notBefore = Atomic(notBefore)
-        hands = SharedTypist(
-            TypingState(typist, device, meant, keypad: keypad, separation: separation, screen: screen),
-            notBefore: notBefore
-        )
+        notBefore = Atomic(MonotonicClock.nanoseconds + Self.settlingTime)
+        state = Mutex(TypingState(typist, device, meant, keypad: keypad, separation: separation, screen: screen))
         _ = try SystemThread(name: "typist") { [self] in
             run()
             ended.store(true, ordering: .releasing)
@@ -62,7 +60,9 @@ package final class TypingThread: Sendable {
     ///
     /// Bytes that are not yet due, or cannot be typed by this thread, are left to the typing thread.
     package func typeIfAsleep(now: Int64) {
-        if hands.typeIfFree(now: now) != .sleep { waker.wake() }
+        let isTyped =
+            now >= notBefore.load(ordering: .relaxed) && state.withLockIfAvailable { $0.turn(now: now) } == .sleep
+        if !isTyped { waker.wake() }
     }
 
     package func wake() { waker.wake() }
@@ -90,9 +90,8 @@ package final class TypingThread: Sendable {
 
     /// Goes on with another keyboard after a failure, as soon as its readers have had time to open it.
     package func resume(on device: any KeyboardDevice) {
-        let time = MonotonicClock.nanoseconds + Self.settlingTime
-        notBefore.store(time, ordering: .relaxed)
-        hands.resume(on: device, notBefore: time)
+        notBefore.store(MonotonicClock.nanoseconds + Self.settlingTime, ordering: .relaxed)
+        state.withLock { $0.resume(on: device) }
         failure.withLock { $0 = nil }
         waker.wake()
     }
@@ -102,7 +101,7 @@ package final class TypingThread: Sendable {
         settle()
         while true {
             let question = asked.load(ordering: .relaxed)
-            let turn = hands.type()
+            let turn = state.withLock { $0.turn(now: MonotonicClock.nanoseconds) }
             answer(question)
             switch turn {
             case .failed(let error):

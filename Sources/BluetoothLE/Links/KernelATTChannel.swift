@@ -84,7 +84,7 @@ package final class KernelATTChannel: ATTChannel {
             // A connection that is made at once is reported through the loop all the same, when the caller has
             // returned.
             registration = try loop.watch(socket.descriptor, for: .writable) { [unowned self] readiness in
-                handle(readiness)
+                if self.completion == nil { handle(readiness) } else { finishConnecting() }
             }
         } catch {
             throw .system(error)
@@ -149,10 +149,6 @@ package final class KernelATTChannel: ATTChannel {
     }
 
     private func handle(_ readiness: EventLoop.Readiness) {
-        guard completion == nil else {
-            finishConnecting()
-            return
-        }
         guard securing == nil else {
             finishSecuring()
             return
@@ -280,7 +276,7 @@ package final class KernelATTChannel: ATTChannel {
                         receiver?(pdu)
                     }
                 } else {
-                    received = try socket.receiveUnmarked { pdu in receiver?(pdu) }
+                    received = try socket.receiveUnmarked(receiver ?? { _ in })
                 }
                 receiveFaults.clear()
                 guard case .done(let count) = received else {

@@ -2,7 +2,6 @@
 
 import Keystrokes
 import LinuxIO
-import Synchronization
 import SystemPackage
 
 enum TypingTurn: Equatable {
@@ -12,35 +11,6 @@ enum TypingTurn: Equatable {
     case wait(Int64)
     /// The keyboard takes no more events.
     case failed(Errno)
-}
-
-/// The typist and its keyboard behind a lock.
-///
-/// The typing thread waits for the lock; the thread that brings bytes only tries it.
-final class SharedTypist: Sendable {
-    private let state: Mutex<TypingState>
-    private let notBefore: Atomic<Int64>
-
-    /// Makes the lock; nothing is typed before the time `notBefore`, in nanoseconds.
-    init(_ state: consuming sending TypingState, notBefore: Int64) {
-        self.state = Mutex(state)
-        self.notBefore = Atomic(notBefore)
-    }
-
-    /// Goes on with another keyboard after a failure, not before that time.
-    func resume(on device: any KeyboardDevice, notBefore: Int64) {
-        self.notBefore.store(notBefore, ordering: .relaxed)
-        state.withLock { $0.resume(on: device) }
-    }
-
-    /// Types the events that are due, after waiting for the lock.
-    func type() -> TypingTurn { state.withLock { $0.turn(now: MonotonicClock.nanoseconds) } }
-
-    /// Types the events that are due; nil if the lock is taken, or the time `notBefore` has not come.
-    func typeIfFree(now: Int64) -> TypingTurn? {
-        guard now >= notBefore.load(ordering: .relaxed) else { return nil }
-        return state.withLockIfAvailable { $0.turn(now: now) }
-    }
 }
 
 /// The typists, their keyboard, and the queue to the self-check.
