@@ -55,23 +55,6 @@ package struct BondFacts: Equatable, Sendable {
     package var isSecureConnections: Bool
     /// True where the device has given the key of its private addresses.
     package var hasResolvingKey: Bool
-
-    /// Facts that a daemon told.
-    package init(
-        device: DeviceAddress,
-        adapter: BluetoothAddress,
-        level: GATTLinkSecurity.Level,
-        keySize: UInt8,
-        isSecureConnections: Bool,
-        hasResolvingKey: Bool
-    ) {
-        self.device = device
-        self.adapter = adapter
-        self.level = level
-        self.keySize = keySize
-        self.isSecureConnections = isSecureConnections
-        self.hasResolvingKey = hasResolvingKey
-    }
 }
 
 extension BondFacts {

@@ -9,7 +9,6 @@ package import Texts
 package struct BeaconAvailability: Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         case possible
-        /// The adapter has not been opened yet.
         case starting
         case unconfigured
         case noAdapter = "no-adapter"

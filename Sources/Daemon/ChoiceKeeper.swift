@@ -57,7 +57,6 @@ final class ChoiceKeeper {
         }
     }
 
-    /// Removes the choice from its file.
     func forget() throws(CommandFailure) {
         try reporting(store.forget)
         fault = nil
@@ -73,7 +72,6 @@ final class ChoiceKeeper {
 }
 
 extension Errno {
-    /// True for a file that this process may read, and not write.
     fileprivate var forbidsWriting: Bool {
         self == .readOnlyFileSystem || self == .permissionDenied || self == .notPermitted
     }

@@ -14,7 +14,6 @@ package import Typing
 package final class Daemon {
     /// The settings of the daemon that do not concern typing.
     package struct Options: Sendable {
-        /// Where it keeps what it needs.
         package var paths: DaemonPaths
         /// Whether it follows the file of the choice; else its device is the one of its settings, for good.
         package var followsChoice: Bool
@@ -49,7 +48,6 @@ package final class Daemon {
     package var onEvent: ((KeyboardService.Event) -> Void)?
     /// Told of what goes on beside that, for people.
     package var onNote: ((Reason) -> Void)?
-    /// Called when a client has asked for the end.
     package var onStopAsked: (() -> Void)?
     /// Told how much was received from the device: at once, then ten times a second at most, and before its link's end.
     package var onReceived: ((ReceivedMeter.Report) -> Void)?

@@ -12,10 +12,8 @@ package struct DesignatedStore: Sendable {
 
     package var path: FilePath { file.path }
 
-    /// The beacons kept in a file, which need not be there.
     package init(_ path: FilePath) { file = KeptFile(path, limit: 256 * 1024) }
 
-    /// The designated beacons; none without a file.
     package func read() throws(CommandFailure) -> DesignatedBeacons {
         do {
             return try file.read { bytes throws(DesignatedBeacons.UnreadableLine) in
@@ -47,7 +45,6 @@ package struct DesignatedStore: Sendable {
         try file.withLock(refused: { CommandFailure($0) as any Error }, { () throws(any Error) in try body() })
     }
 
-    /// Forgets all of them; none is no error.
     package func remove() throws(CommandFailure) {
         do {
             try file.remove()

@@ -38,11 +38,9 @@ package final class DeviceSession {
     private var flood = FloodLimit()
     private var isStopping = false
 
-    /// The device that is meant; nil for none.
     package private(set) var choice: DeviceSelector?
     /// The chosen device as it was heard last; nil before it was.
     package private(set) var address: DeviceAddress?
-    /// The reason for the state.
     package private(set) var reason: Reason?
 
     /// A session with the device of the settings, which types on `outputs`; nothing is scanned for before `adapterReady`.
@@ -160,10 +158,8 @@ package final class DeviceSession {
     /// True while connecting: no client may scan then.
     package var isAttempting: Bool { session.isAttempting }
 
-    /// The profile that the device was found to have; nil without a link.
     package var profile: Profile? { link.profile }
 
-    /// The link that is ready; nil without one.
     package var linkFacts: LinkFacts? { link.facts }
 
     package var linkCounts: LinkCounts { link.counts }
@@ -185,7 +181,6 @@ package final class DeviceSession {
         apply(.adapterReady)
     }
 
-    /// Takes an adapter that cannot be used, for that reason.
     package func adapterFailed(_ error: AdapterError) { apply(Session.Event(error)) }
 
     package func adapterRefused(_ refusal: CommandFailure) {

@@ -40,7 +40,6 @@ package final class KeyboardService {
     private let settings: KeyboardSettings
     private let core: AdapterCore
     private let looks: ClientScans
-    /// The pairing that a client has asked for.
     private var pairer: DevicePairer?
     private var onPairingEnd: (() -> Void)?
     private var isStopping = false
@@ -76,7 +75,6 @@ package final class KeyboardService {
         core.isAbandoned = { [unowned self] in isAbandoned?() ?? false }
     }
 
-    /// Joins the service with the wire whose screen it types on.
     package func join(_ wire: TextOutput) {
         wire.join(keyboard)
         self.wire = wire.end
@@ -112,7 +110,6 @@ package final class KeyboardService {
         guard keyboard.press(sequence.bytes) else { throw .keysWait }
     }
 
-    /// The keys that clients may press; nil for none.
     package var keypad: Keypad? { settings.typing.keypad }
 
     /// The byte that ends a barcode here: CR, or a terminator of scan mode's; nil where only a silence ends one.
@@ -137,7 +134,6 @@ package final class KeyboardService {
 
     package var radioCounts: RadioCounts { core.radio.counts }
 
-    /// The adapter that is used; nil while there is none.
     package var adapter: (any LowEnergyAdapter)? { core.adapter }
 
     private func admits(_ adapter: String) -> Bool {

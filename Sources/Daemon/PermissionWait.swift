@@ -15,12 +15,10 @@ import Typing
 ///
 /// It is in the state `unauthorized`, and has neither a keyboard nor an adapter.
 package final class PermissionWait {
-    /// The time between two looks.
     private static let interval = Duration.seconds(3)
 
     /// Told of the state when it begins.
     package var onEvent: ((KeyboardService.Event) -> Void)?
-    /// Called when a client has asked for the end.
     package var onStopAsked: (() -> Void)?
     /// Called once, when the permissions are there.
     ///

@@ -17,11 +17,9 @@ extension Session {
         case forbidden(Reason)
         /// The user chose a device, and it is another than before.
         case switched
-        /// The user dropped the choice.
         case forgotten
         /// The user wants the link, or chose the same device again.
         case connectAsked
-        /// The user wants no link.
         case disconnectAsked
         /// The chosen device was heard while listening, and accepts connections.
         case heard(DeviceAddress)
@@ -39,7 +37,6 @@ extension Session {
         case flooded(Reason)
         /// A pairing needs the radio: no link is begun until its end, and one that is ready ends too where that is said.
         case pairingBegins(endingLink: Bool)
-        /// The radio is free again.
         case pairingEnds
         /// The link that `closeLink` asked to close is closed.
         case linkClosed
@@ -49,7 +46,6 @@ extension Session {
 
 extension Session {
     package enum Action: Equatable, Sendable {
-        /// Listen for the chosen device.
         case scan
         case stopScan
         /// Connect, subscribe, and carry out the handshake.

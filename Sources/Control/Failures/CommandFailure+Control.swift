@@ -64,7 +64,6 @@ extension JSONObject {
 }
 
 extension String {
-    /// The path without its last component.
     fileprivate var directory: String {
         guard let slash = lastIndex(of: "/") else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])
