@@ -7,16 +7,18 @@ package import Texts
 
 extension JSONObject {
     /// The most bytes of the devices in an answer: less than clients take, by what else is in it.
-    private static let mostBytes = ControlClient.mostBytes - 1024
+    private static let mostBytes = ControlClient.mostBytes - 4096
     /// The most bytes of one of them: as many devices as a table has fit then.
     private static let mostDeviceBytes = 4000
 
-    /// The devices of a look, the first ones first, as many as fit into so many bytes; `leftOut` is the number of the others.
+    /// The devices of a look, the first ones first, as many as fit into so many bytes; `leftOut` is the number of the others,
+    /// `selection` the chosen device.
     ///
     /// A device whose text is longer than `mostDeviceBytes` loses its data and its last services, and has `cut` then: nobody
     /// takes the others' room.
     package init(
         devices: [DiscoveredDevice],
+        choice: DeviceSelector? = nil,
         mostBytes: Int = mostBytes,
         mostDeviceBytes: Int = mostDeviceBytes
     ) {
@@ -32,6 +34,7 @@ extension JSONObject {
         }
         add("devices", objects)
         if objects.count < devices.count { add("leftOut", devices.count - objects.count) }
+        add("selection", choice?.kept.map { JSONObject($0) })
     }
 
     /// A device in so many bytes, unless its name alone takes more.

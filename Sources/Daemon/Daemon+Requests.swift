@@ -95,7 +95,7 @@ extension Daemon {
         } catch {
             return reply(.failure(error))
         }
-        if case .kept(let kept)? = service.device.choice {
+        if let kept = service.device.choice?.kept {
             if choice.means(kept) { return reply(keep(kept, security)) }
             if !confirmed { return reply(.failure(.chosenAlready(kept))) }
         }
@@ -118,13 +118,11 @@ extension Daemon {
         _ security: SecurityPolicy,
         heard: DeviceAddress? = nil
     ) -> Result<JSONObject, CommandFailure> {
-        var earlier: SelectedDevice?
-        if case .kept(let before)? = service.device.choice { earlier = before }
         let choice: SelectedDevice
         let unkept: Message?
         do throws(CommandFailure) {
             let claim = try reporting(bonds.read).claim(of: kept.device, on: service.adapter?.address)
-            choice = try reporting(security.secured, kept, claim, earlier)
+            choice = try reporting(security.secured, kept, claim, service.device.choice?.kept)
             unkept = try self.choice.write(choice)
         } catch {
             return .failure(error)
@@ -213,8 +211,8 @@ extension Daemon {
         isAnew: Bool,
         _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
     ) {
-        service.survey(for: duration, isAnew: isAnew) { result in
-            reply(result.map { devices in JSONObject(devices: devices) })
+        service.survey(for: duration, isAnew: isAnew) { [weak self] result in
+            reply(result.map { devices in JSONObject(devices: devices, choice: self?.service.device.choice) })
         }
     }
 

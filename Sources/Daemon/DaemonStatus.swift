@@ -60,7 +60,7 @@ package struct DaemonStatus: Sendable {
         object.add("seconds", since.components.seconds)
         object.add("device", choice.map { "\($0)" })
         object.add(device)
-        object.add("selection", keptChoice)
+        object.add("selection", choice?.kept.map { JSONObject($0) })
         object.add("requiredSecurity", requiredSecurity?.word)
         object.add("adapter", adapter)
         object.add("keyboard", keyboard)
@@ -91,11 +91,6 @@ package struct DaemonStatus: Sendable {
         object.add("pid", ProcessFacts.number)
         object.add("program", labels.program)
         return object
-    }
-
-    private var keptChoice: JSONObject? {
-        guard case .kept(let kept)? = choice else { return nil }
-        return JSONObject(kept)
     }
 }
 

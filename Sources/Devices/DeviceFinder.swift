@@ -96,7 +96,7 @@ package final class DeviceFinder {
             goOn()
             radio.start(scan)
         }
-        if case .kept(let kept) = choice, let name = kept.name { listen(for: name, in: Self.nameDelay) }
+        if let name = choice.kept?.name { listen(for: name, in: Self.nameDelay) }
     }
 
     private func stopSides() {

@@ -24,6 +24,9 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The device that is kept; nil for one that is meant otherwise.
+    package var kept: SelectedDevice? { if case .kept(let kept) = self { kept } else { nil } }
+
     /// The text that the user wrote.
     package var description: String {
         switch self {
@@ -88,9 +91,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
             }
         let identity = address.map { DeviceAddress($0, device.address.type) } ?? device.address
         // A name that was kept is not lost because none was heard this time.
-        var known: String?
-        if case .kept(let kept) = self { known = kept.name }
-        return SelectedDevice(identity, name: device.name?.text ?? known)
+        return SelectedDevice(identity, name: device.name?.text ?? kept?.name)
     }
 
     // MARK: How it is listened for

@@ -252,7 +252,7 @@ struct DaemonCommandTests {
             #expect(home.text("selection") == nil)
         }
         #expect(try use("--security", "none").status == 0)
-        #expect(home.text("selection")?.contains("security = none") == true)
+        #expect(home.text("selection")?.contains(#""security":"none""#) == true)
         #expect(try use("--security", "low").status == 64)
 
         try home.write("security = \"encrypted\"\n", to: "blewedge.toml")

@@ -130,7 +130,7 @@ def open_device(bench: Bench) -> None:
         got, seen = on_terminal(bench, ("use", NEW, "--address-type", "public"), answer)
         if got != status or file.exists() != is_yes or "anyone who copies its name and address can type" not in seen:
             raise Failure(f"answered {answer!r}, status {got} instead of {status}, kept {file.exists()}: {seen!r}")
-        if is_yes and "security = none" not in file.read_text():
+        if is_yes and json.loads(file.read_text())["security"] != "none":
             raise Failure(f"kept is {file.read_text()!r}")
     bench.daemon.start()
     for answer, status, is_yes in ANSWERS:

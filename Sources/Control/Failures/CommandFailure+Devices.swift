@@ -48,8 +48,7 @@ extension CommandFailure {
 
     /// The name of the kept device is on the air at another address.
     package static func heardElsewhere(_ choice: DeviceSelector, _ namesake: DiscoveredDevice) -> CommandFailure {
-        var address = ""
-        if case .kept(let kept) = choice { address = "\(kept.device)" }
+        let address = choice.kept.map { "\($0.device)" } ?? ""
         let other = namesake.address
         return .init(.timeout, LinkFaultText.heardElsewhere, "\(choice)", "\(other)", address, "\(other.address)")
     }

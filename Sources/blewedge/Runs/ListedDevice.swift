@@ -208,6 +208,7 @@ struct DaemonScan: ~Copyable {
     private var devices: [ListedDevice]
     /// The devices for which its last answer had no room.
     private var leftOut: Int64
+    private var selection: SelectedDevice?
 
     /// A scan through the daemon that uses this adapter; nil where none does, or it may not be asked.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
@@ -234,8 +235,7 @@ struct DaemonScan: ~Copyable {
             case .news(let text): try StandardStream.output.write(news.map { text.line($0) }.joined())
             case .live:
                 let size = StandardStream.output.windowSize ?? (80, 24)
-                let choice = try client.status()?.selection
-                let lines = DeviceText.table(rows.rows(devices, choice), columns: size.columns)
+                let lines = DeviceText.table(rows.rows(devices, selection), columns: size.columns)
                 try StandardStream.output.write(table.frame(lines, rows: size.rows))
             case .atTheEnd: break
             }
@@ -261,6 +261,7 @@ struct DaemonScan: ~Copyable {
     private mutating func look(for time: Duration, isAnew: Bool) throws -> [ListedDevice] {
         let answer = try client.ask(.scan(for: time, isAnew: isAnew), patience: time + ControlClient.patience)
         leftOut = answer.value["leftOut"]?.integer ?? 0
+        selection = answer.value["selection"].flatMap(SelectedDevice.init(answer:))
         let known = Dictionary(devices.map { ($0.address, $0.content) }) { first, _ in first }
         devices = ListedDevice.list(answer.value).filter { filter.matches(name: $0.name?.text, services: $0.services) }
         return devices.filter { known[$0.address] != $0.content }

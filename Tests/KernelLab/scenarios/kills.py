@@ -212,8 +212,8 @@ async def kill_each(bench: Bench, count: int) -> None:
         await use_open(bench, device)
         choice = await bench.guest.read_file(CHOICE_FILE)
         # An address is chosen without a name where none is heard beside it.
-        unnamed = b"".join(line for line in choice.splitlines(keepends=True) if not line.startswith(b"name"))
-        killer.choices += [choice, unnamed]
+        unnamed = {name: value for name, value in json.loads(choice).items() if name != "name"}
+        killer.choices += [choice, json.dumps(unnamed, separators=(",", ":")).encode() + b"\n"]
     await killer.kill(daemon.program)
     await bench.peer.until_alone(20)
     kinds = (killer.at_start, killer.while_choosing, killer.while_typing, killer.at_start)
