@@ -199,6 +199,40 @@ public struct ByteWriter: Sendable {
     }
 }
 
+/// A value with one form in a packet.
+package protocol ByteWritable {
+    func write(to writer: inout ByteWriter)
+}
+
+extension ByteWriter {
+    /// The bytes of these values, one after the other.
+    package static func bytes<each Value: ByteWritable>(_ values: repeat each Value) -> [UInt8] {
+        var writer = ByteWriter()
+        repeat (each values).write(to: &writer)
+        return writer.bytes
+    }
+}
+
+extension ByteWritable where Self: FixedWidthInteger & UnsignedInteger {
+    package func write(to writer: inout ByteWriter) { writer.write(self) }
+}
+
+extension UInt8: ByteWritable {}
+extension UInt16: ByteWritable {}
+extension UInt32: ByteWritable {}
+extension UInt64: ByteWritable {}
+extension UInt128: ByteWritable {}
+extension ConnectionParameters: ByteWritable {}
+extension ManagementAddress: ByteWritable {}
+
+extension [UInt8]: ByteWritable {
+    package func write(to writer: inout ByteWriter) { writer.write(self) }
+}
+
+extension BluetoothAddress: ByteWritable {
+    package func write(to writer: inout ByteWriter) { writer.write(self) }
+}
+
 extension Span<UInt8> {
     /// The eight bytes from `offset` on as a little-endian number; like a subscript, it stops the program out of
     /// bounds.

@@ -4,7 +4,6 @@ import BluetoothPackets
 
 /// One advertiser of a controller: the only one of the legacy commands, or one of the extended ones.
 struct AdvertisingSet {
-    /// The kind of its advertisements.
     struct Properties: OptionSet, Hashable {
         let rawValue: UInt16
         static let connectable = Properties(rawValue: 1 << 0)
@@ -69,7 +68,6 @@ struct AdvertisingSet {
     var end: Duration?
     /// The number of events after which it ends by itself; zero for never.
     var maximumEvents: UInt8 = 0
-    /// The number of events since it was enabled.
     var eventCount: UInt8 = 0
     /// The address that it advertises, fixed while it is on.
     var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
@@ -97,13 +95,10 @@ struct ScanWindow: Hashable {
     var interval: UInt16 = 0x0010
     /// In the same units, no longer than the interval.
     var window: UInt16 = 0x0010
-    /// The beginning of the first interval.
     var start = Duration.zero
 
-    /// The window that LE Set Scan Parameters and the extended commands describe.
     init() {}
 
-    /// Reads Scan_Interval and Scan_Window.
     init(_ parameters: inout CommandParameters, in range: ClosedRange<UInt16>) throws(Refusal) {
         interval = try parameters.readUInt16(in: range)
         window = try parameters.readUInt16(in: range)

@@ -208,40 +208,34 @@ struct CommandParameters {
         return bytes[offset]
     }
 
-    /// The next byte, which must be in `range`.
     mutating func readUInt8(in range: ClosedRange<UInt8>) throws(Refusal) -> UInt8 {
         let value = try readUInt8()
         guard range.contains(value) else { throw .invalid }
         return value
     }
 
-    /// The next two bytes, the least significant first.
     mutating func readUInt16() throws(Refusal) -> UInt16 {
         let low = try readUInt8()
         return UInt16(low) | UInt16(try readUInt8()) &<< 8
     }
 
-    /// The next two bytes, which must be in `range`.
     mutating func readUInt16(in range: ClosedRange<UInt16>) throws(Refusal) -> UInt16 {
         let value = try readUInt16()
         guard range.contains(value) else { throw .invalid }
         return value
     }
 
-    /// The next three bytes, the least significant first.
     mutating func readUInt24() throws(Refusal) -> UInt32 {
         let low = try readUInt16()
         return UInt32(low) | UInt32(try readUInt8()) &<< 16
     }
 
-    /// The next eight bytes, the least significant first.
     mutating func readUInt64() throws(Refusal) -> UInt64 {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 64, by: 8) { value |= UInt64(try readUInt8()) &<< shift }
         return value
     }
 
-    /// The next six bytes, as an address.
     mutating func readAddress() throws(Refusal) -> BluetoothAddress {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 48, by: 8) { value |= UInt64(try readUInt8()) &<< shift }

@@ -38,10 +38,8 @@ final class Link {
         case readFeatures
         case update(ConnectionParameters)
         case requestUpdate(ConnectionParameters)
-        /// The central refuses the requested parameters.
         case rejectUpdate(HCIStatus)
         case terminate(HCIStatus)
-        /// The central wants the link encrypted with a key.
         case encrypt(key: UInt128, random: UInt64, diversifier: UInt16)
         /// The peripheral's host has given the key, or has none.
         case startEncryption(key: UInt128?)
@@ -64,7 +62,6 @@ final class Link {
         var operations: [Operation] = []
     }
 
-    /// New parameters, and the time from which on they are used.
     struct Update {
         var parameters: ConnectionParameters
         var instant: Duration
@@ -96,7 +93,6 @@ final class Link {
     /// True while the central's host was asked and has not answered.
     var isHostAsked = false
 
-    /// A link of which the first connection event is at `anchor`.
     init(central: End, peripheral: End, parameters: ConnectionParameters, anchor: Duration) {
         self.central = central
         self.peripheral = peripheral
@@ -119,17 +115,13 @@ final class Link {
     }
 
     var interval: Duration { .microseconds(1250) * Int(parameters.maximumInterval) }
-    /// The supervision time-out in use.
     var timeout: Duration { .milliseconds(10) * Int(parameters.supervisionTimeout) }
-    /// True while both ends hear each other and exist.
     var isWhole: Bool { !isCut && central.isAlive && peripheral.isAlive }
 
-    /// True when something waits for a connection event.
     var hasWork: Bool {
         !central.queue.isEmpty || !peripheral.queue.isEmpty
             || !central.operations.isEmpty || !peripheral.operations.isEmpty
     }
-    /// True while the parameters are being changed or negotiated.
     var isChanging: Bool {
         update != nil || requestDeadline != nil
             || (central.operations + peripheral.operations).contains { operation in
@@ -172,7 +164,6 @@ final class Link {
         nextExchange = min(nextExchange ?? time, time)
     }
 
-    /// Notes a connection event at which the two heard each other.
     func noteExchange(at time: Duration) {
         lastHeard = time
         isEstablished = true
@@ -187,7 +178,6 @@ final class Link {
         nextExchange = nil
     }
 
-    /// Notes that the two hear each other again.
     func mend(now: Duration) {
         isCut = false
         wake(now: now)

@@ -8,7 +8,6 @@ extension VirtualController {
     /// The longest random delay between two events (Core 6.0, Vol 6, Part B, 4.4.2.2.1).
     private static let maximumDelay: Int64 = 10_000
 
-    /// The index of the set with a handle; nil for one that does not exist.
     func place(ofSet handle: UInt8?) -> Int? {
         state.sets.firstIndex { $0.handle == handle }
     }
@@ -19,8 +18,6 @@ extension VirtualController {
         state.sets.append(AdvertisingSet(handle: nil))
         return state.sets.count - 1
     }
-
-    // MARK: Legacy commands
 
     /// LE Set Advertising Parameters (Core 6.0, Vol 4, Part E, 7.8.5).
     func setAdvertisingParameters(_ parameters: inout CommandParameters) throws(Refusal) {
@@ -74,9 +71,6 @@ extension VirtualController {
         try enable(place, as: address, for: nil, maximumEvents: 0)
     }
 
-    // MARK: Events
-
-    /// Checks the conditions that every set needs to be enabled.
     func checkRoom(_ set: AdvertisingSet) throws(Refusal) {
         guard !set.properties.contains(.connectable) || connectionCount < Int(configuration.maximumConnections) else {
             throw Refusal(status: .connectionLimitExceeded)
@@ -155,11 +149,7 @@ extension VirtualController {
     /// Part E, 7.7.65.19).
     func noteScanRequest(_ set: AdvertisingSet, from scanner: DeviceAddress) {
         guard let handle = set.handle, set.reportsScanRequests else { return }
-        var writer = ByteWriter()
-        writer.write(handle)
-        writer.write(scanner.type.rawValue)
-        writer.write(scanner.address)
-        emit(.scanRequestReceived, writer.bytes)
+        emit(.scanRequestReceived, ByteWriter.bytes(handle, scanner.type.rawValue, scanner.address))
     }
 
     /// Ends a set because a device has connected to it; the event follows that of the connection (Core 6.0, Vol 4, Part
@@ -168,12 +158,7 @@ extension VirtualController {
         guard let place = place(ofSet: handle) else { return }
         state.sets[place].nextEvent = nil
         guard let handle else { return }
-        var writer = ByteWriter()
-        writer.write(HCIStatus.success.rawValue)
-        writer.write(handle)
-        writer.write(connection)
-        writer.write(UInt8(0))
-        emit(.advertisingSetTerminated, writer.bytes)
+        emit(.advertisingSetTerminated, ByteWriter.bytes(HCIStatus.success.rawValue, handle, connection, UInt8(0)))
     }
 }
 

@@ -10,7 +10,6 @@ extension VirtualController {
         configuration.generation == .extended || command.generation != .extended
     }
 
-    /// Takes a command packet: carries it out, or refuses it, and answers.
     func receiveCommand(_ packet: [UInt8]) {
         // Indicator, opcode, length.
         guard packet.count >= 4 else { return loseSynchronisation() }
@@ -47,21 +46,13 @@ extension VirtualController {
         endCommand(with: fault) { credits in
             guard let length = shape.returned else { return Self.commandStatus(status, credits, opcode) }
             let padding = [UInt8](repeating: 0, count: max(0, length - returned.count))
-            var writer = ByteWriter()
-            writer.write(credits)
-            writer.write(opcode.rawValue)
-            writer.write(status.rawValue)
-            writer.write(returned + padding)
-            return Self.event(HCIEvent.Code.commandComplete, writer.bytes)
+            let parameters = ByteWriter.bytes(credits, opcode.rawValue, status.rawValue, returned + padding)
+            return Self.event(HCIEvent.Code.commandComplete, parameters)
         }
     }
 
     private static func commandStatus(_ status: HCIStatus, _ credits: UInt8, _ opcode: HCIOpcode) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(status.rawValue)
-        writer.write(credits)
-        writer.write(opcode.rawValue)
-        return event(HCIEvent.Code.commandStatus, writer.bytes)
+        event(HCIEvent.Code.commandStatus, ByteWriter.bytes(status.rawValue, credits, opcode.rawValue))
     }
 
     /// Refuses the commands of the generation that the host has not chosen since Reset (Core 6.0, Vol 4, Part E,
@@ -119,7 +110,6 @@ extension VirtualController {
         return []
     }
 
-    /// The identity and features that a controller reports.
     enum Identity {
         /// The company number that belongs to nobody (Assigned Numbers, 7).
         static let company: UInt16 = 0xFFFF
@@ -135,7 +125,6 @@ extension VirtualController {
         }
         /// Every state and combination that 7.8.27 knows: bits 0 to 41.
         static let states: UInt64 = 0x0000_03FF_FFFF_FFFF
-        /// The power of transmission in dBm.
         static let txPower: UInt8 = 0
         /// All 37 data channels (Core 6.0, Vol 4, Part E, 7.8.20).
         static let channelMap: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0x1F]
@@ -143,46 +132,30 @@ extension VirtualController {
 
     /// Answers a command that only asks for information (Core 6.0, Vol 4, Part E, 7.4 and 7.8).
     func read(_ command: ControllerCommand) -> [UInt8] {
-        var writer = ByteWriter()
+        let length = configuration.aclDataLength
+        let count = configuration.aclBufferCount
         switch command {
         case .readLocalVersionInformation:
-            writeVersion(&writer)
-        case .readLocalSupportedCommands:
-            writer.write(SupportedCommands(Set(supportedCommands.map { $0.shape.bit })).octets)
-        case .readLocalSupportedFeatures: writer.write(Identity.features)
-        case .readAddress: writer.write(configuration.address)
-        case .readBufferSize:
-            let isShared = configuration.sharesBuffers
-            writer.write(isShared ? configuration.aclDataLength : 0)
-            writer.write(UInt8(0))
-            writer.write(isShared ? UInt16(configuration.aclBufferCount) : 0)
-            writer.write(UInt16(0))
-        case .leReadBufferSize:
-            let isShared = configuration.sharesBuffers
-            writer.write(isShared ? 0 : configuration.aclDataLength)
-            writer.write(isShared ? 0 : configuration.aclBufferCount)
-        case .leReadLocalSupportedFeatures: writer.write(Identity.lowEnergyFeatures(configuration.generation))
-        case .leReadAdvertisingTxPower: writer.write(Identity.txPower)
-        case .leReadFilterAcceptListSize: writer.write(configuration.acceptListSize)
-        case .leRand: writer.write(radio?.random(in: UInt64.min...UInt64.max) ?? 0)
-        case .leReadSupportedStates: writer.write(Identity.states)
-        case .leReadMaximumAdvertisingDataLength: writer.write(UInt16(Limit.extendedData))
-        case .leReadNumberOfSupportedAdvertisingSets: writer.write(configuration.advertisingSetCount)
-        default: break
+            let version = Identity.version(configuration.generation)
+            return ByteWriter.bytes(version, UInt16(0), version, Identity.company, UInt16(0))
+        case .readLocalSupportedCommands: return SupportedCommands(Set(supportedCommands.map { $0.shape.bit })).octets
+        case .readLocalSupportedFeatures: return ByteWriter.bytes(Identity.features)
+        case .readAddress: return ByteWriter.bytes(configuration.address)
+        case .readBufferSize where configuration.sharesBuffers:
+            return ByteWriter.bytes(length, UInt8(0), UInt16(count), UInt16(0))
+        case .leReadBufferSize where !configuration.sharesBuffers: return ByteWriter.bytes(length, count)
+        case .leReadLocalSupportedFeatures:
+            return ByteWriter.bytes(Identity.lowEnergyFeatures(configuration.generation))
+        case .leReadAdvertisingTxPower: return [Identity.txPower]
+        case .leReadFilterAcceptListSize: return [configuration.acceptListSize]
+        case .leRand: return ByteWriter.bytes(radio?.random(in: UInt64.min...UInt64.max) ?? 0)
+        case .leReadSupportedStates: return ByteWriter.bytes(Identity.states)
+        case .leReadMaximumAdvertisingDataLength: return ByteWriter.bytes(UInt16(Limit.extendedData))
+        case .leReadNumberOfSupportedAdvertisingSets: return [configuration.advertisingSetCount]
+        // The rest of the answer is zeros.
+        default: return []
         }
-        return writer.bytes
     }
-
-    private func writeVersion(_ writer: inout ByteWriter) {
-        let version = Identity.version(configuration.generation)
-        writer.write(version)
-        writer.write(UInt16(0))
-        writer.write(version)
-        writer.write(Identity.company)
-        writer.write(UInt16(0))
-    }
-
-    // MARK: Addresses
 
     /// LE Set Random Address: not while it is in use (Core 6.0, Vol 4, Part E, 7.8.4).
     func setRandomAddress(_ parameters: inout CommandParameters) throws(Refusal) {

@@ -25,13 +25,7 @@ extension VirtualController {
         let ownType = try parameters.readAddressType()
         let request = try ConnectionParameters(&parameters)
         try Self.readEventLengths(&parameters)
-        try initiate(
-            to: peer,
-            ownType,
-            window,
-            request,
-            isExtended: false
-        )
+        try initiate(to: peer, ownType, window, request, isExtended: false)
     }
 
     /// LE Extended Create Connection [v1] (Core 6.0, Vol 4, Part E, 7.8.66).
@@ -100,8 +94,6 @@ extension VirtualController {
         emitConnectionFailure(.unknownConnectionIdentifier, role: .central)
     }
 
-    // MARK: Connecting
-
     /// Connects to an advertiser that was just heard, if an attempt is for it and it answers; false if not.
     func connectIfWanted(to set: AdvertisingSet, of advertiser: VirtualController, _ radio: VirtualRadio) -> Bool {
         guard let initiation = state.initiation, initiation.window.isOpen(at: radio.now) else { return false }
@@ -141,8 +133,6 @@ extension VirtualController {
         return Self.handles.first { !used.contains($0) }
     }
 
-    // MARK: Events
-
     /// LE Enhanced Connection Complete [v1] where the host wants it, else LE Connection Complete (Core 6.0, Vol 4, Part
     /// E, 7.7.65.1 and 7.7.65.10).
     private func emitConnection(_ link: Link, _ role: ConnectionRole) {
@@ -178,21 +168,13 @@ extension VirtualController {
         clockAccuracy: UInt8
     ) {
         let isEnhanced = isWanted(.enhancedConnectionComplete)
-        var writer = ByteWriter()
-        writer.write(status.rawValue)
-        writer.write(handle)
-        writer.write(role.rawValue)
-        writer.write(peer.type.rawValue)
-        writer.write(peer.address)
-        if isEnhanced {
-            // No resolvable private address was generated on either side.
-            writer.write(BluetoothAddress(rawValue: 0))
-            writer.write(BluetoothAddress(rawValue: 0))
-        }
-        writer.write(parameters.maximumInterval)
-        writer.write(parameters.latency)
-        writer.write(parameters.supervisionTimeout)
-        writer.write(clockAccuracy)
-        emit(isEnhanced ? .enhancedConnectionComplete : .connectionComplete, writer.bytes)
+        // No resolvable private address was generated on either side.
+        let generated = [UInt8](repeating: 0, count: isEnhanced ? 12 : 0)
+        let peer = ByteWriter.bytes(role.rawValue, peer.type.rawValue, peer.address, generated)
+        let timing = ByteWriter.bytes(parameters.maximumInterval, parameters.latency, parameters.supervisionTimeout)
+        emit(
+            isEnhanced ? .enhancedConnectionComplete : .connectionComplete,
+            ByteWriter.bytes(status.rawValue, handle, peer, timing, clockAccuracy)
+        )
     }
 }

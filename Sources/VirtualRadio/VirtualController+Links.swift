@@ -70,11 +70,7 @@ extension VirtualController {
     /// Number Of Completed Packets (Core 6.0, Vol 4, Part E, 7.7.19).
     func emitCompleted(handle: UInt16, count: Int) {
         guard count > 0 else { return }
-        var writer = ByteWriter()
-        writer.write(UInt8(1))
-        writer.write(handle)
-        writer.write(UInt16(clamping: count))
-        emit(event: HCIEvent.Code.numberOfCompletedPackets, writer.bytes)
+        emit(event: HCIEvent.Code.numberOfCompletedPackets, ByteWriter.bytes(UInt8(1), handle, UInt16(clamping: count)))
     }
 
     /// The reasons that a host may give (Core 6.0, Vol 4, Part E, 7.1.6).
@@ -130,7 +126,7 @@ extension VirtualController {
         let request = try ConnectionParameters(&parameters)
         try Self.readEventLengths(&parameters)
         try answer(.update(request), link, role)
-        return Self.bytes(link[role].handle)
+        return ByteWriter.bytes(link[role].handle)
     }
 
     /// LE Remote Connection Parameter Request Negative Reply (Core 6.0, Vol 4, Part E, 7.8.32).
@@ -138,7 +134,7 @@ extension VirtualController {
         let (link, role) = try link(&parameters)
         let reason = HCIStatus(rawValue: try parameters.readUInt8())
         try answer(.rejectUpdate(reason), link, role)
-        return Self.bytes(link[role].handle)
+        return ByteWriter.bytes(link[role].handle)
     }
 
     private func answer(_ operation: Link.Operation, _ link: Link, _ role: ConnectionRole) throws(Refusal) {
@@ -153,61 +149,39 @@ extension VirtualController {
         let (link, role) = try link(&parameters)
         guard let radio else { return [] }
         let strength = radio.signalStrength(self, link[role.other].controller)
-        return Self.bytes(link[role].handle) + [UInt8(bitPattern: strength)]
+        return ByteWriter.bytes(link[role].handle, UInt8(bitPattern: strength))
     }
 
     /// LE Read Channel Map: all channels (Core 6.0, Vol 4, Part E, 7.8.20).
     func readChannelMap(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let (link, role) = try link(&parameters)
-        return Self.bytes(link[role].handle) + Identity.channelMap
+        return ByteWriter.bytes(link[role].handle, Identity.channelMap)
     }
-
-    static func bytes(_ handle: UInt16) -> [UInt8] {
-        [UInt8(truncatingIfNeeded: handle), UInt8(truncatingIfNeeded: handle &>> 8)]
-    }
-
-    // MARK: Events
 
     /// Disconnection Complete (Core 6.0, Vol 4, Part E, 7.7.5).
     func emitDisconnection(handle: UInt16, reason: HCIStatus) {
-        emit(
-            event: HCIEvent.Code.disconnectionComplete,
-            [HCIStatus.success.rawValue] + Self.bytes(handle) + [reason.rawValue]
-        )
+        let parameters = ByteWriter.bytes(HCIStatus.success.rawValue, handle, reason.rawValue)
+        emit(event: HCIEvent.Code.disconnectionComplete, parameters)
     }
 
     /// LE Connection Update Complete (Core 6.0, Vol 4, Part E, 7.7.65.3).
     func emitUpdate(handle: UInt16, _ status: HCIStatus, _ parameters: ConnectionParameters) {
-        var writer = ByteWriter()
-        writer.write(status.rawValue)
-        writer.write(handle)
-        writer.write(parameters.maximumInterval)
-        writer.write(parameters.latency)
-        writer.write(parameters.supervisionTimeout)
-        emit(.connectionUpdateComplete, writer.bytes)
+        let timing = ByteWriter.bytes(parameters.maximumInterval, parameters.latency, parameters.supervisionTimeout)
+        emit(.connectionUpdateComplete, ByteWriter.bytes(status.rawValue, handle, timing))
     }
 
     /// LE Remote Connection Parameter Request; false when the host does not want to be asked (Core 6.0, Vol 4, Part E,
     /// 7.7.65.6).
     func emitParameterRequest(handle: UInt16, _ parameters: ConnectionParameters) -> Bool {
         guard isWanted(.remoteConnectionParameterRequest) else { return false }
-        var writer = ByteWriter()
-        writer.write(handle)
-        writer.write(parameters.minimumInterval)
-        writer.write(parameters.maximumInterval)
-        writer.write(parameters.latency)
-        writer.write(parameters.supervisionTimeout)
-        emit(.remoteConnectionParameterRequest, writer.bytes)
+        emit(.remoteConnectionParameterRequest, ByteWriter.bytes(handle, parameters))
         return true
     }
 
     /// LE Read Remote Features Complete (Core 6.0, Vol 4, Part E, 7.7.65.4).
     func emitRemoteFeatures(handle: UInt16, of peer: VirtualController) {
-        var writer = ByteWriter()
-        writer.write(HCIStatus.success.rawValue)
-        writer.write(handle)
-        writer.write(Identity.lowEnergyFeatures(peer.configuration.generation))
-        emit(.readRemoteFeaturesComplete, writer.bytes)
+        let features = Identity.lowEnergyFeatures(peer.configuration.generation)
+        emit(.readRemoteFeaturesComplete, ByteWriter.bytes(HCIStatus.success.rawValue, handle, features))
     }
 
     /// The code of Read Remote Version Information Complete.
@@ -215,13 +189,9 @@ extension VirtualController {
 
     /// Read Remote Version Information Complete (Core 6.0, Vol 4, Part E, 7.7.12).
     func emitRemoteVersion(handle: UInt16, of peer: VirtualController) {
-        var writer = ByteWriter()
-        writer.write(HCIStatus.success.rawValue)
-        writer.write(handle)
-        writer.write(Identity.version(peer.configuration.generation))
-        writer.write(Identity.company)
-        writer.write(UInt16(0))
-        emit(event: Self.remoteVersionCode, writer.bytes)
+        let version = Identity.version(peer.configuration.generation)
+        let parameters = ByteWriter.bytes(HCIStatus.success.rawValue, handle, version, Identity.company, UInt16(0))
+        emit(event: Self.remoteVersionCode, parameters)
     }
 }
 
@@ -241,14 +211,14 @@ extension VirtualController {
     func replyWithKey(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let (link, role) = try link(&parameters)
         try answerKeyRequest(link, role, try readKey(&parameters))
-        return Self.bytes(link[role].handle)
+        return ByteWriter.bytes(link[role].handle)
     }
 
     /// LE Long Term Key Request Negative Reply (Core 6.0, Vol 4, Part E, 7.8.26).
     func refuseKey(_ parameters: inout CommandParameters) throws(Refusal) -> [UInt8] {
         let (link, role) = try link(&parameters)
         try answerKeyRequest(link, role, nil)
-        return Self.bytes(link[role].handle)
+        return ByteWriter.bytes(link[role].handle)
     }
 
     private func readKey(_ parameters: inout CommandParameters) throws(Refusal) -> UInt128 {
@@ -262,16 +232,10 @@ extension VirtualController {
         try add(.startEncryption(key: key), link, role)
     }
 
-    // MARK: Events
-
     /// LE Long Term Key Request; false when the host does not want to be asked (Core 6.0, Vol 4, Part E, 7.7.65.5).
     func emitKeyRequest(handle: UInt16, random: UInt64, diversifier: UInt16) -> Bool {
         guard isWanted(.longTermKeyRequest) else { return false }
-        var writer = ByteWriter()
-        writer.write(handle)
-        writer.write(random)
-        writer.write(diversifier)
-        emit(.longTermKeyRequest, writer.bytes)
+        emit(.longTermKeyRequest, ByteWriter.bytes(handle, random, diversifier))
         return true
     }
 
@@ -280,7 +244,7 @@ extension VirtualController {
         let isOn: [UInt8] = status == .success ? [1] : [0]
         emit(
             event: isRefresh ? HCIEvent.Code.encryptionKeyRefreshComplete : HCIEvent.Code.encryptionChange,
-            [status.rawValue] + Self.bytes(handle) + (isRefresh ? [] : isOn)
+            [status.rawValue] + ByteWriter.bytes(handle) + (isRefresh ? [] : isOn)
         )
     }
 }

@@ -110,8 +110,6 @@ extension VirtualController {
         return true
     }
 
-    // MARK: Hearing
-
     /// Takes an advertising event of another controller: reports it, and asks for the response if there is one.
     func hear(_ set: AdvertisingSet, from advertiser: VirtualController, _ radio: VirtualRadio) {
         let scan = state.scan
@@ -170,15 +168,11 @@ extension VirtualController {
         } else {
             type = set.properties.contains(.scannable) ? 0x02 : 0x03
         }
-        var writer = ByteWriter()
-        writer.write(UInt8(1))
-        writer.write(type)
-        writer.write(set.address.type.rawValue)
-        writer.write(set.address.address)
-        writer.write(UInt8(clamping: data.count))
-        writer.write(data)
-        writer.write(rssi)
-        emit(.advertisingReport, writer.bytes)
+        let count = UInt8(clamping: data.count)
+        emit(
+            .advertisingReport,
+            ByteWriter.bytes(UInt8(1), type, set.address.type.rawValue, set.address.address, count, data, rssi)
+        )
     }
 
     /// LE Extended Advertising Report, as many as the data needs (Core 6.0, Vol 4, Part E, 7.7.65.13).
@@ -194,25 +188,18 @@ extension VirtualController {
         repeat {
             let part = rest.prefix(Limit.reportData)
             rest = rest.dropFirst(Limit.reportData)
-            var writer = ByteWriter(reservingCapacity: 32 + part.count)
-            writer.write(UInt8(1))
             // Bits 5 and 6: 0 for all of the data, 1 when more will come.
-            writer.write(kind | (rest.isEmpty ? 0 : UInt16(AdvertisingDataStatus.moreToCome.rawValue) &<< 5))
-            writer.write(sender?.type.rawValue ?? 0xFF)
-            writer.write(sender?.address ?? BluetoothAddress(rawValue: 0))
-            writer.write(LEPHY.le1M.rawValue)
-            writer.write(isLegacy ? LEPHY.none.rawValue : LEPHY.le1M.rawValue)
+            let status = rest.isEmpty ? 0 : UInt16(AdvertisingDataStatus.moreToCome.rawValue) &<< 5
+            let senderAddress = sender?.address ?? BluetoothAddress(rawValue: 0)
             // No set for a legacy PDU; no power unless the PDU names it.
-            writer.write(isLegacy ? 0xFF : set.sid)
-            writer.write(set.properties.contains(.includesTxPower) ? Identity.txPower : 0x7F)
-            writer.write(rssi)
-            writer.write(UInt16(0))
-            let isDirected = set.properties.contains(.directed)
-            writer.write(isDirected ? set.peer.type.rawValue : 0)
-            writer.write(isDirected ? set.peer.address : BluetoothAddress(rawValue: 0))
-            writer.write(UInt8(clamping: part.count))
-            writer.write(part)
-            emit(.extendedAdvertisingReport, writer.bytes)
+            let secondary = isLegacy ? LEPHY.none.rawValue : LEPHY.le1M.rawValue
+            let power = set.properties.contains(.includesTxPower) ? Identity.txPower : 0x7F
+            let target = set.properties.contains(.directed) ? set.peer : nil
+            let head = ByteWriter.bytes(UInt8(1), kind | status, sender?.type.rawValue ?? 0xFF, senderAddress)
+            let sid = isLegacy ? 0xFF : set.sid
+            let radio = ByteWriter.bytes(LEPHY.le1M.rawValue, secondary, sid, power, rssi, UInt16(0))
+            let direct = ByteWriter.bytes(target?.type.rawValue ?? 0, target?.address ?? BluetoothAddress(rawValue: 0))
+            emit(.extendedAdvertisingReport, head + radio + direct + [UInt8(clamping: part.count)] + part)
         } while !rest.isEmpty
     }
 }

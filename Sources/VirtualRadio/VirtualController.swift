@@ -240,34 +240,28 @@ public final class VirtualController {
         /// The longest data of one ACL packet, 27 … 65535 bytes (LE_ACL_Data_Packet_Length).
         public var aclDataLength: UInt16
         /// The number of ACL packets that it buffers, 1 … 255 (Total_Num_LE_ACL_Data_Packets).
-        public var aclBufferCount: UInt8
+        public var aclBufferCount: UInt8 = 8
         /// True when LE Read Buffer Size says zero, and Read Buffer Size names the buffers.
         public var sharesBuffers = false
         /// The most data of one packet on the air, 27 … 251 bytes; a link uses the smaller of its two ends.
         public var linkDataLength: UInt8
         /// The number of packets that it sends in one connection event, 1 or more.
-        public var packetsPerEvent: UInt8
+        public var packetsPerEvent: UInt8 = 6
         /// The number of unanswered commands that it takes, 1 … 255 (Num_HCI_Command_Packets).
-        public var commandCredits: UInt8
+        public var commandCredits: UInt8 = 1
         /// The most connections.
-        public var maximumConnections: UInt8
+        public var maximumConnections: UInt8 = 8
         /// The most entries of its Filter Accept List.
-        public var acceptListSize: UInt8
+        public var acceptListSize: UInt8 = 16
         /// The number of its advertising sets, 1 … 240.
-        public var advertisingSetCount: UInt8
+        public var advertisingSetCount: UInt8 = 4
 
         /// A controller of the given generation with that generation's usual buffers.
         public init(address: BluetoothAddress, generation: Generation = .extended) {
             self.address = address
             self.generation = generation
             aclDataLength = generation == .legacy ? 27 : 251
-            aclBufferCount = 8
             linkDataLength = generation == .legacy ? 27 : 251
-            packetsPerEvent = 6
-            commandCredits = 1
-            maximumConnections = 8
-            acceptListSize = 16
-            advertisingSetCount = 4
         }
     }
 

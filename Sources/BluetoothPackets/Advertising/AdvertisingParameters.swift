@@ -88,10 +88,7 @@ extension HCICommand {
 
     /// LE Set Advertising Set Random Address (Core 6.0, Vol 4, Part E, 7.8.52).
     public static func leSetAdvertisingSetRandomAddress(handle: UInt8, _ address: BluetoothAddress) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(min(handle, advertisingHandleMask))
-        writer.write(address)
-        return HCICommand(.leSetAdvertisingSetRandomAddress, writer.bytes)
+        HCICommand(.leSetAdvertisingSetRandomAddress, ByteWriter.bytes(min(handle, advertisingHandleMask), address))
     }
 
     /// LE Set Extended Advertising Parameters [v1] with legacy PDUs on LE 1M, on all channels, for everybody (Core 6.0,

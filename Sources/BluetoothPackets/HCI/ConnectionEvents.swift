@@ -313,7 +313,7 @@ public struct ConnectionParameters: Hashable, Sendable {
     }
 
     /// Writes the four values in that order.
-    func write(to writer: inout ByteWriter) {
+    package func write(to writer: inout ByteWriter) {
         writer.write(minimumInterval)
         writer.write(maximumInterval)
         writer.write(latency)

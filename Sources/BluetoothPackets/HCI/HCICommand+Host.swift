@@ -4,16 +4,12 @@
 extension HCICommand {
     /// Set Event Mask (Core 6.0, Vol 4, Part E, 7.3.1).
     public static func setEventMask(_ mask: HCIEventMask) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(mask.rawValue)
-        return HCICommand(.setEventMask, writer.bytes)
+        HCICommand(.setEventMask, ByteWriter.bytes(mask.rawValue))
     }
 
     /// LE Set Event Mask (Core 6.0, Vol 4, Part E, 7.8.1).
     public static func leSetEventMask(_ mask: LEEventMask) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(mask.rawValue)
-        return HCICommand(.leSetEventMask, writer.bytes)
+        HCICommand(.leSetEventMask, ByteWriter.bytes(mask.rawValue))
     }
 
     /// Write LE Host Support: switches LE on in a controller that also has BR/EDR (Core 6.0, Vol 4, Part E, 7.3.79).
@@ -39,9 +35,7 @@ extension HCICommand {
 
     /// LE Set Random Address (Core 6.0, Vol 4, Part E, 7.8.4).
     public static func leSetRandomAddress(_ address: BluetoothAddress) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(address)
-        return HCICommand(.leSetRandomAddress, writer.bytes)
+        HCICommand(.leSetRandomAddress, ByteWriter.bytes(address))
     }
 
     /// LE Create Connection to one device (Core 6.0, Vol 4, Part E, 7.8.12).
@@ -97,33 +91,20 @@ extension HCICommand {
 
     /// Read RSSI: the signal strength of a connection's peer (Core 6.0, Vol 4, Part E, 7.5.4).
     public static func readRSSI(handle: UInt16) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(handle & 0x0FFF)
-        return HCICommand(.readRSSI, writer.bytes)
+        HCICommand(.readRSSI, ByteWriter.bytes(handle & 0x0FFF))
     }
 
     /// LE Set Data Length: the longest that there is, 251 bytes in 2,120 µs (Core 6.0, Vol 4, Part E, 7.8.33).
     public static func leSetDataLength(handle: UInt16) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(handle & 0x0FFF)
-        writer.write(UInt16(251))
-        writer.write(UInt16(2120))
-        return HCICommand(.leSetDataLength, writer.bytes)
+        HCICommand(.leSetDataLength, ByteWriter.bytes(handle & 0x0FFF, UInt16(251), UInt16(2120)))
     }
 
     /// LE Set PHY: the one that is preferred in both directions (Core 6.0, Vol 4, Part E, 7.8.49).
     public static func leSetPHY(handle: UInt16, _ phy: PHY) -> HCICommand {
         // Bit 0 is LE 1M, bit 1 LE 2M, bit 2 LE Coded.
         let bit = UInt8(1) &<< ((phy.rawValue &- 1) & 7)
-        var writer = ByteWriter()
-        writer.write(handle & 0x0FFF)
-        // ALL_PHYS: there is a preference for both directions.
-        writer.write(UInt8(0))
-        writer.write(bit)
-        writer.write(bit)
-        // PHY_Options: no preferred coding.
-        writer.write(UInt16(0))
-        return HCICommand(.leSetPHY, writer.bytes)
+        // ALL_PHYS: there is a preference for both directions. PHY_Options: no preferred coding.
+        return HCICommand(.leSetPHY, ByteWriter.bytes(handle & 0x0FFF, UInt8(0), bit, bit, UInt16(0)))
     }
 
     /// LE Enable Encryption: the central's wish for a link encrypted with this key, or for another key.
@@ -136,27 +117,17 @@ extension HCICommand {
         diversifier: UInt16,
         key: UInt128
     ) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(handle & 0x0FFF)
-        writer.write(random)
-        writer.write(diversifier)
-        writer.write(key)
-        return HCICommand(.leEnableEncryption, writer.bytes)
+        HCICommand(.leEnableEncryption, ByteWriter.bytes(handle & 0x0FFF, random, diversifier, key))
     }
 
     /// LE Long Term Key Request Reply: the key that the central has asked for (Core 6.0, Vol 4, Part E, 7.8.25).
     public static func leLongTermKeyRequestReply(handle: UInt16, key: UInt128) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(handle & 0x0FFF)
-        writer.write(key)
-        return HCICommand(.leLongTermKeyRequestReply, writer.bytes)
+        HCICommand(.leLongTermKeyRequestReply, ByteWriter.bytes(handle & 0x0FFF, key))
     }
 
     /// LE Long Term Key Request Negative Reply: there is no key (Core 6.0, Vol 4, Part E, 7.8.26).
     public static func leLongTermKeyRequestNegativeReply(handle: UInt16) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(handle & 0x0FFF)
-        return HCICommand(.leLongTermKeyRequestNegativeReply, writer.bytes)
+        HCICommand(.leLongTermKeyRequestNegativeReply, ByteWriter.bytes(handle & 0x0FFF))
     }
 
     /// LE Remote Connection Parameter Request Reply: the parameters are accepted (Core 6.0, Vol 4, Part E, 7.8.31).
@@ -172,10 +143,7 @@ extension HCICommand {
         handle: UInt16,
         reason: HCIStatus = .unacceptableConnectionParameters
     ) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(handle & 0x0FFF)
-        writer.write(reason.rawValue)
-        return HCICommand(.leRemoteConnectionParameterRequestNegativeReply, writer.bytes)
+        HCICommand(.leRemoteConnectionParameterRequestNegativeReply, ByteWriter.bytes(handle & 0x0FFF, reason.rawValue))
     }
 
     /// The receiver is always open while connecting: 60 ms of 60 ms.
@@ -183,13 +151,8 @@ extension HCICommand {
     private static let initiatingWindow: UInt16 = 0x0060
 
     private static func change(_ handle: UInt16, _ parameters: ConnectionParameters) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(handle & 0x0FFF)
-        parameters.write(to: &writer)
         // Min_CE_Length and Max_CE_Length.
-        writer.write(UInt16(0))
-        writer.write(UInt16(0))
-        return writer.bytes
+        ByteWriter.bytes(handle & 0x0FFF, parameters, UInt16(0), UInt16(0))
     }
 }
 

@@ -43,14 +43,8 @@ public struct HCICommand: Hashable, Sendable {
 
     /// Disconnect: ends the connection with `handle` (12 bits are used), telling the other side `reason` (Core 6.0, Vol
     /// 4, Part E, 7.1.6).
-    public static func disconnect(
-        handle: UInt16,
-        reason: HCIStatus = .remoteUserTerminatedConnection
-    ) -> HCICommand {
-        var writer = ByteWriter()
-        writer.write(handle & 0x0FFF)
-        writer.write(reason.rawValue)
-        return HCICommand(.disconnect, writer.bytes)
+    public static func disconnect(handle: UInt16, reason: HCIStatus = .remoteUserTerminatedConnection) -> HCICommand {
+        HCICommand(.disconnect, ByteWriter.bytes(handle & 0x0FFF, reason.rawValue))
     }
 
     /// LE Set Scan Parameters (Core 6.0, Vol 4, Part E, 7.8.10).

@@ -31,12 +31,7 @@ public struct ManagementCommand: Hashable, Sendable {
 
     /// The packet: opcode, index, length, parameters.
     public var encoded: [UInt8] {
-        var writer = ByteWriter(reservingCapacity: 6 + parameters.count)
-        writer.write(opcode.rawValue)
-        writer.write(index.rawValue)
-        writer.write(UInt16(truncatingIfNeeded: parameters.count))
-        writer.write(parameters)
-        return writer.bytes
+        ByteWriter.bytes(opcode.rawValue, index.rawValue, UInt16(truncatingIfNeeded: parameters.count), parameters)
     }
 
     /// Read Management Supported Commands; returns `SupportedManagement`.
@@ -62,10 +57,7 @@ public struct ManagementCommand: Hashable, Sendable {
 
     /// Disconnect: ends the connection with a device.
     public static func disconnect(_ index: ControllerIndex, _ device: ManagementAddress) -> ManagementCommand {
-        var writer = ByteWriter()
-        writer.write(device.address)
-        writer.write(device.type.rawValue)
-        return ManagementCommand(.disconnect, index, writer.bytes)
+        ManagementCommand(.disconnect, index, ByteWriter.bytes(device.address, device.type.rawValue))
     }
 
     /// Get Connections; returns `ManagementReturn.connections`.
@@ -78,10 +70,7 @@ public struct ManagementCommand: Hashable, Sendable {
         _ index: ControllerIndex,
         _ device: ManagementAddress
     ) -> ManagementCommand {
-        var writer = ByteWriter()
-        writer.write(device.address)
-        writer.write(device.type.rawValue)
-        return ManagementCommand(.getConnectionInformation, index, writer.bytes)
+        ManagementCommand(.getConnectionInformation, index, ByteWriter.bytes(device.address, device.type.rawValue))
     }
 
     /// Stop Discovery of the given kinds of address.
@@ -97,13 +86,12 @@ public struct ManagementCommand: Hashable, Sendable {
         _ device: ManagementAddress,
         _ parameters: ConnectionParameters
     ) -> ManagementCommand {
-        var writer = ByteWriter()
         // One entry.
-        writer.write(UInt16(1))
-        writer.write(device.address)
-        writer.write(device.type.rawValue)
-        parameters.write(to: &writer)
-        return ManagementCommand(.loadConnectionParameters, index, writer.bytes)
+        ManagementCommand(
+            .loadConnectionParameters,
+            index,
+            ByteWriter.bytes(UInt16(1), device.address, device.type.rawValue, parameters)
+        )
     }
 
     /// Set Bondable: whether pairings leave keys; returns `ManagementReturn.settings`.
@@ -190,9 +178,7 @@ public struct ManagementCommand: Hashable, Sendable {
         _ passkey: UInt32?
     ) -> ManagementCommand {
         guard let passkey else { return about(.userPasskeyNegativeReply, index, device) }
-        var writer = ByteWriter()
-        writer.write(passkey)
-        return about(.userPasskeyReply, index, device, writer.bytes)
+        return about(.userPasskeyReply, index, device, ByteWriter.bytes(passkey))
     }
 
     private static func about(
@@ -201,10 +187,7 @@ public struct ManagementCommand: Hashable, Sendable {
         _ device: ManagementAddress,
         _ rest: [UInt8] = []
     ) -> ManagementCommand {
-        var writer = ByteWriter()
-        device.write(to: &writer)
-        writer.write(rest)
-        return ManagementCommand(opcode, index, writer.bytes)
+        ManagementCommand(opcode, index, ByteWriter.bytes(device, rest))
     }
 }
 
@@ -275,7 +258,7 @@ public struct ManagementAddress: Hashable, Sendable {
         type = Kind(rawValue: try reader.readUInt8("Address_Type"))
     }
 
-    func write(to writer: inout ByteWriter) {
+    package func write(to writer: inout ByteWriter) {
         writer.write(address)
         writer.write(type.rawValue)
     }
