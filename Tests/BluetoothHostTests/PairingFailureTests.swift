@@ -267,8 +267,9 @@ import Testing
 
     /// True for a frame of a kind that the side takes now.
     private func isDue(_ frame: [UInt8], _ side: SecurityManager) -> Bool {
-        switch (frame[0], side.state) {
-        case (0x02, .response), (0x0C, .publicKey), (0x03, .confirm), (0x04, .random), (0x0D, .check): true
+        switch (frame[0], side.step) {
+        case (0x02, nil): side.isPairing
+        case (0x0C, .publicKey), (0x03, .confirm), (0x04, .random), (0x0D, .check): true
         case (0x06...0x0A, .keys): true
         case (0x0B, _): side.role == .central
         default: false

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 public import BluetoothPackets
-import Cryptography
 
 /// The Security Manager of one connection, in either role: it pairs, and encrypts with the key of a bond.
 ///
@@ -57,24 +56,8 @@ public struct SecurityManager: Sendable {
         case failed(Failure)
     }
 
-    /// What a pairing waits for.
-    enum State: Hashable, Sendable {
-        case idle
-        case response
-        case publicKey
-        case confirm
-        case random
-        case check
-        case encryption
-        case keys
-        case timedOut
-    }
-
     /// The time that a step may take (Core 6.0, Vol 3, Part H, 3.4).
     public static let timeout = Duration.seconds(30)
-    /// The most PDUs without a consequence in one pairing: more digits than anybody types.
-    static let mostTolerated = 64
-
     /// The host's role.
     public let role: ConnectionRole
     /// The address that the host has on this connection.
@@ -82,19 +65,21 @@ public struct SecurityManager: Sendable {
     /// The address that the peer has on this connection.
     public let peer: DeviceAddress
     /// The waits of the peer, to be passed on to its next connection.
-    public internal(set) var backoff: PairingBackoff
+    public private(set) var backoff: PairingBackoff
     /// The bond with the peer; nil without one.
-    public internal(set) var bond: Bond?
+    public private(set) var bond: Bond?
     /// PDUs that were ignored, because no pairing was under way or their code is reserved; the number wraps.
-    public internal(set) var ignored: UInt64 = 0
+    public private(set) var ignored: UInt64 = 0
 
     /// What counts for the next pairing; the owner changes it while none is under way.
     var policy: PairingPolicy
-    var random: PairingRandomness
-    var state = State.idle
-    var attempt: PairingAttempt?
-    var lastStep = Duration.zero
-    private var effects: [Effect] = []
+    /// The Pairing Request that was sent and not answered.
+    private var request: PairingFeatures?
+    private var pairing: Pairing?
+    /// True once a pairing has timed out: nothing more is sent on this connection.
+    private var isOver = false
+    private var lastStep = Duration.zero
+    private var output: PairingOutput
 
     /// The Security Manager of a fresh connection.
     public init(
@@ -112,93 +97,77 @@ public struct SecurityManager: Sendable {
         self.policy = policy
         self.bond = bond
         self.backoff = backoff
-        self.random = random
+        output = PairingOutput(random)
     }
 
     /// True while a pairing is under way.
-    public var isPairing: Bool { state != .idle && state != .timedOut }
+    public var isPairing: Bool { request != nil || pairing != nil }
 
     /// The association model of the pairing under way; nil without one, or before it is known.
-    public var model: AssociationModel? { attempt?.model }
+    public var model: AssociationModel? { pairing?.terms.model }
 
     /// True while a pairing is under way in which a stranger in the middle would be noticed.
-    public var isAuthenticating: Bool { attempt?.isAuthenticated == true }
+    public var isAuthenticating: Bool { pairing?.terms.isAuthenticated == true }
 
     /// The time at which `handleDeadline` must be called; nil while nothing is awaited.
     public var deadline: Duration? { isPairing ? lastStep + Self.timeout : nil }
 
+    /// The step of the pairing under way, for tests.
+    var step: Pairing.Step? { pairing?.step }
+
+    /// The role in which the host uses a bond's key.
+    var keyRole: LongTermKey.Role { role == .central ? .central : .peripheral }
+
     /// What the owner has to do now, in this order; each is returned once.
-    public mutating func takeEffects() -> [Effect] {
-        defer { effects = [] }
-        return effects
-    }
+    public mutating func takeEffects() -> [Effect] { output.takeEffects() }
 
     /// Begins: the central with a Pairing Request, the peripheral with a Security Request.
     public mutating func pair(now: Duration) throws(Refusal) {
-        guard state != .timedOut else { throw .ended }
+        guard !isOver else { throw .ended }
         guard !isPairing else { throw .busy }
         guard bond == nil else { throw .bonded }
         if let end = backoff.end, backoff.isWaiting(at: now) { throw .tooEarly(until: end) }
-        guard role == .central else {
-            send(.securityRequest(policy.authentication))
-            return
-        }
-        attempt = PairingAttempt(request: policy.request)
-        state = .response
+        guard role == .central else { return output.send(.securityRequest(policy.authentication)) }
+        request = policy.request
         lastStep = now
-        send(.pairingRequest(policy.request))
+        output.send(.pairingRequest(policy.request))
     }
 
     /// Encrypts the link as the central with the key of the bond; false, and nothing done, where there is none.
     public mutating func encrypt() -> Bool {
-        guard role == .central, state == .idle, let key = bond?.key(for: .central) else { return false }
-        effects.append(
-            .encrypt(
-                key: UInt128(littleEndianBytes: key.value),
-                diversifier: key.encryptedDiversifier,
-                random: key.random
-            )
-        )
+        guard role == .central, !isPairing, !isOver, let key = bond?.key(for: .central) else { return false }
+        let value = UInt128(littleEndianBytes: key.value)
+        output.emit(.encrypt(key: value, diversifier: key.encryptedDiversifier, random: key.random))
         return true
     }
 
     /// The key that a central asks for by EDIV and Rand; nil where there is none, and while a pairing has not come to it.
     public func longTermKey(diversifier: UInt16, random: UInt64) -> UInt128? {
-        guard role == .peripheral else { return nil }
-        switch state {
-        case .encryption:
-            guard diversifier == 0, random == 0 else { return nil }
-            return attempt?.encryptionKey
-        case .idle:
-            guard let key = bond?.key(for: .peripheral), key.encryptedDiversifier == diversifier, key.random == random
-            else { return nil }
-            return UInt128(littleEndianBytes: key.value)
-        default: return nil
+        guard role == .peripheral, !isOver else { return nil }
+        if isPairing {
+            guard step == .encryption, diversifier == 0, random == 0 else { return nil }
+            return pairing?.encryptionKey
         }
+        guard let key = bond?.key(for: .peripheral), key.encryptedDiversifier == diversifier, key.random == random
+        else { return nil }
+        return UInt128(littleEndianBytes: key.value)
     }
 
     /// Takes what the user has entered: a passkey, 0 … 999999, or nil if there will be none.
     ///
     /// Without effect unless one is asked for.
     public mutating func enter(passkey: UInt32?, now: Duration) {
-        guard isPairing, attempt?.isAskingPasskey == true else { return }
-        attempt?.isAskingPasskey = false
-        step(now: now) { manager throws(PairingFailure) in
-            guard let passkey, passkey < SecurityToolbox.numberLimit else { throw .passkeyEntryFailed }
-            manager.attempt?.passkey = passkey
-            try manager.begin()
-        }
+        guard pairing?.isAskingPasskey == true else { return }
+        advance(now: now) { pairing, output throws(PairingFailure) in try pairing.enter(passkey, &output) }
     }
 
     /// Takes what the user says of the numbers: whether they are the same.
     ///
     /// Without effect unless they are to be compared.
     public mutating func compare(isSame: Bool, now: Duration) {
-        guard isPairing, attempt?.isComparing == true else { return }
-        attempt?.isComparing = false
-        step(now: now) { manager throws(PairingFailure) in
-            guard isSame else { throw .numericComparisonFailed }
-            try manager.continueAfterComparison()
+        guard pairing?.isComparing == true else { return }
+        advance(now: now) { pairing, output throws(PairingFailure) in
+            try pairing.compare(isSame: isSame, &output)
         }
     }
 
@@ -212,49 +181,123 @@ public struct SecurityManager: Sendable {
     public mutating func handleDeadline(now: Duration) {
         guard let deadline, deadline <= now else { return }
         end(.timedOut, now: now)
-        state = .timedOut
+        isOver = true
     }
 
     /// Takes the outcome of the link's encryption: that it is on, or that it is off or could not be changed.
     public mutating func encryptionChanged(isOn: Bool, now: Duration) {
         guard isPairing else { return }
-        guard isOn, state == .encryption else {
+        guard isOn, step == .encryption else {
             // On before the new key is known: encrypted with another one.
-            if state == .encryption { end(.notEncrypted, now: now) } else { fail(.unspecifiedReason, now: now) }
+            if step == .encryption { end(.notEncrypted, now: now) } else { fail(.unspecifiedReason, now: now) }
             return
         }
-        step(now: now) { manager throws(PairingFailure) in try manager.beginKeys() }
+        advance(now: now) { pairing, output throws(PairingFailure) in try pairing.beginKeys(&output) }
     }
 
-    mutating func step(now: Duration, _ body: (inout SecurityManager) throws(PairingFailure) -> Void) {
-        lastStep = now
-        do throws(PairingFailure) {
-            try body(&self)
-            if state == .idle { backoff.succeed() }
+    /// Takes a frame of the Security Manager's channel.
+    public mutating func receive(_ payload: Span<UInt8>, now: Duration) {
+        guard !isOver else {
+            ignored &+= 1
+            return
+        }
+        let pdu: SecurityManagerPDU
+        do throws(DecodingError) {
+            pdu = try SecurityManagerPDU(payload)
         } catch {
-            fail(error, now: now)
+            return receiveMalformed(payload, now: now)
+        }
+        switch pdu {
+        case .other: ignored &+= 1
+        // It is never answered, so two devices cannot answer each other for ever.
+        case .pairingFailed(let reason) where isPairing: end(.refusedByPeer(reason), now: now)
+        // A pairing is what it asks for.
+        case .securityRequest(let authentication) where role == .central && !isPairing:
+            output.emit(.securityRequested(authentication))
+        case .pairingRequest(let request) where role == .peripheral && !isPairing: answer(request, now: now)
+        // The role is the wrong one.
+        case .securityRequest where !isPairing, .pairingRequest where !isPairing:
+            output.send(.pairingFailed(.commandNotSupported))
+        case .securityRequest where role == .central: ignored &+= 1
+        case .pairingResponse(let response) where request != nil:
+            guard let request else { return }
+            begin(request, response, now: now)
+        case _ where request != nil: fail(.unspecifiedReason, now: now)
+        case _ where isPairing:
+            advance(now: now) { pairing, output throws(PairingFailure) in try pairing.take(pdu, &output) }
+        default: ignored &+= 1
         }
     }
 
-    mutating func fail(_ reason: PairingFailure, now: Duration) {
-        let isLegacy = reason == .authenticationRequirements && attempt?.response != nil && !isSecure
-        send(.pairingFailed(reason))
+    /// A frame that cannot be read ends a pairing, and a Pairing Request is refused; no other is answered.
+    private mutating func receiveMalformed(_ payload: Span<UInt8>, now: Duration) {
+        if isPairing {
+            fail(.invalidParameters, now: now)
+        } else if role == .peripheral, !payload.isEmpty, payload[0] == 0x01 {
+            output.send(.pairingFailed(.invalidParameters))
+        } else {
+            ignored &+= 1
+        }
+    }
+
+    private mutating func answer(_ request: PairingFeatures, now: Duration) {
+        guard policy.acceptsRequests, bond == nil else {
+            return output.send(.pairingFailed(.pairingNotSupported))
+        }
+        guard !backoff.isWaiting(at: now) else { return output.send(.pairingFailed(.repeatedAttempts)) }
+        begin(request, policy.response(to: request), now: now)
+    }
+
+    /// Begins the pairing that follows from both devices' features, if the policy allows it.
+    private mutating func begin(_ request: PairingFeatures, _ response: PairingFeatures, now: Duration) {
+        self.request = nil
+        let terms = PairingTerms(
+            role: role,
+            local: local,
+            peer: peer,
+            policy: policy,
+            request: request,
+            response: response
+        )
+        pairing = Pairing(terms)
+        advance(now: now) { pairing, output throws(PairingFailure) in
+            try terms.policy.check(request, response, peer: terms.peerFeatures)
+            if !terms.isInitiator { output.send(.pairingResponse(response)) }
+            try pairing.begin(&output)
+        }
+    }
+
+    /// Lets the pairing take a step, and ends it where that was the last, or has failed.
+    private mutating func advance(
+        now: Duration,
+        _ body: (inout Pairing, inout PairingOutput) throws(PairingFailure) -> Void
+    ) {
+        guard var pairing else { return }
+        lastStep = now
+        do throws(PairingFailure) {
+            try body(&pairing, &output)
+        } catch {
+            return fail(error, now: now)
+        }
+        self.pairing = pairing
+        guard case .end(let bond) = pairing.step else { return }
+        self.pairing = nil
+        self.bond = bond
+        output.emit(.paired(bond))
+        backoff.succeed()
+    }
+
+    private mutating func fail(_ reason: PairingFailure, now: Duration) {
+        let isLegacy = reason == .authenticationRequirements && pairing?.terms.isSecure == false
+        output.send(.pairingFailed(reason))
         end(isLegacy ? .legacy : .refused(reason), now: now)
     }
 
     /// Ends the pairing: all that belonged to it is forgotten.
-    mutating func end(_ failure: Failure, now: Duration) {
-        attempt = nil
-        state = .idle
+    private mutating func end(_ failure: Failure, now: Duration) {
+        request = nil
+        pairing = nil
         backoff.fail(at: now)
-        effects.append(.failed(failure))
-    }
-
-    mutating func send(_ pdu: SecurityManagerPDU) {
-        effects.append(.send(pdu.encoded))
-    }
-
-    mutating func emit(_ effect: Effect) {
-        effects.append(effect)
+        output.emit(.failed(failure))
     }
 }

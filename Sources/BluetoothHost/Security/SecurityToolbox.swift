@@ -44,11 +44,7 @@ public enum SecurityToolbox {
     }
 
     /// The short term key of LE legacy pairing, from the responder's random number and the initiator's (2.2.4).
-    public static func s1(
-        _ key: UInt128,
-        responder: UInt128,
-        initiator: UInt128
-    ) throws(CryptographyError) -> UInt128 {
+    public static func s1(_ key: UInt128, responder: UInt128, initiator: UInt128) throws(CryptographyError) -> UInt128 {
         try AES128.encrypt(responder &<< 64 | initiator & UInt128(UInt64.max), key: key)
     }
 
@@ -75,9 +71,7 @@ public enum SecurityToolbox {
         let identifier: [UInt8] = [0x62, 0x74, 0x6C, 0x65]
         let nonces: [UInt8] = initiatorNonce.bytes + responderNonce.bytes
         let message: [UInt8] = identifier + nonces + typed(initiator) + typed(responder) + [1, 0]
-        return (
-            macKey: try AES128.cmac([0] + message, key: key), longTermKey: try AES128.cmac([1] + message, key: key)
-        )
+        return (macKey: try AES128.cmac([0] + message, key: key), longTermKey: try AES128.cmac([1] + message, key: key))
     }
 
     /// The check value of LE Secure Connections (2.2.8).
@@ -169,5 +163,15 @@ public struct AddressResolver: Sendable {
     /// The address by which a device was heard last; its identity where it was not heard by another.
     public func address(of identity: DeviceAddress) -> DeviceAddress {
         peers.first { $0.identity == identity }?.last ?? identity
+    }
+}
+
+extension UInt128 {
+    /// The 16 bytes of the number, the least significant first.
+    var littleEndianBytes: [UInt8] { bytes.reversed() }
+
+    /// The number that 16 bytes are, the least significant first.
+    init(littleEndianBytes bytes: [UInt8]) {
+        self.init(bytes: bytes.reversed())
     }
 }

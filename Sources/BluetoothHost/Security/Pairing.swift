@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+import Cryptography
+
+/// A pairing under way, from the features of both devices to their keys; forgotten as a whole when it ends.
+struct Pairing: Sendable {
+    /// What a pairing waits for.
+    enum Step: Hashable, Sendable {
+        case publicKey
+        case confirm
+        case random
+        case check
+        case encryption
+        case keys
+        case end(Bond?)
+    }
+
+    /// The most PDUs without a consequence in one pairing: more digits than anybody types.
+    private static let mostTolerated = 64
+
+    let terms: PairingTerms
+    private(set) var step = Step.confirm
+    /// The key that encrypts the link: the long term key of LE Secure Connections, or the short term key.
+    private(set) var encryptionKey: UInt128?
+    private var passkey: UInt32?
+    /// True from the question for the passkey to its answer.
+    private(set) var isAskingPasskey = false
+    /// True while a numeric comparison waits for the user.
+    private(set) var isComparing = false
+    private var tolerated = 0
+    /// Nil for LE legacy pairing.
+    private var secure: SecurePairing?
+    /// The random numbers of this round, the host's own and the peer's.
+    private var nonce: UInt128 = 0
+    private var peerNonce: UInt128 = 0
+    private var peerConfirm: UInt128?
+    /// A confirm value that came before the passkey was entered.
+    private var heldConfirm: UInt128?
+    /// A check value that came before the user had compared the numbers.
+    private var heldCheck: UInt128?
+    private var keys: KeyDistribution?
+
+    init(_ terms: PairingTerms) {
+        self.terms = terms
+    }
+
+    /// The random value of a check: the passkey, or 0.
+    private var checkRandom: UInt128 { UInt128(passkey ?? 0) }
+
+    /// Begins the pairing that follows from both devices' features.
+    mutating func begin(_ output: inout PairingOutput) throws(PairingFailure) {
+        guard terms.isSecure else { return try askPasskey(&output) }
+        let secure = try SecurePairing(&output)
+        self.secure = secure
+        step = .publicKey
+        if terms.isInitiator { output.send(secure.publicKey) }
+    }
+
+    /// Takes a PDU; one that is not due ends the pairing.
+    mutating func take(_ pdu: SecurityManagerPDU, _ output: inout PairingOutput) throws(PairingFailure) {
+        switch (pdu, step) {
+        case (.pairingPublicKey(let x, let y), .publicKey):
+            try secure?.take(UInt256(bytes: x), UInt256(bytes: y), blinding: output.newNumber())
+            if !terms.isInitiator, let secure { output.send(secure.publicKey) }
+            try askPasskey(&output)
+        case (.pairingConfirm(let value), .confirm): try takeConfirm(value, &output)
+        case (.pairingRandom(let value), .random): try takeRandom(value, &output)
+        case (.pairingDHKeyCheck(let value), .check): try takeCheck(value, &output)
+        case (.pairingKeypressNotification, _) where terms.model.hasPasskey: try tolerate()
+        case (_, .keys):
+            if try keys?.take(pdu) == true { try finishKeys(&output) } else { try tolerate() }
+        default: throw .unspecifiedReason
+        }
+    }
+
+    /// Takes a PDU without a consequence; too many of them end the pairing.
+    private mutating func tolerate() throws(PairingFailure) {
+        tolerated &+= 1
+        guard tolerated <= Self.mostTolerated else { throw .unspecifiedReason }
+    }
+
+    /// Shows a passkey or asks for it, where the model has one; begins the confirmation where it is known, or has none.
+    private mutating func askPasskey(_ output: inout PairingOutput) throws(PairingFailure) {
+        step = .confirm
+        if terms.model.showsPasskey(terms.role) {
+            let passkey = UInt32.random(in: 0..<SecurityToolbox.numberLimit, using: &output.random)
+            self.passkey = passkey
+            output.emit(.showPasskey(passkey))
+        } else if terms.model.hasPasskey {
+            isAskingPasskey = true
+            return output.emit(.askPasskey)
+        }
+        try beginConfirmation(&output)
+    }
+
+    mutating func enter(_ passkey: UInt32?, _ output: inout PairingOutput) throws(PairingFailure) {
+        isAskingPasskey = false
+        guard let passkey, passkey < SecurityToolbox.numberLimit else { throw .passkeyEntryFailed }
+        self.passkey = passkey
+        try beginConfirmation(&output)
+    }
+
+    mutating func compare(isSame: Bool, _ output: inout PairingOutput) throws(PairingFailure) {
+        isComparing = false
+        guard isSame else { throw .numericComparisonFailed }
+        if terms.isInitiator {
+            try sendCheck(&output)
+        } else if let held = heldCheck {
+            heldCheck = nil
+            try takeCheck(held, &output)
+        }
+    }
+
+    /// True where only the responder confirms its random number: with LE Secure Connections, and no passkey.
+    private var isOneSided: Bool { terms.isSecure && !terms.model.hasPasskey }
+
+    /// The confirm value of a random number.
+    private func confirm(_ number: UInt128, isOwn: Bool) throws(PairingFailure) -> UInt128 {
+        if let secure { return try secure.confirm(number, isOwn: isOwn, passkey: passkey) }
+        return try compute(
+            try SecurityToolbox.c1(
+                checkRandom,
+                number,
+                request: .pairingRequest(terms.request),
+                response: .pairingResponse(terms.response),
+                initiator: terms.initiator,
+                responder: terms.responder
+            )
+        )
+    }
+
+    /// Begins the confirmation, or its next round.
+    private mutating func beginConfirmation(_ output: inout PairingOutput) throws(PairingFailure) {
+        nonce = output.newNumber()
+        step = .confirm
+        if terms.isInitiator != isOneSided { output.send(.pairingConfirm(try confirm(nonce, isOwn: true))) }
+        if isOneSided, !terms.isInitiator { step = .random }
+        if let held = heldConfirm {
+            heldConfirm = nil
+            try takeConfirm(held, &output)
+        }
+    }
+
+    private mutating func takeConfirm(_ value: UInt128, _ output: inout PairingOutput) throws(PairingFailure) {
+        guard !isAskingPasskey else {
+            // The central was faster than the user: one value may wait, once.
+            guard !terms.isInitiator, heldConfirm == nil else { throw .unspecifiedReason }
+            heldConfirm = value
+            return
+        }
+        let own = try confirm(nonce, isOwn: true)
+        // Who sends our own value back need not know the passkey.
+        guard value != own else { throw .confirmValueFailed }
+        peerConfirm = value
+        step = .random
+        output.send(terms.isInitiator ? .pairingRandom(nonce) : .pairingConfirm(own))
+    }
+
+    /// Takes the peer's random number, and checks it against what was confirmed.
+    private mutating func takeRandom(_ value: UInt128, _ output: inout PairingOutput) throws(PairingFailure) {
+        guard value != nonce else { throw .confirmValueFailed }
+        peerNonce = value
+        if terms.isInitiator || !isOneSided {
+            guard try confirm(value, isOwn: false) == peerConfirm else { throw .confirmValueFailed }
+        }
+        peerConfirm = nil
+        if !terms.isInitiator { output.send(.pairingRandom(nonce)) }
+        if terms.isSecure, terms.model.hasPasskey, secure?.nextRound() == true {
+            try beginConfirmation(&output)
+        } else if terms.isSecure {
+            try makeKey(&output)
+        } else {
+            let numbers = terms.isInitiator ? (value, nonce) : (nonce, value)
+            encryptionKey = try compute(try SecurityToolbox.s1(checkRandom, responder: numbers.0, initiator: numbers.1))
+            try beginEncryption(&output)
+        }
+    }
+
+    /// Computes the keys, and has the numbers compared or goes on.
+    private mutating func makeKey(_ output: inout PairingOutput) throws(PairingFailure) {
+        encryptionKey = try secure?.makeKey(own: nonce, peer: peerNonce, terms)
+        step = .check
+        if terms.model == .numericComparison, let secure {
+            isComparing = true
+            output.emit(.compareNumber(try secure.number(own: nonce, peer: peerNonce, terms)))
+        } else if terms.isInitiator {
+            try sendCheck(&output)
+        }
+    }
+
+    private func sendCheck(_ output: inout PairingOutput) throws(PairingFailure) {
+        guard let secure else { throw .unspecifiedReason }
+        output.send(.pairingDHKeyCheck(try secure.check(nonce, peerNonce, checkRandom, terms, isOwn: true)))
+    }
+
+    /// Takes the peer's check value: with it both have the same secret, nonces, addresses and features.
+    private mutating func takeCheck(_ value: UInt128, _ output: inout PairingOutput) throws(PairingFailure) {
+        guard !isComparing else {
+            // The user at the central was faster: one value may wait, once.
+            guard !terms.isInitiator, heldCheck == nil else { throw .unspecifiedReason }
+            heldCheck = value
+            return
+        }
+        let expected = try secure?.check(peerNonce, nonce, checkRandom, terms, isOwn: false)
+        guard value == expected else { throw .dhKeyCheckFailed }
+        if !terms.isInitiator { try sendCheck(&output) }
+        try beginEncryption(&output)
+    }
+
+    private mutating func beginEncryption(_ output: inout PairingOutput) throws(PairingFailure) {
+        // A key of zeros is what an attacker hopes for.
+        guard let key = encryptionKey, key != 0 else { throw .unspecifiedReason }
+        step = .encryption
+        if terms.isInitiator { output.emit(.encrypt(key: key, diversifier: 0, random: 0)) }
+    }
+
+    /// Begins the distribution of keys on the link that is encrypted now.
+    mutating func beginKeys(_ output: inout PairingOutput) throws(PairingFailure) {
+        step = .keys
+        keys = try KeyDistribution(terms, &output)
+        try finishKeys(&output)
+    }
+
+    private mutating func finishKeys(_ output: inout PairingOutput) throws(PairingFailure) {
+        guard try keys?.finish(&output) == true else { return }
+        step = .end(keys?.bond(encryptionKey ?? 0))
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// The two devices of a pairing, and the features that they have told each other.
+struct PairingTerms: Sendable {
+    let role: ConnectionRole
+    let local: DeviceAddress
+    let peer: DeviceAddress
+    let policy: PairingPolicy
+    let request: PairingFeatures
+    let response: PairingFeatures
+
+    var isInitiator: Bool { role == .central }
+    var initiator: DeviceAddress { isInitiator ? local : peer }
+    var responder: DeviceAddress { isInitiator ? peer : local }
+    var ownFeatures: PairingFeatures { isInitiator ? request : response }
+    var peerFeatures: PairingFeatures { isInitiator ? response : request }
+    var model: AssociationModel { AssociationModel(initiator: request, responder: response) }
+    var isSecure: Bool { both(.secureConnections) }
+    /// True where a stranger in the middle would be noticed: by a number, with LE Secure Connections.
+    var isAuthenticated: Bool { model.hasNumber && both(.secureConnections) }
+
+    /// True where both devices know a feature, or want it.
+    func both(_ feature: PairingFeatures.Authentication) -> Bool {
+        request.authentication.intersection(response.authentication).contains(feature)
+    }
+}
+
+/// The source of a pairing's random numbers, and the effects that its steps have.
+struct PairingOutput: Sendable {
+    var random: PairingRandomness
+    private var effects: [SecurityManager.Effect] = []
+
+    init(_ random: PairingRandomness) {
+        self.random = random
+    }
+
+    mutating func emit(_ effect: SecurityManager.Effect) { effects.append(effect) }
+
+    mutating func send(_ pdu: SecurityManagerPDU) { emit(.send(pdu.encoded)) }
+
+    mutating func newNumber() -> UInt128 { UInt128.random(in: 0...UInt128.max, using: &random) }
+
+    mutating func takeEffects() -> [SecurityManager.Effect] {
+        defer { effects = [] }
+        return effects
+    }
+}
