@@ -55,7 +55,8 @@ final class ComputingDevice {
             let handle = UInt16(packet[4]) | UInt16(packet[5]) << 8
             let isFirst = packet[6...15].allSatisfy { $0 == 0 }
             let wanted = isFirst ? encryptionKey : key
-            hosts.radio.hosts[0].request(.leLongTermKeyRequestReply(handle: handle, key: wanted ?? 0), .reply)
+            let reply = HCICommand.leLongTermKeyRequestReply(handle: handle, key: wanted ?? 0)
+            hosts.radio.hosts[0].parts.core.output.request(reply, .reply)
             return true
         }
         if packet[0] == 0x04, packet[1] == 0x08, packet[3] == 0, packet[6] == 1, let encryptionKey, encryptionKey != 0 {
@@ -68,7 +69,7 @@ final class ComputingDevice {
 
     private func send(_ pdu: SecurityManagerPDU) {
         guard let connection = hosts.radio.hosts[0].connections.first else { return }
-        hosts.radio.hosts[0].answer(.securityManager, pdu.encoded, connection)
+        hosts.radio.hosts[0].parts.core.answer(.securityManager, pdu.encoded, on: connection.handle)
     }
 
     private func answer(_ pdu: SecurityManagerPDU) {

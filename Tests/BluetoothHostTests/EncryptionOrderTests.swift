@@ -31,7 +31,7 @@ import Testing
         controller.commands = []
         switch role {
         case .central:
-            let isBegun = controller.host.encrypt(0x40, now: .zero)
+            let isBegun = controller.host.encrypt(0x40)
             #expect(isBegun)
         case .peripheral:
             let request: [UInt8] = [4, 0x3E, 13, 0x05, 0x40, 0] + [UInt8](repeating: 0, count: 10)

@@ -57,11 +57,11 @@ import VirtualRadio
             }
             // The device's next failure, on another connection, has it wait twice as long.
             let device = try #require(hosts.radio.hosts[0].ownAddress)
-            #expect(hosts.radio.hosts[1].backoffs[device].wait == .seconds(1))
+            #expect(hosts.radio.hosts[1].parts.securities.backoffs[device].wait == .seconds(1))
             hosts.disconnect()
             try hosts.connect()
             try hosts.pair()
-            #expect(hosts.radio.hosts[1].backoffs[device].wait == .seconds(2))
+            #expect(hosts.radio.hosts[1].parts.securities.backoffs[device].wait == .seconds(2))
         }
     }
 
@@ -103,7 +103,8 @@ import VirtualRadio
             hosts.radio.hosts[1].bonds = isBonded ? [bonds[1]] : []
             try hosts.connect()
             let wish = SecurityManagerPDU.securityRequest([.bonding]).encoded
-            hosts.radio.hosts[0].answer(.securityManager, wish, try #require(hosts.radio.hosts[0].connections.first))
+            let connection = try #require(hosts.radio.hosts[0].connections.first)
+            hosts.radio.hosts[0].parts.core.answer(.securityManager, wish, on: connection.handle)
             hosts.settle()
             #expect(hosts.security(1).level == (isBonded ? .encrypted : .none))
             #expect(hosts.news(0).count == (isBonded ? 1 : 0))
@@ -156,7 +157,7 @@ import VirtualRadio
         }
         // Of a connection that does not exist nothing is kept.
         hosts.radio.hosts[1].receive(([4, 0x08, 4, 0, 0xEF, 0x0E, 1] as [UInt8]).span, now: hosts.radio.now)
-        #expect(hosts.radio.hosts[1].securities.count == 1)
+        #expect(hosts.radio.hosts[1].parts.securities.count == 1)
     }
 
     @Test("A pairing that a device leaves unfinished ends after 30 seconds; its wait outlives the connection")
@@ -174,9 +175,9 @@ import VirtualRadio
         controller.advance(to: .seconds(31))
         #expect(controller.events.contains(.security(handle: 0x40, .pairingFailed(.timedOut))))
         controller.disconnect(0x40)
-        #expect(controller.host.securities.isEmpty)
-        #expect(controller.host.backoffs.count == 1)
-        #expect(controller.host.backoffs[LowEnergyHostTests.peer].isWaiting(at: .milliseconds(30_500)))
+        #expect(controller.host.parts.securities.count == 0)
+        #expect(controller.host.parts.securities.backoffs.count == 1)
+        #expect(controller.host.parts.securities.backoffs[LowEnergyHostTests.peer].isWaiting(at: .milliseconds(30_500)))
         // A link that is dropped in the middle of a pairing is a failure too.
         controller.host.connect(to: LowEnergyHostTests.other, timeout: .seconds(10), now: controller.now)
         controller.pump()
@@ -184,7 +185,7 @@ import VirtualRadio
         try controller.host.pair(0x41, now: controller.now)
         controller.pump()
         controller.disconnect(0x41)
-        #expect(controller.host.backoffs.count == 2)
+        #expect(controller.host.parts.securities.backoffs.count == 2)
     }
 
     @Test("The waits of 10,000 addresses take the room of 64, and those that end last are kept")
@@ -229,7 +230,7 @@ import VirtualRadio
             controller.pump()
             controller.connect(0x40, role: .central, peer: device)
             #expect(controller.host.security(of: 0x40).isBonded == isFound)
-            let isBegun = controller.host.encrypt(0x40, now: .zero)
+            let isBegun = controller.host.encrypt(0x40)
             #expect(isBegun == isFound)
             controller.disconnect(0x40)
         }
@@ -239,7 +240,7 @@ import VirtualRadio
     func noEncryption() {
         var controller = LowEnergyHostTests.connected()
         #expect(throws: SecurityManager.Refusal.ended) { try controller.host.pair(0x40, now: .zero) }
-        let isBegun = controller.host.encrypt(0x40, now: .zero)
+        let isBegun = controller.host.encrypt(0x40)
         #expect(!isBegun)
         controller.pump()
         #expect(controller.commands.isEmpty && controller.data.isEmpty)

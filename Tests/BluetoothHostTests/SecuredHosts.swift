@@ -62,7 +62,7 @@ final class SecuredHosts {
     /// Has the central encrypt the link; whether it has begun.
     func encrypt() -> Bool {
         defer { settle() }
-        return radio.hosts[1].encrypt(handles[1], now: radio.now)
+        return radio.hosts[1].encrypt(handles[1])
     }
 
     /// Pairs, from the central's side or at the peripheral's wish, until both sides have heard how it ended.

@@ -1,52 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-public import BluetoothPackets
+import BluetoothPackets
 
 /// One connection of a host: frames out in fragments, fragments in to frames, both bounded (Core 6.0, Vol 3, Part A,
 /// 7.2 and Vol 4, Part E, 4.1.1).
 struct HostLink: Sendable {
     let connection: LowEnergyHost.Connection
-    var timing: ConnectionTiming
+    private(set) var timing: ConnectionTiming
     /// The signal strength of the peer in dBm, as it was read last, and the time when it was asked for.
-    var rssi: Int8?
-    var rssiAsked: Duration?
+    private(set) var rssi: Int8?
+    private var rssiAsked: Duration?
     /// The PHY on which the peer sends, and the longest data of its packets, as the controller told them last.
-    var phy: PHY?
-    var receivedDataLength: UInt16?
+    private(set) var phy: PHY?
+    private(set) var receivedDataLength: UInt16?
+    /// True for a connection of which the caller was told.
+    private(set) var isAnnounced = false
+    /// The packets of this connection in the controller's buffers.
+    private(set) var inFlight = 0
+    /// The time at which the controller last took or finished a packet of this connection.
+    private var lastProgress = Duration.zero
     /// Frames that the controller has not taken yet.
     private var frames: [[UInt8]] = []
     /// The bytes of the first frame that it has taken.
     private var offset = 0
-    /// The packets of this connection in the controller's buffers.
-    private(set) var inFlight = 0
-    /// The time at which the controller last took or finished a packet of this connection.
-    private(set) var lastProgress = Duration.zero
     /// The time by which a connection that was told to end must have ended; nil while it stays.
-    var disconnectDeadline: Duration?
+    private var disconnectDeadline: Duration?
     /// Command to send once the frames have left, or at this time; nil for none.
-    var draining: (reason: HCIStatus, until: Duration)?
+    private var draining: (reason: HCIStatus, until: Duration)?
     /// True while the controller changes the connection's parameters for the peer.
-    var isUpdating = false
+    private var isUpdating = false
     /// True after a frame was refused: somebody waits for room.
-    private(set) var owesRoom = false
-
-    /// The number of frames of which the rest never came.
-    private(set) var unfinishedFrames: UInt64 = 0
-
+    private var owesRoom = false
     private var partial: [UInt8] = []
     private var isSkipping = true
 
     /// The most frames that wait; a tenth is kept for our own answers.
-    static let frameCapacity = 32
+    private static let frameCapacity = 32
     private static let answerReserve = 4
     /// The longest payload that is put together; the longest attribute value needs 517.
     static let maximumPayload = 1024
-
-    enum Reception: Equatable {
-        case incomplete
-        case frame([UInt8])
-        case dropped
-    }
 
     init(_ connection: LowEnergyHost.Connection, _ timing: ConnectionTiming) {
         self.connection = connection
@@ -55,10 +47,41 @@ struct HostLink: Sendable {
 
     var hasOutgoing: Bool { !frames.isEmpty }
 
-    /// True for a connection that is to end and has nothing left to send, or no time for it.
-    func isDrained(at now: Duration) -> Bool {
-        guard let draining else { return false }
-        return frames.isEmpty && inFlight == 0 || draining.until <= now
+    var isEnding: Bool { disconnectDeadline != nil }
+
+    /// The time at which something is to be done, or must have been done by the controller.
+    var deadline: Duration? {
+        let completion = inFlight > 0 ? lastProgress + LowEnergyHost.patience : nil
+        return [disconnectDeadline, draining?.until, completion].lazy.compactMap { $0 }.min()
+    }
+
+    /// What the controller has taken too long for.
+    func failure(at now: Duration) -> HostFailure? {
+        if let disconnectDeadline, disconnectDeadline <= now {
+            return .lostDisconnection(handle: connection.handle)
+        }
+        let isLate = inFlight > 0 && lastProgress + LowEnergyHost.patience <= now
+        return isLate ? .lostCompletions(handle: connection.handle) : nil
+    }
+
+    mutating func announce() { isAnnounced = true }
+
+    /// Takes no more frames and no more data: the connection is to end.
+    mutating func end(_ reason: HCIStatus, now: Duration) {
+        disconnectDeadline = now + LowEnergyHost.patience
+        draining = (reason, now + LowEnergyHost.drainTime)
+    }
+
+    /// The reason to end a connection that has nothing left to send, or no time for it; returned once.
+    ///
+    /// What was not sent is thrown away, the rest of a frame that was begun included.
+    mutating func takeDrained(at now: Duration) -> HCIStatus? {
+        guard let draining, frames.isEmpty && inFlight == 0 || draining.until <= now else { return nil }
+        self.draining = nil
+        frames = []
+        offset = 0
+        owesRoom = false
+        return draining.reason
     }
 
     /// The bytes that wait, in frames to send and in the one being put together.
@@ -67,7 +90,7 @@ struct HostLink: Sendable {
     /// Puts a frame at the end; false when there is no room for it.
     mutating func enqueue(_ frame: [UInt8], isAnswer: Bool = false) -> Bool {
         let limit = isAnswer ? Self.frameCapacity : Self.frameCapacity &- Self.answerReserve
-        guard disconnectDeadline == nil, frames.count < limit else {
+        guard !isEnding, frames.count < limit else {
             if !isAnswer { owesRoom = true }
             return false
         }
@@ -105,45 +128,38 @@ struct HostLink: Sendable {
 
     /// True once, when a frame was refused and there is room for several again.
     mutating func takeRoom() -> Bool {
-        guard owesRoom, disconnectDeadline == nil, frames.count <= Self.frameCapacity / 2 else { return false }
+        guard owesRoom, !isEnding, frames.count <= Self.frameCapacity / 2 else { return false }
         owesRoom = false
         return true
     }
 
-    /// Throws away what was not sent, the rest of a frame that was begun included: the connection ends.
-    mutating func removeOutgoing() {
-        frames = []
-        offset = 0
-        owesRoom = false
-    }
-
-    mutating func receive(_ boundary: ACLPacket.Boundary, _ data: Span<UInt8>) -> Reception {
-        switch boundary {
+    /// Takes a packet; returns the frame that it completes.
+    mutating func receive(_ packet: borrowing ACLPacket, _ counters: inout LowEnergyHost.Counters) -> [UInt8]? {
+        guard isAnnounced, !isEnding else { return nil }
+        switch packet.boundary {
         case .first, .firstNonFlushable:
-            if !partial.isEmpty { unfinishedFrames &+= 1 }
+            if !partial.isEmpty { counters.badFrames &+= 1 }
             partial.removeAll(keepingCapacity: true)
             isSkipping = false
-        case .continuing:
-            guard !isSkipping else { return .dropped }
-        case .complete:
-            skip()
-            return .dropped
+        case .continuing where !isSkipping: break
+        case .continuing, .complete: return drop(&counters)
         }
-        guard partial.count &+ data.count <= Self.maximumPayload &+ L2CAPFrame.headerLength else {
-            skip()
-            return .dropped
-        }
-        for index in data.indices { partial.append(data[index]) }
-        guard partial.count >= L2CAPFrame.headerLength else { return .incomplete }
+        let limit = Self.maximumPayload &+ L2CAPFrame.headerLength
+        guard partial.count &+ packet.data.count <= limit else { return drop(&counters) }
+        for index in packet.data.indices { partial.append(packet.data[index]) }
+        guard partial.count >= L2CAPFrame.headerLength else { return nil }
         let length = (Int(partial[0]) | Int(partial[1]) &<< 8) &+ L2CAPFrame.headerLength
-        guard length <= Self.maximumPayload &+ L2CAPFrame.headerLength, partial.count <= length else {
-            skip()
-            return .dropped
-        }
-        guard partial.count == length else { return .incomplete }
+        guard length <= limit, partial.count <= length else { return drop(&counters) }
+        guard partial.count == length else { return nil }
         let frame = partial
         skip()
-        return .frame(frame)
+        return frame
+    }
+
+    private mutating func drop(_ counters: inout LowEnergyHost.Counters) -> [UInt8]? {
+        skip()
+        counters.badFrames &+= 1
+        return nil
     }
 
     /// Ignores fragments until a frame begins.
@@ -151,138 +167,114 @@ struct HostLink: Sendable {
         partial.removeAll(keepingCapacity: true)
         isSkipping = true
     }
-}
 
-/// The security of one connection of a host: its Security Manager, and what encrypts the link.
-struct HostSecurity: Sendable {
-    var manager: SecurityManager
-    var inForce: GATTLinkSecurity
-    /// The security that the link will have once it is encrypted with the key that was given to the controller; nil while
-    /// none was.
-    private(set) var pending: GATTLinkSecurity?
-    /// True once the controller has taken that key: what it tells before is of no key of ours.
-    var isAccepted = false
-    /// The outcome that the controller told before its answer to the instruction with that key.
-    var early: Bool?
-
-    init(_ manager: SecurityManager) {
-        self.manager = manager
-        inForce = GATTLinkSecurity(isBonded: manager.bond != nil)
-    }
-
-    /// Notes that the controller is given a key with this security, or that it has used it.
-    mutating func give(_ security: GATTLinkSecurity?) {
-        pending = security
-        isAccepted = false
-        early = nil
-    }
-
-    /// The security that the key gives which the Security Manager has given out last.
-    var offered: GATTLinkSecurity {
-        guard !manager.isPairing else {
-            let level: GATTLinkSecurity.Level = manager.isAuthenticating ? .authenticated : .encrypted
-            // A pairing makes no shorter keys.
-            return GATTLinkSecurity(level: level, isBonded: inForce.isBonded)
-        }
-        let role: LongTermKey.Role = manager.role == .central ? .central : .peripheral
-        guard let key = manager.bond?.key(for: role) else { return GATTLinkSecurity() }
-        return GATTLinkSecurity(level: key.level, keySize: key.size, isBonded: true)
-    }
-}
-
-/// How long devices that failed to pair have to wait: a bounded table, so that a new connection does not shorten it
-/// (Core 6.0, Vol 3, Part H, 2.3.6).
-struct PairingBackoffs: Sendable {
-    /// The most devices; in a full table the wait that ends first is forgotten.
-    static let capacity = 64
-
-    private var waits: [DeviceAddress: PairingBackoff] = [:]
-
-    subscript(device: DeviceAddress) -> PairingBackoff { waits[device] ?? PairingBackoff() }
-
-    var count: Int { waits.count }
-
-    /// Keeps the wait of a device, or forgets it where there is none.
-    mutating func keep(_ backoff: PairingBackoff, of device: DeviceAddress) {
-        guard let end = backoff.end else {
-            waits[device] = nil
+    mutating func answer(_ channel: L2CAPChannel, _ payload: [UInt8], _ counters: inout LowEnergyHost.Counters) {
+        guard let frame = L2CAPFrame.encoded(channel, payload), enqueue(frame, isAnswer: true) else {
+            counters.dropped &+= 1
             return
         }
-        if waits[device] == nil, waits.count >= Self.capacity {
-            let first = waits.min { ($0.value.end ?? end) < ($1.value.end ?? end) }
-            if let first { waits[first.key] = nil }
-        }
-        waits[device] = backoff
     }
-}
 
-/// The reason why a host has given its controller up; a new host has to begin anew.
-public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The controller refused a command that nothing works without.
-    case refused(HCIOpcode, HCIStatus)
-    case noAnswer(HCIOpcode)
-    /// The controller was silent for this time while it was in use, and answered nothing when it was asked.
-    case silent(Duration)
-    /// The controller answered with something that cannot be read, or not be used.
-    case badAnswer(HCIOpcode)
-    case lowEnergyUnsupported
-    /// The controller reported a fault of its own, with the vendor's code.
-    case hardwareError(UInt8)
-    /// The controller kept data of a connection for too long.
-    case lostCompletions(handle: UInt16)
-    /// The controller did not end a connection that it was told to end.
-    case lostDisconnection(handle: UInt16)
-    /// The controller reports more than it takes answers to.
-    case overrun
-
-    /// One line for people.
-    public var description: String {
-        switch self {
-        case .refused(let opcode, let status): "\(opcode) was refused: \(status)"
-        case .noAnswer(.reset):
-            "\(HCIOpcode.reset) was not answered within "
-                + "\(HCICommandQueue.resetTimeout * LowEnergyHost.resetAttempts), sent \(LowEnergyHost.resetAttempts) times"
-        case .noAnswer(let opcode): "\(opcode) was not answered within \(HCICommandQueue.timeout)"
-        case .silent(let time): "the controller has fallen silent: for \(time) it sent nothing, and answers nothing"
-        case .badAnswer(let opcode): "the answer to \(opcode) makes no sense"
-        case .lowEnergyUnsupported: "the controller has no Low Energy"
-        case .hardwareError(let code):
-            "the controller reported a hardware error (0x\(Hexadecimal.text(UInt64(code), digits: 2)))"
-        case .lostCompletions(let handle):
-            "the controller does not send the data of connection \(handle), nor ends it"
-        case .lostDisconnection(let handle): "the controller does not end connection \(handle)"
-        case .overrun: "the controller tells of more connections than it lets be ended"
+    mutating func receiveSignal(_ payload: Span<UInt8>, _ output: inout HostOutput) {
+        let signal: L2CAPSignal
+        do throws(DecodingError) {
+            signal = try L2CAPSignal(payload)
+        } catch {
+            output.counters.badFrames &+= 1
+            // The code and the identifier are enough to refuse a command; a broken response is not answered.
+            guard payload.count >= 2, payload[1] != 0 else { return }
+            refuse(.other(code: payload[0], identifier: payload[1]), &output)
+            return
+        }
+        let identifier = signal.identifier
+        switch signal {
+        case .connectionParameterUpdateRequest(_, let wish) where connection.role == .central:
+            let isFree = !isUpdating && !output.commands.isCrowded
+            let granted = isFree ? ConnectionParameterLimits.granted(wish) : nil
+            count(granted, &output)
+            answer(.connectionParameterUpdateResponse(identifier: identifier, isAccepted: granted != nil), &output)
+            guard let granted else { return }
+            isUpdating = true
+            output.request(.leConnectionUpdate(handle: connection.handle, granted), .update(connection.handle))
+        case .disconnectionRequest(_, let destination, let source):
+            var channels = ByteWriter()
+            channels.write(destination.rawValue)
+            channels.write(source.rawValue)
+            answer(.commandReject(identifier: identifier, reason: .invalidChannel, data: channels.bytes), &output)
+        case .leCreditBasedConnectionRequest:
+            answer(.leCreditBasedConnectionRefusal(identifier: identifier, .spsmNotSupported), &output)
+        case .creditBasedConnectionRequest:
+            answer(.creditBasedConnectionRefusal(identifier: identifier, .spsmNotSupported), &output)
+        default: refuse(signal, &output)
         }
     }
-}
 
-/// The limits within which a peripheral's wish for other connection parameters is granted.
-///
-/// A peripheral knows best what its battery allows, so its wish is granted where typing does not suffer. A central may
-/// refuse any wish, and the parameters in force stay then (Core 6.0, Vol 3, Part A, 4.20 and Vol 4, Part E, 7.8.32).
-enum ConnectionParameterLimits {
-    /// The longest interval, in units of 1.25 ms: 200 ms.
-    ///
-    /// A value waits for the next connection event, so a barcode is typed that much later (Core 6.0, Vol 6, Part B, 4.5.1);
-    /// nobody takes a fifth of a second for a fault.
-    static let longestInterval: UInt16 = 160
-    /// The longest time for which the peripheral need not listen, (latency + 1) × interval, in the same units: 2 s.
-    ///
-    /// What is written to it waits that long, and a command of a handshake has an answer in time.
-    static let longestSilence: UInt32 = 1600
-    /// The supervision time-outs, in units of 10 ms: 1 s to 10 s.
-    ///
-    /// A shorter one ends links that somebody has walked through; a longer one leaves a device that is gone unnoticed, and
-    /// its next advertisement unheard (Core 6.0, Vol 6, Part B, 4.5.2).
-    static let supervisionTimeouts: ClosedRange<UInt16> = 100...1000
+    /// Rejects a command that is not understood; a response is not answered.
+    private mutating func refuse(_ signal: L2CAPSignal, _ output: inout HostOutput) {
+        guard !signal.isResponse else { return }
+        answer(.commandReject(identifier: signal.identifier, reason: .notUnderstood, data: []), &output)
+    }
 
-    /// The part of a wish that is granted, nil for none: the longest interval may become shorter, all else stays.
-    static func granted(_ wish: ConnectionParameters) -> ConnectionParameters? {
-        guard wish.isValid, supervisionTimeouts.contains(wish.supervisionTimeout) else { return nil }
-        let longest = min(UInt32(longestInterval), longestSilence / (UInt32(wish.latency) &+ 1))
-        guard UInt32(wish.minimumInterval) <= longest else { return nil }
-        var granted = wish
-        granted.maximumInterval = min(wish.maximumInterval, UInt16(truncatingIfNeeded: longest))
-        return granted
+    private mutating func answer(_ signal: L2CAPSignal, _ output: inout HostOutput) {
+        answer(.signalling, signal.encoded, &output.counters)
+    }
+
+    /// Counts a wish for other parameters, by what became of it.
+    private func count(_ granted: ConnectionParameters?, _ output: inout HostOutput) {
+        if granted == nil {
+            output.counters.refusedParameters &+= 1
+        } else {
+            output.counters.grantedParameters &+= 1
+        }
+    }
+
+    func take(_ event: LERemoteConnectionParameterRequest, _ output: inout HostOutput) {
+        let wish = event.parameters
+        let granted =
+            connection.role == .central ? ConnectionParameterLimits.granted(wish) : wish.isValid ? wish : nil
+        count(granted, &output)
+        output.request(
+            granted.map { .leRemoteConnectionParameterRequestReply(handle: event.handle, $0) }
+                ?? .leRemoteConnectionParameterRequestNegativeReply(handle: event.handle),
+            .reply
+        )
+    }
+
+    mutating func take(_ event: LEConnectionUpdateComplete, _ output: inout HostOutput) {
+        isUpdating = false
+        guard event.status == .success else { return }
+        timing = ConnectionTiming(event)
+        if isAnnounced { output.emit(.timed(handle: event.handle, timing)) }
+    }
+
+    mutating func take(_ event: LEPHYUpdateComplete) {
+        if event.status == .success { phy = event.receivedPHY }
+    }
+
+    mutating func take(_ event: LEDataLengthChange) {
+        receivedDataLength = event.receivedOctets
+    }
+
+    /// Takes the answer to a command of this connection.
+    mutating func take(_ outcome: HCICommandQueue.Outcome, _ counters: inout LowEnergyHost.Counters) {
+        switch outcome {
+        // Without success no LE Connection Update Complete follows.
+        case .failed(.leConnectionUpdate, _): isUpdating = false
+        case .completed(.readRSSI, let returned):
+            do throws(DecodingError) {
+                rssi = try HCIReturn.rssi(returned.span, of: connection.handle)
+            } catch {
+                counters.badPackets &+= 1
+            }
+        default: break
+        }
+    }
+
+    /// True, and noted, where the signal strength is to be asked for: that was not done within `life`.
+    mutating func asksSignal(_ life: Duration, now: Duration) -> Bool {
+        if isEnding { return false }
+        if let asked = rssiAsked, now - asked < life { return false }
+        rssiAsked = now
+        return true
     }
 }

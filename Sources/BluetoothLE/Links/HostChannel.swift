@@ -47,7 +47,7 @@ package final class HostChannel: ATTChannel {
         timer.set(on: adapter.loop, after: Self.securingTime) { [weak self] in self?.finishSecuring() }
         // A Security Request that was faster has begun it.
         let isBegun = adapter.perform { host in
-            host.isEncrypting(connection.handle) || host.encrypt(connection.handle, now: MonotonicClock.now)
+            host.isEncrypting(connection.handle) || host.encrypt(connection.handle)
         }
         // The caller goes on first.
         if !isBegun { adapter.later { [weak self] in self?.finishSecuring() } }

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// The one advertisement of a host: begun, replaced, ended, and switched on again after a connection.
+struct HostAdvertising: Sendable {
+    struct Setup: Sendable {
+        var parameters: AdvertisingParameters
+        var data: [UInt8]
+        var scanResponse: [UInt8]
+    }
+
+    private enum State: Sendable {
+        case idle
+        /// Commands are on their way.
+        case busy
+        case on
+        /// A connection ended it, and the controller cannot advertise again yet.
+        case waiting
+    }
+
+    /// The one advertising set that is used, where there are sets.
+    private static let handle: UInt8 = 0
+
+    private var wanted: Setup?
+    private var state = State.idle
+    /// The commands of the sequence that are not sent yet.
+    private var steps: [HCICommand] = []
+    /// True when another sequence must follow the answer that is waited for.
+    private var isSuperseded = false
+    /// True once `advertisingStarted` was reported for the wanted advertisement.
+    private var isAnnounced = false
+    /// True when a connection was made while a sequence ran.
+    private var isInterrupted = false
+
+    var isIdle: Bool { state == .idle }
+    var isOn: Bool { state == .on }
+
+    /// Advertises this in place of what was advertised; nil ends it.
+    mutating func replace(_ setup: Setup?, _ core: inout HostCore) {
+        wanted = setup
+        if setup != nil { isAnnounced = false }
+        begin(&core)
+    }
+
+    private mutating func begin(_ core: inout HostCore) {
+        steps = []
+        guard state != .busy else {
+            isSuperseded = true
+            return
+        }
+        steps = sequence(core.controller)
+        sendStep(&core)
+    }
+
+    private func enable(_ isOn: Bool, _ controller: HostController) -> HCICommand {
+        controller.isExtended
+            ? .leSetExtendedAdvertisingEnable(isOn, handle: Self.handle) : .leSetAdvertisingEnable(isOn)
+    }
+
+    /// The commands for the wanted advertisement, in order.
+    private func sequence(_ controller: HostController) -> [HCICommand] {
+        let off = enable(false, controller)
+        guard let wanted else { return [off] }
+        let commands: [HCICommand?] =
+            controller.isExtended
+            ? [
+                .leSetExtendedAdvertisingParameters(handle: Self.handle, wanted.parameters),
+                wanted.parameters.ownAddressType == .random
+                    ? controller.address.map {
+                        .leSetAdvertisingSetRandomAddress(handle: Self.handle, $0.address)
+                    } : nil,
+                .leSetExtendedAdvertisingData(handle: Self.handle, wanted.data),
+                wanted.parameters.kind == .nonConnectable
+                    ? nil : .leSetExtendedScanResponseData(handle: Self.handle, wanted.scanResponse),
+            ]
+            : [
+                .leSetAdvertisingParameters(wanted.parameters), .leSetAdvertisingData(wanted.data),
+                .leSetScanResponseData(wanted.scanResponse),
+            ]
+        return [off] + commands.compactMap { $0 } + [enable(true, controller)]
+    }
+
+    private mutating func sendStep(_ core: inout HostCore) {
+        guard !steps.isEmpty else { return }
+        state = .busy
+        core.output.request(steps.removeFirst(), .advertise)
+    }
+
+    mutating func take(_ outcome: HCICommandQueue.Outcome, _ core: inout HostCore) {
+        if isSuperseded {
+            isSuperseded = false
+            state = .idle
+            begin(&core)
+            return
+        }
+        if case .failed(let opcode, let status) = outcome {
+            let isOff = wanted == nil || (opcode == enable(false, core.controller).opcode && !steps.isEmpty)
+            // Some controllers refuse to switch off advertising that is off, or to remove a set that does not exist.
+            guard isOff, status == .commandDisallowed || status == .unknownAdvertisingIdentifier else {
+                return refuse(opcode, status, &core)
+            }
+        }
+        guard steps.isEmpty else { return sendStep(&core) }
+        guard wanted != nil else {
+            state = .idle
+            return core.output.emit(.advertisingStopped)
+        }
+        state = .on
+        if !isAnnounced {
+            isAnnounced = true
+            core.output.emit(.advertisingStarted)
+        }
+        if isInterrupted { noteConnection(&core) }
+    }
+
+    private mutating func refuse(_ opcode: HCIOpcode, _ status: HCIStatus, _ core: inout HostCore) {
+        steps = []
+        isInterrupted = false
+        if isAnnounced {
+            // The controller could advertise before the connection, and will again when one has ended.
+            state = .waiting
+        } else {
+            wanted = nil
+            state = .idle
+            core.output.emit(.advertisingFailed(.refused(opcode, status)))
+        }
+    }
+
+    /// A central has connected: the controller advertises no more (Core 6.0, Vol 4, Part E, 7.8.9).
+    mutating func noteConnection(_ core: inout HostCore) {
+        guard wanted != nil, isAnnounced else { return }
+        guard state == .on else {
+            // The running sequence may have enabled advertising before the connection.
+            if state == .busy { isInterrupted = true }
+            return
+        }
+        isInterrupted = false
+        state = .waiting
+        resume(&core)
+    }
+
+    /// Switches advertising on again where a connection has ended it.
+    mutating func resume(_ core: inout HostCore) {
+        guard state == .waiting, wanted != nil else { return }
+        steps = [enable(true, core.controller)]
+        sendStep(&core)
+    }
+
+    /// Takes LE Advertising Set Terminated; a connection has an event of its own.
+    mutating func take(_ event: LEAdvertisingSetTerminated, _ core: inout HostCore) {
+        guard event.advertisingHandle == Self.handle, event.status != .success else { return }
+        noteConnection(&core)
+    }
+}
