@@ -148,11 +148,7 @@ public struct Scanner: Sendable {
     ///
     /// A packet that is not sound is counted and not used. Reports are taken while starting or scanning only: at other
     /// times they belong to somebody else's scan.
-    public mutating func handle(
-        _ packet: Span<UInt8>,
-        now: Duration,
-        update: (DeviceTable.Update) -> Void = { _ in }
-    ) {
+    public mutating func handle(_ packet: Span<UInt8>, now: Duration, update: (DeviceTable.Update) -> Void = { _ in }) {
         do throws(DecodingError) {
             let event = try HCIEvent(packet)
             switch event {

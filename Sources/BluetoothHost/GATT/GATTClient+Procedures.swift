@@ -177,10 +177,7 @@ extension GATTClient {
     ///
     /// Each value has at most 512 bytes, and there are 1 to 32 of them, so that the requests suffice at any MTU. Core
     /// 6.0, Vol 3, Part G, 4.9.5.
-    public mutating func writeReliably(
-        _ values: [ATTPDU.HandleValue],
-        now: Duration
-    ) throws(GATTError) -> ProcedureID {
+    public mutating func writeReliably(_ values: [ATTPDU.HandleValue], now: Duration) throws(GATTError) -> ProcedureID {
         guard !values.isEmpty, values.count <= Self.mostReliableWrites else {
             throw .tooManyAttributes(limit: Self.mostReliableWrites)
         }

@@ -203,9 +203,7 @@ public struct GATTDatabaseBuilder: Sendable {
         return GATTDescriptor(handle: handle, uuid: type)
     }
 
-    private mutating func append(
-        _ definition: GATTDescriptorDefinition
-    ) throws(GATTDatabaseError) -> GATTDescriptor {
+    private mutating func append(_ definition: GATTDescriptorDefinition) throws(GATTDatabaseError) -> GATTDescriptor {
         let type = definition.uuid
         guard !GATTAttributeType.isDeclaration(type), !Self.automatic.contains(type) else {
             throw .reservedDescriptor(type)

@@ -56,9 +56,7 @@ struct GATTServiceSearch: GATTSearch {
         guard let rest = progress.rest else { return .finish(.services(services)) }
         var value = ByteWriter(reservingCapacity: 16)
         value.write(uuid)
-        return .send(
-            .findByTypeValueRequest(rest, type: GATTAttributeType.primaryService16, value: value.bytes)
-        )
+        return .send(.findByTypeValueRequest(rest, type: GATTAttributeType.primaryService16, value: value.bytes))
     }
 
     mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
@@ -144,9 +142,7 @@ struct GATTIncludedServiceDiscovery: GATTSearch {
     }
 
     private mutating func add(_ declaration: AttributeHandle, _ handles: AttributeHandleRange, _ uuid: BluetoothUUID) {
-        found.append(
-            GATTIncludedService(declaration: declaration, service: GATTService(handles: handles, uuid: uuid))
-        )
+        found.append(GATTIncludedService(declaration: declaration, service: GATTService(handles: handles, uuid: uuid)))
     }
 
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {

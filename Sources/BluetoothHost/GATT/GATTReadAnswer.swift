@@ -187,10 +187,7 @@ struct GATTReadAnswer {
             }
             room &-= 2
             items.append(
-                ATTPDU.LengthValue(
-                    length: UInt16(truncatingIfNeeded: value.count),
-                    value: Array(value.prefix(room))
-                )
+                ATTPDU.LengthValue(length: UInt16(truncatingIfNeeded: value.count), value: Array(value.prefix(room)))
             )
             room = max(0, room &- value.count)
         }

@@ -74,11 +74,7 @@ extension GATTServer {
         throw .unknownRequest(id)
     }
 
-    private mutating func supply(
-        _ result: Result<[UInt8], ATTError>,
-        for handle: AttributeHandle,
-        to id: PeerID
-    ) {
+    private mutating func supply(_ result: Result<[UInt8], ATTError>, for handle: AttributeHandle, to id: PeerID) {
         peers[id]?.pending?.question = nil
         peers[id]?.pending?.supplied[handle] = result
         read(id)
@@ -212,11 +208,7 @@ extension GATTServer {
         }
         finish(
             id,
-            .prepareWriteResponse(
-                write.handle,
-                offset: UInt16(truncatingIfNeeded: write.offset),
-                value: write.value
-            )
+            .prepareWriteResponse(write.handle, offset: UInt16(truncatingIfNeeded: write.offset), value: write.value)
         )
     }
 

@@ -229,12 +229,7 @@ public struct GATTServer: Sendable {
     /// The PDU to send to a peer next: its response, or an update that may be sent now.
     ///
     /// An indication waits for the confirmation of the one before; notifications of other characteristics pass it.
-    public mutating func nextOutgoing(
-        for id: PeerID,
-        mtu: Int,
-        canNotify: Bool = true,
-        canIndicate: Bool
-    ) -> ATTPDU? {
+    public mutating func nextOutgoing(for id: PeerID, mtu: Int, canNotify: Bool = true, canIndicate: Bool) -> ATTPDU? {
         guard let peer = peers[id] else { return nil }
         if let response = peer.response {
             peers[id]?.response = nil

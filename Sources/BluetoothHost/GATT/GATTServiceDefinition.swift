@@ -117,12 +117,7 @@ public struct GATTDescriptorDefinition: Hashable, Sendable {
     public var write: GATTAccess
 
     /// A descriptor that everyone reads and nobody writes unless said otherwise.
-    public init(
-        uuid: BluetoothUUID,
-        value: GATTValueSource,
-        read: GATTAccess = .open,
-        write: GATTAccess = .never
-    ) {
+    public init(uuid: BluetoothUUID, value: GATTValueSource, read: GATTAccess = .open, write: GATTAccess = .never) {
         self.uuid = uuid
         self.value = value
         self.read = read

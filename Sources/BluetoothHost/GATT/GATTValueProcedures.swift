@@ -151,9 +151,7 @@ struct GATTPreparedWrite: GATTProcedure {
         guard index < items.count else { return .send(.executeWriteRequest(.write)) }
         let item = items[index]
         part = Array(item.value.dropFirst(offset).prefix(max(0, mtu &- 5)))
-        return .send(
-            .prepareWriteRequest(item.handle, offset: UInt16(truncatingIfNeeded: offset), value: part)
-        )
+        return .send(.prepareWriteRequest(item.handle, offset: UInt16(truncatingIfNeeded: offset), value: part))
     }
 
     mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
@@ -234,10 +232,7 @@ struct GATTWritePlan: Sendable {
     }
 
     /// A first part that begins at 0 replaces the value; any other part is written into it.
-    private mutating func add(
-        _ write: GATTServer.Write,
-        _ current: (AttributeHandle) -> [UInt8]
-    ) throws(Refusal) {
+    private mutating func add(_ write: GATTServer.Write, _ current: (AttributeHandle) -> [UInt8]) throws(Refusal) {
         let index: Int
         if let known = values.firstIndex(where: { $0.handle == write.handle }) {
             index = known

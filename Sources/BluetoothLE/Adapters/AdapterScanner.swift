@@ -92,11 +92,7 @@ package final class AdapterScanner: DeviceScanner {
             try self.init(
                 adapter,
                 commands: try HCISocket(controller: index, events: KernelCommands<Scanner>.events),
-                reports: try HCISocket(
-                    controller: index,
-                    events: Self.reportEvents,
-                    receiveBuffer: Self.reportBuffer
-                ),
+                reports: try HCISocket(controller: index, events: Self.reportEvents, receiveBuffer: Self.reportBuffer),
                 on: loop
             )
         } catch {

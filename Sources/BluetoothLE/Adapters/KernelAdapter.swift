@@ -226,13 +226,7 @@ package final class KernelAdapter: LowEnergyAdapter {
             completion(result)
         }
         do throws(LinkFailure) {
-            let channel = try KernelATTChannel(
-                to: device,
-                from: address,
-                on: loop,
-                timeout: timeout,
-                completion: ended
-            )
+            let channel = try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: ended)
             channels = channels.filter { $0.value.channel != nil }
             channels[peer] = WeakChannel(channel: channel)
             return KernelAttempt(channel, watch) { crossed?.noteEnd() }
@@ -318,11 +312,7 @@ package final class KernelAdapter: LowEnergyAdapter {
                 switch reply {
                 case .status(let status, let returnParameters):
                     take(
-                        bringUp.handle(
-                            replyTo: command,
-                            status: status,
-                            returnParameters: returnParameters.span
-                        )
+                        bringUp.handle(replyTo: command, status: status, returnParameters: returnParameters.span)
                     )
                 case .timedOut:
                     management.close()

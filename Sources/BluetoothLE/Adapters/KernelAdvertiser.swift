@@ -185,11 +185,7 @@ extension KernelAdapter {
             // A controller without a public address has a static random one, which the kernel has set.
             ownAddressType: address.rawValue == 0 ? .random : .public
         )
-        let content = Advertiser.Content(
-            parameters,
-            data: advertisement.data,
-            scanResponse: advertisement.scanResponse
-        )
+        let content = Advertiser.Content(parameters, data: advertisement.data, scanResponse: advertisement.scanResponse)
         if let advertiser, advertiser.isSpent {
             advertiser.finishStopping()
             self.advertiser = nil

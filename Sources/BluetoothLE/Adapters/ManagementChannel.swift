@@ -56,11 +56,7 @@ package final class ManagementChannel {
     /// Sends a command; `completion` is called once, later, on the loop's thread.
     ///
     /// `patience` is for a command that waits for people; nil is the usual time.
-    package func send(
-        _ command: ManagementCommand,
-        patience: Duration? = nil,
-        completion: @escaping (Reply) -> Void
-    ) {
+    package func send(_ command: ManagementCommand, patience: Duration? = nil, completion: @escaping (Reply) -> Void) {
         let entry = Pending(command: command, completion: completion)
         pending.append(entry)
         let expire: () -> Void = { [weak self] in self?.complete(command.opcode, command.index, .timedOut) }
@@ -164,10 +160,7 @@ package final class AdapterEnumerator {
     private var remaining: [ControllerIndex] = []
     private var entries: [Entry] = []
 
-    private init(
-        _ management: ManagementChannel,
-        _ completion: @escaping (Result<[Entry], AdapterError>) -> Void
-    ) {
+    private init(_ management: ManagementChannel, _ completion: @escaping (Result<[Entry], AdapterError>) -> Void) {
         self.management = management
         self.completion = completion
     }

@@ -163,12 +163,7 @@ package struct LinkQuality: Equatable, Sendable {
     /// For how long a signal strength is not read again.
     package static let life = Duration.seconds(3)
 
-    package init(
-        rssi: Int8? = nil,
-        timing: ConnectionTiming? = nil,
-        phy: PHY? = nil,
-        dataLength: UInt16? = nil
-    ) {
+    package init(rssi: Int8? = nil, timing: ConnectionTiming? = nil, phy: PHY? = nil, dataLength: UInt16? = nil) {
         self.rssi = rssi
         self.timing = timing
         self.phy = phy

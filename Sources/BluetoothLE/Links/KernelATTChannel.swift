@@ -209,10 +209,7 @@ package final class KernelATTChannel: ATTChannel {
     }
 
     /// Starts encryption; `finishSecuring` checks its result.
-    private func raiseSecurity(
-        to level: GATTLinkSecurity.Level,
-        _ registration: EventLoop.Registration
-    ) throws(Errno) {
+    private func raiseSecurity(to level: GATTLinkSecurity.Level, _ registration: EventLoop.Registration) throws(Errno) {
         readSecurity()
         if !security.suffices(for: level) { try socket.raiseSecurity(to: level.kernelLevel) }
         try loop.change(registration, socket.descriptor, to: [.readable, .writable])

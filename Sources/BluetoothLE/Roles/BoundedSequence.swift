@@ -72,9 +72,7 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
         /// The next element; nil at the end.
         ///
         /// Throws the source's error, or `cancelled`.
-        public mutating func next(
-            isolation actor: isolated (any Actor)?
-        ) async throws(BluetoothError) -> Element? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(BluetoothError) -> Element? {
             do {
                 return try await base.next(isolation: actor)
             } catch let error as BluetoothError {
