@@ -224,11 +224,7 @@ package struct BeaconMonitor: Sendable {
     }
 
     /// Sets whether designated beacons are switchers, of all or of none; false where nothing was changed.
-    package mutating func update(
-        _ codes: [String],
-        isSwitcher: Bool,
-        keep: (DesignatedBeacons) -> Bool
-    ) -> Bool {
+    package mutating func update(_ codes: [String], isSwitcher: Bool, keep: (DesignatedBeacons) -> Bool) -> Bool {
         var changed = designated
         guard changed.update(codes, isSwitcher: isSwitcher), changed == designated || keep(changed) else {
             return false

@@ -70,10 +70,7 @@ public struct BluetoothUUID: Hashable, Sendable {
     public static func random(using generator: inout some RandomNumberGenerator) -> BluetoothUUID {
         let high: UInt64 = generator.next()
         let low: UInt64 = generator.next()
-        return BluetoothUUID(
-            high: high & ~0xF000 | 0x4000,
-            low: low & ~(0b11 &<< 62) | 0b10 &<< 62
-        )
+        return BluetoothUUID(high: high & ~0xF000 | 0x4000, low: low & ~(0b11 &<< 62) | 0b10 &<< 62)
     }
 
     /// The 16-bit form, where there is one.

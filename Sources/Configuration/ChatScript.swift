@@ -178,12 +178,7 @@ package struct ChatScript: Sendable {
         /// How often it is written before the reply is given up.
         package var attempts: Int
 
-        package init(
-            send: HexTemplate?,
-            expect: HexTemplate?,
-            timeout: Duration = .seconds(2),
-            attempts: Int = 1
-        ) {
+        package init(send: HexTemplate?, expect: HexTemplate?, timeout: Duration = .seconds(2), attempts: Int = 1) {
             self.send = send
             self.expect = expect
             self.timeout = timeout

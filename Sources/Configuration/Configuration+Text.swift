@@ -94,10 +94,7 @@ extension Configuration {
         return lines
     }
 
-    private mutating func readProfiles(
-        _ member: TOMLMember,
-        _ lines: inout [String: Int]
-    ) -> [ConfigurationFault] {
+    private mutating func readProfiles(_ member: TOMLMember, _ lines: inout [String: Int]) -> [ConfigurationFault] {
         guard case .table(let tables) = member.value.kind, tables.count <= Self.mostProfiles else {
             let reason = "profiles is a table of at most \(Self.mostProfiles) tables: write [profiles.NAME]"
             return [ConfigurationFault(line: member.line, reason: reason)]

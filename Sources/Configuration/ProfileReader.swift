@@ -133,12 +133,7 @@ extension Profile {
         remembered.formUnion(expect?.remembers ?? [])
         reader.end()
         faults += reader.faults
-        return ChatScript.Command(
-            send: send,
-            expect: expect,
-            timeout: timeout ?? .seconds(2),
-            attempts: attempts ?? 1
-        )
+        return ChatScript.Command(send: send, expect: expect, timeout: timeout ?? .seconds(2), attempts: attempts ?? 1)
     }
 }
 

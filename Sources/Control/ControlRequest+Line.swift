@@ -46,9 +46,7 @@ extension ControlRequest {
         case "reload": self = .reload
         case "stop": self = .stop
         default:
-            throw words.fault(
-                "\(verb.debugDescription) is no request; known are \(Self.verbs.joined(separator: ", "))"
-            )
+            throw words.fault("\(verb.debugDescription) is no request; known are \(Self.verbs.joined(separator: ", "))")
         }
         guard words.isAtEnd else { throw words.tooMany }
     }

@@ -21,9 +21,7 @@ extension JSONValue {
     var withoutForms: JSONValue {
         switch self {
         case .object(let members):
-            .object(
-                members.filter { $0.name != JSONObject.formsName }.map { ($0.name, $0.value.withoutForms) }
-            )
+            .object(members.filter { $0.name != JSONObject.formsName }.map { ($0.name, $0.value.withoutForms) })
         case .array(let values): .array(values.map(\.withoutForms))
         default: self
         }

@@ -30,13 +30,7 @@ package final class Daemon {
         /// Removes the server's regions and the tracks that wait to be sent.
         package var removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)?
 
-        package init(
-            paths: DaemonPaths,
-            followsChoice: Bool,
-            terminal: Int?,
-            allowsKeys: Bool,
-            labels: DaemonLabels
-        ) {
+        package init(paths: DaemonPaths, followsChoice: Bool, terminal: Int?, allowsKeys: Bool, labels: DaemonLabels) {
             self.paths = paths
             self.followsChoice = followsChoice
             self.terminal = terminal

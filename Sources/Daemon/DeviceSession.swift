@@ -137,10 +137,7 @@ package final class DeviceSession {
 
     /// Writes a command to the device when those before it have ended (BT-6); `completion` is called once, with the bytes
     /// of the reply.
-    package func ask(
-        _ command: ChatScript.Command,
-        completion: @escaping (Result<[UInt8], CommandFailure>) -> Void
-    ) {
+    package func ask(_ command: ChatScript.Command, completion: @escaping (Result<[UInt8], CommandFailure>) -> Void) {
         guard state == .connected else {
             return completion(.failure(CommandFailure(.unavailable, LinkFaultText.notConnected)))
         }

@@ -127,11 +127,7 @@ extension AccountText {
 extension Session.State {
     /// The state in one sentence, for the terminal, the journal and the service manager (LK-24): what it is, why, and what
     /// can be done or happens next.
-    package func sentence(
-        _ choice: DeviceSelector?,
-        _ reason: Reason?,
-        in language: Language = .current
-    ) -> String {
+    package func sentence(_ choice: DeviceSelector?, _ reason: Reason?, in language: Language = .current) -> String {
         let device = choice.map { "\($0)" } ?? PlainText.theDevice.text(language)
         return sentence(of: device, reason?.cause.text(language), reason?.remedy?.text(language), in: language)
     }

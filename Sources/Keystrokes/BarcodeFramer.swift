@@ -130,11 +130,7 @@ final class BarcodeFramer {
     }
 
     /// Ends the barcode in hand where the ring has no more bytes but there is a reason; true where there was one.
-    private func endWithoutBytes(
-        _ isMissingBytes: Bool,
-        _ ledger: Ledger,
-        _ conditions: Typist.Conditions
-    ) -> Bool {
+    private func endWithoutBytes(_ isMissingBytes: Bool, _ ledger: Ledger, _ conditions: Typist.Conditions) -> Bool {
         guard !barcode.bytes.isEmpty, case .collecting = state else { return false }
         if epoch <= conditions.gate.endedThrough || isMissingBytes {
             refuse(.cut, ledger)
@@ -285,11 +281,7 @@ final class BarcodeFramer {
 
     // MARK: Line ends
 
-    private func isFollowed(
-        _ lineEnd: LineEnd,
-        _ consumer: borrowing ByteRing.Consumer,
-        within time: Int64
-    ) -> Bool {
+    private func isFollowed(_ lineEnd: LineEnd, _ consumer: borrowing ByteRing.Consumer, within time: Int64) -> Bool {
         (table.joinsLineEnds || rules.joinsLineEnds)
             && lineEnd.isFollowed(by: place.bytes(of: consumer)[0], of: place.chunk, within: time)
     }

@@ -87,10 +87,7 @@ public final class ByteRing: @unchecked Sendable {
         return Consumer(self)
     }
 
-    private static func counter(
-        _ block: UnsafeMutableRawPointer,
-        _ offset: Int
-    ) -> UnsafeMutablePointer<Atomic<UInt>> {
+    private static func counter(_ block: UnsafeMutableRawPointer, _ offset: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
         unsafe (block + offset).bindMemory(to: Atomic<UInt>.self, capacity: 1)
     }
 }
@@ -199,11 +196,7 @@ extension ByteRing {
                 unsafe copyBytes(from: from, to: bytes + Int(bitPattern: offset), Int(bitPattern: count))
             } else {
                 unsafe copyBytes(from: from, to: bytes + Int(bitPattern: offset), Int(bitPattern: untilEnd))
-                unsafe copyBytes(
-                    from: from + Int(bitPattern: untilEnd),
-                    to: bytes,
-                    Int(bitPattern: count &- untilEnd)
-                )
+                unsafe copyBytes(from: from + Int(bitPattern: untilEnd), to: bytes, Int(bitPattern: count &- untilEnd))
             }
         }
     }

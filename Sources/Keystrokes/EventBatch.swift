@@ -136,11 +136,7 @@ struct EventBatch: ~Copyable {
         capsLock: Bool = false
     ) -> Run {
         // Sound: the table lives for the call.
-        unsafe type(
-            input,
-            table,
-            Rules(table, limit: limit, stopAtBarcodeEnd: stopAtBarcodeEnd, capsLock: capsLock)
-        )
+        unsafe type(input, table, Rules(table, limit: limit, stopAtBarcodeEnd: stopAtBarcodeEnd, capsLock: capsLock))
     }
 
     /// Types bytes of one chunk until they are taken or the rules, made with the same table, say that it ends.

@@ -234,10 +234,7 @@ package struct GATTBrowser: Sendable {
         return attempt(.subscription) { () throws(GATTError) in try client.subscribe(chosen, now: now) }
     }
 
-    private mutating func attempt(
-        _ next: Step,
-        _ begin: () throws(GATTError) -> GATTClient.ProcedureID
-    ) -> Progress {
+    private mutating func attempt(_ next: Step, _ begin: () throws(GATTError) -> GATTClient.ProcedureID) -> Progress {
         do throws(GATTError) {
             procedure = try begin()
             step = next

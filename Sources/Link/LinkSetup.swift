@@ -102,11 +102,7 @@ package struct LinkSetup: Sendable {
     }
 
     /// Takes the end of a procedure and begins the next.
-    package mutating func handle(
-        _ event: GATTClient.Event,
-        _ client: inout GATTClient,
-        now: Duration
-    ) -> Progress {
+    package mutating func handle(_ event: GATTClient.Event, _ client: inout GATTClient, now: Duration) -> Progress {
         guard event.procedure == procedure else { return .underWay }
         procedure = nil
         switch (step, event.result) {
@@ -237,11 +233,7 @@ package struct LinkSetup: Sendable {
         return carryOut(queue.begin(now: now), &client, now)
     }
 
-    private mutating func carryOut(
-        _ first: ChatScript.Step,
-        _ client: inout GATTClient,
-        _ now: Duration
-    ) -> Progress {
+    private mutating func carryOut(_ first: ChatScript.Step, _ client: inout GATTClient, _ now: Duration) -> Progress {
         var next = first
         while true {
             switch next {

@@ -79,10 +79,7 @@ package final class OutputListener {
 
     /// What the readers took and missed, each by itself, and what those missed that are gone.
     package var counts: OutputCounts {
-        OutputCounts(
-            readers: connections.map { ($0.counts, $0.waiting, $0.isAttended) },
-            missedByGone: missedByGone
-        )
+        OutputCounts(readers: connections.map { ($0.counts, $0.waiting, $0.isAttended) }, missedByGone: missedByGone)
     }
 
     /// A line of so many received bytes, or a part of one, for `deliver`.

@@ -106,9 +106,7 @@ package final class SimulatedModule {
     }
 
     /// Advertises the service and the name until `stop`; throws where the name does not fit.
-    package func start(
-        completion: @escaping (Result<Void, BluetoothError>) -> Void
-    ) throws(SimulationFailure) {
+    package func start(completion: @escaping (Result<Void, BluetoothError>) -> Void) throws(SimulationFailure) {
         do {
             let layout = try AdvertisementLayout(
                 AdvertisementLayout.Content(localName: name, services: [profile.service])

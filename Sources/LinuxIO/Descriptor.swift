@@ -104,11 +104,7 @@ package struct Descriptor: ~Copyable, Sendable {
     /// A non-blocking socket of the Bluetooth family, closed on exec.
     ///
     /// Throws `addressFamilyNotSupported` where the kernel has no Bluetooth. The corresponding C function is `socket`.
-    static func bluetoothSocket(
-        _ kind: CallKind,
-        type: Int32,
-        protocol number: Int32
-    ) throws(Errno) -> Descriptor {
+    static func bluetoothSocket(_ kind: CallKind, type: Int32, protocol number: Int32) throws(Errno) -> Descriptor {
         let flags = blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
         let site = CallSite(kind, .socket)
         return Descriptor(owning: try SystemCall.run(site) { socket(AF_BLUETOOTH, type | flags, number) }, kind)
@@ -167,10 +163,7 @@ package struct Descriptor: ~Copyable, Sendable {
     /// Takes the next peer that has connected, with its address written over `address`; nil when there is none.
     ///
     /// The new descriptor does not block and is closed on exec. The corresponding C function is `accept4`.
-    func accept<Address: BitwiseCopyable>(
-        from address: inout Address,
-        as kind: CallKind
-    ) throws(Errno) -> Descriptor? {
+    func accept<Address: BitwiseCopyable>(from address: inout Address, as kind: CallKind) throws(Errno) -> Descriptor? {
         var length = socklen_t(MemoryLayout<Address>.size)
         let (number, site) = (number, CallSite(self.kind, .accept))
         // Sound: the kernel writes at most `length` bytes, the structure's own size.

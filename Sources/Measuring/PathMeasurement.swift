@@ -13,10 +13,7 @@ public enum PathMeasurement {
     public static func ours(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) -> Contender {
         Contender("ours") { count in
             let path = try Path(table)
-            let time = try ThreadPair.run(
-                { path.feed(pattern, chunk, count) },
-                { path.type(to: sink) }
-            )
+            let time = try ThreadPair.run({ path.feed(pattern, chunk, count) }, { path.type(to: sink) })
             guard path.isBalanced(chunk * count) else { throw RingMeasurement.WrongBytes() }
             return time
         }
@@ -26,10 +23,7 @@ public enum PathMeasurement {
     public static func reference(_ pattern: Pattern, chunk: Int, to sink: Sink) -> Contender {
         Contender("C twin") { count in
             let path = try CPath(sink)
-            return try ThreadPair.run(
-                { path.produce(pattern, chunk, chunk * count) },
-                { path.consume(chunk * count) }
-            )
+            return try ThreadPair.run({ path.produce(pattern, chunk, chunk * count) }, { path.consume(chunk * count) })
         }
     }
 

@@ -112,12 +112,7 @@ extension Doctor {
         // The service may have permissions that this process lacks.
         case .notPermitted where facts.actsItself:
             findings.append(
-                Finding(
-                    .uinputNotPermitted,
-                    .permission,
-                    of: UInputDevice.path,
-                    command: "blewedge setup"
-                )
+                Finding(.uinputNotPermitted, .permission, of: UInputDevice.path, command: "blewedge setup")
             )
         case .refused(let error) where facts.actsItself:
             findings.append(Finding(.uinputRefused, .permission, of: UInputDevice.path, error))

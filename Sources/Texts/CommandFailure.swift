@@ -33,11 +33,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         remedy: Message? = nil,
         kind: Kind? = nil
     ) {
-        self.init(
-            status,
-            fault.message(with: arguments),
-            remedy: remedy ?? fault.remedyMessage(with: arguments)
-        )
+        self.init(status, fault.message(with: arguments), remedy: remedy ?? fault.remedyMessage(with: arguments))
         self.kind = kind
     }
 

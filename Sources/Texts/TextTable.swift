@@ -41,10 +41,7 @@ package struct TextTable: Sendable {
 
     private static func cases(of group: (some Localized).Type) -> [Entry] {
         group.allCases.map { text in
-            Entry(
-                id: text.id,
-                texts: [(text.id, text.texts)] + (text.remedy.map { [(text.remedyID, $0)] } ?? [])
-            )
+            Entry(id: text.id, texts: [(text.id, text.texts)] + (text.remedy.map { [(text.remedyID, $0)] } ?? []))
         }
     }
 

@@ -126,9 +126,7 @@ package struct Snippets: Equatable, Sendable {
         case .string(let text): snippet = Snippet(title: title, text: text)
         case .object(let members): snippet = try Self.snippet(title, members, value, over: set)
         default:
-            throw Fault(
-                description: "snippet \(quoted): a text, or an object of \(Member.names), belongs here"
-            )
+            throw Fault(description: "snippet \(quoted): a text, or an object of \(Member.names), belongs here")
         }
         guard snippet.text.unicodeScalars.count <= Snippet.longestText else {
             throw Fault(description: "snippet \(quoted): longer than \(Snippet.longestText) characters")

@@ -83,11 +83,7 @@ package struct TrackRun {
     }
 
     /// Sends a record once; false where nothing more is to be sent.
-    private func attempt(
-        _ record: TrackRecord,
-        _ sender: inout TrackSender,
-        _ report: inout Report
-    ) throws -> Bool {
+    private func attempt(_ record: TrackRecord, _ sender: inout TrackSender, _ report: inout Report) throws -> Bool {
         let isBegun = try store.update { queue in
             queue.giveUpExhausted()
             return queue.begin(record)

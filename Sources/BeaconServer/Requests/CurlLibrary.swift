@@ -123,9 +123,7 @@ package struct CurlLibrary {
             // Sound: the library copies the text; the list lives as long as the request.
             guard let longer = unsafe library.appendLine(lines, line) else { return .noMemory }
             unsafe lines = longer
-            return CurlResult(
-                unsafe blewedge_curl_set_pointer(library.set, handle, CurlOption.lines.rawValue, longer)
-            )
+            return CurlResult(unsafe blewedge_curl_set_pointer(library.set, handle, CurlOption.lines.rawValue, longer))
         }
 
         /// Does the request on this thread and passes the answer to the sink: `curl_easy_perform` in C.

@@ -20,11 +20,7 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
         if !isEddystone, let uuid = ServerUUID(String(first)) {
             let numbers = parts.dropFirst().map { Self.number($0) }
             guard !numbers.contains(nil) else { return nil }
-            self = .uuid(
-                uuid,
-                major: numbers.first ?? nil,
-                minor: numbers.dropFirst().first ?? nil
-            )
+            self = .uuid(uuid, major: numbers.first ?? nil, minor: numbers.dropFirst().first ?? nil)
         } else if isEddystone, let namespace = Self.digits(first, 20), parts.count <= 2 {
             let instance = parts.dropFirst().first.map { Self.digits($0, 12) }
             if case .some(.none) = instance { return nil }

@@ -92,10 +92,7 @@ package struct BeaconRanging: Sendable {
         for place in heard.indices { heard[place].reports.removeAll { now - $0.time > Self.life } }
         if heard.contains(where: \.reports.isEmpty) {
             heard.removeAll(where: \.reports.isEmpty)
-            index = Dictionary(
-                heard.indices.map { (heard[$0].identity, $0) },
-                uniquingKeysWith: { first, _ in first }
-            )
+            index = Dictionary(heard.indices.map { (heard[$0].identity, $0) }, uniquingKeysWith: { first, _ in first })
             hand = 0
         }
         return heard.map(ranged).sorted(by: RangedBeacon.isNearer)
@@ -210,11 +207,7 @@ package struct BeaconTrack: Sendable {
     /// Takes a list of beacons: all that was collected when it is enough, an empty list when the time is over, nil before.
     ///
     /// Nil, too, for a region that is not static, and where no beacon was ever given. After an answer it begins anew.
-    package mutating func take(
-        _ beacons: [RangedBeacon],
-        in catalogue: RegionCatalogue,
-        now: Duration
-    ) -> [Sighted]? {
+    package mutating func take(_ beacons: [RangedBeacon], in catalogue: RegionCatalogue, now: Duration) -> [Sighted]? {
         guard catalogue.isStatic(region) else { return nil }
         if began == nil {
             guard !beacons.isEmpty else { return nil }

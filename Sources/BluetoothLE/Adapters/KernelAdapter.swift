@@ -311,9 +311,7 @@ package final class KernelAdapter: LowEnergyAdapter {
             management.send(command) { reply in
                 switch reply {
                 case .status(let status, let returnParameters):
-                    take(
-                        bringUp.handle(replyTo: command, status: status, returnParameters: returnParameters.span)
-                    )
+                    take(bringUp.handle(replyTo: command, status: status, returnParameters: returnParameters.span))
                 case .timedOut:
                     management.close()
                     completion(.failure(.silent(command.opcode)))

@@ -87,10 +87,7 @@ extension SessionState: Localized {
         case .unsupported:
             (
                 LocalText("{1} is not supported", "{1} は未対応の機器です"),
-                LocalText(
-                    "choose another, or ask again: `blewedge connect`",
-                    "別のデバイスを選ぶか、もう一度: `blewedge connect`"
-                )
+                LocalText("choose another, or ask again: `blewedge connect`", "別のデバイスを選ぶか、もう一度: `blewedge connect`")
             )
         case .bluetoothOff:
             (

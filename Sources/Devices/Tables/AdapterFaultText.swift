@@ -30,10 +30,7 @@ package enum AdapterFaultText: String, FaultText {
         return switch self {
         case .noBluetooth:
             (
-                LocalText(
-                    AdapterErrorDescription.noBluetooth,
-                    "このカーネルにはBluetooth機能がありません(AF_BLUETOOTHが未知です)"
-                ),
+                LocalText(AdapterErrorDescription.noBluetooth, "このカーネルにはBluetooth機能がありません(AF_BLUETOOTHが未知です)"),
                 LocalText(
                     AdapterErrorDescription.Remedy.loadModule,
                     "`modprobe bluetooth` で読み込むか、CONFIG_BTとCONFIG_BT_LEを有効にしたカーネルを使用してください"
@@ -55,25 +52,16 @@ package enum AdapterFaultText: String, FaultText {
         case .noLowEnergy:
             (
                 LocalText(AdapterErrorDescription.noLowEnergy("{1}"), "{1} はBluetooth Low Energyに対応していません"),
-                LocalText(
-                    AdapterErrorDescription.Remedy.newerAdapter,
-                    "Bluetooth 4.0以降のアダプタを使用してください"
-                )
+                LocalText(AdapterErrorDescription.Remedy.newerAdapter, "Bluetooth 4.0以降のアダプタを使用してください")
             )
         case .softBlocked:
             (
                 LocalText(AdapterErrorDescription.softBlocked("{1}"), "{1} はrfkillで無効にされています(ソフトウェア)"),
-                LocalText(
-                    AdapterErrorDescription.Remedy.unblock,
-                    "`rfkill unblock bluetooth` で有効にしてください"
-                )
+                LocalText(AdapterErrorDescription.Remedy.unblock, "`rfkill unblock bluetooth` で有効にしてください")
             )
         case .hardBlocked:
             (
-                LocalText(
-                    AdapterErrorDescription.hardBlocked("{1}"),
-                    "{1} はスイッチまたはファームウェアで無効にされています(rfkill、ハードウェア)"
-                ),
+                LocalText(AdapterErrorDescription.hardBlocked("{1}"), "{1} はスイッチまたはファームウェアで無効にされています(rfkill、ハードウェア)"),
                 Self.switchOn
             )
         case .removed:
@@ -96,26 +84,17 @@ package enum AdapterFaultText: String, FaultText {
         case .refused:
             (
                 LocalText(AdapterErrorDescription.refused("{1}", "{2}"), "カーネルが {1} を拒否しました: {2}"),
-                LocalText(
-                    AdapterErrorDescription.Remedy.offAndOn,
-                    "`dmesg` に詳細があるかもしれません。アダプタの電源を入れ直すと直ることがあります"
-                )
+                LocalText(AdapterErrorDescription.Remedy.offAndOn, "`dmesg` に詳細があるかもしれません。アダプタの電源を入れ直すと直ることがあります")
             )
         case .unknownToKernel:
             (
                 LocalText(AdapterErrorDescription.unknownToKernel("{1}"), "このカーネルには {1} がありません"),
-                LocalText(
-                    AdapterErrorDescription.Remedy.newerKernel,
-                    "新しいカーネル、または機能が省かれていないカーネルを使用してください"
-                )
+                LocalText(AdapterErrorDescription.Remedy.newerKernel, "新しいカーネル、または機能が省かれていないカーネルを使用してください")
             )
         case .silent:
             (
                 LocalText(AdapterErrorDescription.silent("{1}"), "カーネルが {1} に応答しませんでした"),
-                LocalText(
-                    AdapterErrorDescription.Remedy.plugInAgain,
-                    "アダプタが停止している可能性があります。抜き差ししてください"
-                )
+                LocalText(AdapterErrorDescription.Remedy.plugInAgain, "アダプタが停止している可能性があります。抜き差ししてください")
             )
         case .system:
             (
@@ -130,28 +109,19 @@ package enum AdapterFaultText: String, FaultText {
         case .streamNotPermitted:
             (
                 LocalText(AdapterErrorDescription.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"),
-                LocalText(
-                    AdapterErrorDescription.Remedy.lineOwner("{3}"),
-                    "rootまたは所有グループのメンバーとして実行してください(`ls -l {3}`)"
-                )
+                LocalText(AdapterErrorDescription.Remedy.lineOwner("{3}"), "rootまたは所有グループのメンバーとして実行してください(`ls -l {3}`)")
             )
         case .socketNotPermitted:
             (
                 LocalText(AdapterErrorDescription.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"),
-                LocalText(
-                    AdapterErrorDescription.Remedy.socketOwner,
-                    "ソケットを作成したユーザまたはrootとして実行してください"
-                )
+                LocalText(AdapterErrorDescription.Remedy.socketOwner, "ソケットを作成したユーザまたはrootとして実行してください")
             )
         case .streamNotListening:
             (LocalText(AdapterErrorDescription.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"), Self.emulator)
         case .controller:
             (
                 LocalText("{1}", "コントローラの障害です: {1}"),
-                LocalText(
-                    AdapterErrorDescription.Remedy.startAnew,
-                    "コントローラを起動し直してください。抜き差しするか、エミュレータを再起動します"
-                )
+                LocalText(AdapterErrorDescription.Remedy.startAnew, "コントローラを起動し直してください。抜き差しするか、エミュレータを再起動します")
             )
         case .listening: (LocalText(AdapterErrorDescription.system("{1}", "{2}"), "処理({1})に失敗しました: {2}"), nil)
         case .scanRefused: (LocalText(AdapterErrorDescription.scanRefused, "スキャンが許可されていません"), rights)
@@ -159,17 +129,11 @@ package enum AdapterFaultText: String, FaultText {
             (LocalText(AdapterErrorDescription.scanWithoutRights("{1}"), "スキャンが許可されていません: {1}がありません"), rights)
         case .scanUnsupported:
             (
-                LocalText(
-                    AdapterErrorDescription.scanUnsupported,
-                    "コントローラがスキャンのコマンドに対応していません"
-                ), nil
+                LocalText(AdapterErrorDescription.scanUnsupported, "コントローラがスキャンのコマンドに対応していません"), nil
             )
         case .scanUnknown:
             (
-                LocalText(
-                    "the controller does not know {1}: {2}",
-                    "コントローラがスキャンのコマンド {1} に対応していません: {2}"
-                ),
+                LocalText("the controller does not know {1}: {2}", "コントローラがスキャンのコマンド {1} に対応していません: {2}"),
                 LocalText(
                     "its firmware is at fault: update it, or use another adapter",
                     "ファームウェアの問題です。更新するか、別のアダプタを使用してください"
@@ -178,10 +142,7 @@ package enum AdapterFaultText: String, FaultText {
         case .scanFailed:
             (
                 LocalText("{1}", "スキャンに失敗しました: {1}"),
-                LocalText(
-                    AdapterErrorDescription.Remedy.otherScan,
-                    "ほかのプログラムがスキャン中かもしれません。そうでなければ、アダプタを抜き差ししてください"
-                )
+                LocalText(AdapterErrorDescription.Remedy.otherScan, "ほかのプログラムがスキャン中かもしれません。そうでなければ、アダプタを抜き差ししてください")
             )
         case .gone: (LocalText(AdapterErrorDescription.gone, "アダプタがなくなりました"), nil)
         case .nothingToListenWith:
@@ -191,20 +152,14 @@ package enum AdapterFaultText: String, FaultText {
         case .used: (LocalText("another blewedge uses {1}", "別のblewedgeが {1} を使用しています"), others)
         case .usedBy:
             (
-                LocalText(
-                    "blewedge with process number {2} uses {1}",
-                    "プロセス番号{2}のblewedgeが {1} を使用しています"
-                ), others
+                LocalText("blewedge with process number {2} uses {1}", "プロセス番号{2}のblewedgeが {1} を使用しています"), others
             )
         case .noLock: (LocalText("cannot make {1}: {2}", "{1} を作成できません: {2}"), nil)
         }
     }
 
     /// The remedy for a radio that a switch has silenced.
-    package static let switchOn = LocalText(
-        AdapterErrorDescription.Remedy.switchOn,
-        "スイッチを入れるか、ファームウェアの設定を確認してください"
-    )
+    package static let switchOn = LocalText(AdapterErrorDescription.Remedy.switchOn, "スイッチを入れるか、ファームウェアの設定を確認してください")
 
     private static let line = LocalText(
         AdapterErrorDescription.Remedy.nameLine,

@@ -40,25 +40,16 @@ package enum LinkFaultText: String, FaultText {
         case .notInTime: (LocalText(LinkErrorDescription.notInTime("{1}"), "{1}秒以内に接続できませんでした"), nil)
         case .noAnswer:
             (
-                LocalText(
-                    LinkErrorDescription.noAnswer("{1}"),
-                    "デバイスが30秒以内に {1} に応答しませんでした"
-                ), nil
+                LocalText(LinkErrorDescription.noAnswer("{1}"), "デバイスが30秒以内に {1} に応答しませんでした"), nil
             )
         case .protocolBroken:
             (
-                LocalText(
-                    LinkErrorDescription.protocolBroken("{1}"),
-                    "デバイスがアトリビュートプロトコルに違反しました: {1}"
-                ), nil
+                LocalText(LinkErrorDescription.protocolBroken("{1}"), "デバイスがアトリビュートプロトコルに違反しました: {1}"), nil
             )
         case .closed: (LocalText(LinkErrorDescription.closed, "デバイスがチャネルを閉じました"), nil)
         case .notSecured:
             (
-                LocalText(
-                    LinkErrorDescription.notSecured,
-                    "ペアリングしたデバイスであることを確認できませんでした"
-                ),
+                LocalText(LinkErrorDescription.notSecured, "ペアリングしたデバイスであることを確認できませんでした"),
                 LocalText(
                     "where its keys were removed: `blewedge forget {1}`, and `blewedge pair` again",
                     "デバイス側で鍵が削除された場合: `blewedge forget {1}` の後、`blewedge pair` をやり直してください"
@@ -67,17 +58,11 @@ package enum LinkFaultText: String, FaultText {
         case .noBond:
             (
                 LocalText("{1} is not paired with this adapter", "{1} はこのアダプタとペアリングされていません"),
-                LocalText(
-                    "`blewedge pair {1}`",
-                    "`blewedge pair {1}` を実行してください"
-                )
+                LocalText("`blewedge pair {1}`", "`blewedge pair {1}` を実行してください")
             )
         case .weakBond:
             (
-                LocalText(
-                    "the keys of {1} are not authenticated, as is asked for",
-                    "{1} の鍵は、要求されている認証済みのものではありません"
-                ),
+                LocalText("the keys of {1} are not authenticated, as is asked for", "{1} の鍵は、要求されている認証済みのものではありません"),
                 LocalText(
                     "`blewedge forget {1}`, and `blewedge pair {1} --security authenticated`",
                     "`blewedge forget {1}` の後、`blewedge pair {1} --security authenticated` を実行してください"
@@ -86,21 +71,12 @@ package enum LinkFaultText: String, FaultText {
         case .otherDevice:
             (
                 LocalText("{1} is not the paired device {2}", "{1} は、ペアリングしたデバイス {2} ではありません"),
-                LocalText(
-                    "to use it instead: `blewedge forget {3}`",
-                    "代わりに使用する場合: `blewedge forget {3}`"
-                )
+                LocalText("to use it instead: `blewedge forget {3}`", "代わりに使用する場合: `blewedge forget {3}`")
             )
         case .otherAdapter:
             (
-                LocalText(
-                    "{1} is not paired with this adapter, but with {2}",
-                    "{1} はこのアダプタではなく、{2} とペアリングされています"
-                ),
-                LocalText(
-                    "use that adapter, or `blewedge pair {1}`",
-                    "そのアダプタを使用するか、`blewedge pair {1}` を実行してください"
-                )
+                LocalText("{1} is not paired with this adapter, but with {2}", "{1} はこのアダプタではなく、{2} とペアリングされています"),
+                LocalText("use that adapter, or `blewedge pair {1}`", "そのアダプタを使用するか、`blewedge pair {1}` を実行してください")
             )
         case .damagedBond:
             (
@@ -177,10 +153,7 @@ package enum LinkFaultText: String, FaultText {
             )
         case .noSerialService:
             (
-                LocalText(
-                    "it has no serial service; it offers {1}",
-                    "シリアル通信用のサービスがありません(提供: {1})"
-                ), Self.writeProfile
+                LocalText("it has no serial service; it offers {1}", "シリアル通信用のサービスがありません(提供: {1})"), Self.writeProfile
             )
         case .isKeyboard:
             (
@@ -198,10 +171,7 @@ package enum LinkFaultText: String, FaultText {
             )
         case .notWritable:
             (
-                LocalText(
-                    "its characteristic {1} cannot be written",
-                    "キャラクタリスティック {1} に書き込めません"
-                ), nil
+                LocalText("its characteristic {1} cannot be written", "キャラクタリスティック {1} に書き込めません"), nil
             )
         case .nothingToRead: (LocalText("no characteristic", "キャラクタリスティックがありません"), nil)
         case .takesNothing: (LocalText("it takes no bytes", "データを受け付けません"), nil)
@@ -240,25 +210,16 @@ package enum LinkFaultText: String, FaultText {
                     "{1} is on the air at {2}, and not at its address {3}",
                     "{1} は、登録されたアドレス {3} ではなく、{2} で受信しています"
                 ),
-                LocalText(
-                    "if its address has changed: `blewedge use {4}`",
-                    "アドレスが変わった場合は `blewedge use {4}` を実行してください"
-                )
+                LocalText("if its address has changed: `blewedge use {4}`", "アドレスが変わった場合は `blewedge use {4}` を実行してください")
             )
         case .wantsPairing:
             (
                 LocalText("the device wants to be paired: {1}", "デバイスがペアリングを要求しています: {1}"),
-                LocalText(
-                    "`blewedge pair {2}`",
-                    "`blewedge pair {2}` を実行してください"
-                )
+                LocalText("`blewedge pair {2}`", "`blewedge pair {2}` を実行してください")
             )
         case .wantsNumber:
             (
-                LocalText(
-                    "the device wants a pairing by a number: {1}",
-                    "デバイスが番号によるペアリングを要求しています: {1}"
-                ),
+                LocalText("the device wants a pairing by a number: {1}", "デバイスが番号によるペアリングを要求しています: {1}"),
                 LocalText(
                     "`blewedge forget {2}`, and `blewedge pair {2} --security authenticated`",
                     "`blewedge forget {2}` の後、`blewedge pair {2} --security authenticated` を実行してください"
@@ -302,18 +263,12 @@ package enum LinkFaultText: String, FaultText {
             )
         case .commandsWait:
             (
-                LocalText(
-                    "{1} commands to the device wait already",
-                    "デバイスへのコマンドがすでに{1}件待っています"
-                ),
+                LocalText("{1} commands to the device wait already", "デバイスへのコマンドがすでに{1}件待っています"),
                 LocalText("try again when some have had their reply", "応答があってからもう一度お試しください")
             )
         case .commandUnanswered:
             (
-                LocalText(
-                    "the command had no reply as expected within {1}",
-                    "コマンドに対する期待どおりの応答が {1} 以内にありませんでした"
-                ), nil
+                LocalText("the command had no reply as expected within {1}", "コマンドに対する期待どおりの応答が {1} 以内にありませんでした"), nil
             )
         case .commandNotWritten:
             (
@@ -331,10 +286,7 @@ package enum LinkFaultText: String, FaultText {
             )
         case .commandNotSent:
             (
-                LocalText(
-                    "the link ended before the command was written",
-                    "コマンドを書き込む前に接続が終了しました"
-                ), nil
+                LocalText("the link ended before the command was written", "コマンドを書き込む前に接続が終了しました"), nil
             )
         }
     }

@@ -161,11 +161,7 @@ public struct KeyboardLayout: Sendable {
     public let capsLockStrokes: [Unicode.Scalar: [Stroke]]
 
     /// A layout from its keystrokes, without and with CapsLock.
-    public init(
-        name: String,
-        strokes: [Unicode.Scalar: [Stroke]],
-        capsLockStrokes: [Unicode.Scalar: [Stroke]]
-    ) {
+    public init(name: String, strokes: [Unicode.Scalar: [Stroke]], capsLockStrokes: [Unicode.Scalar: [Stroke]]) {
         self.name = name
         self.strokes = strokes
         self.capsLockStrokes = capsLockStrokes
@@ -225,10 +221,7 @@ public struct KeyboardLayout: Sendable {
         )
     }
 
-    private static func reversed(
-        _ levels: [Level],
-        _ compositions: [Composition]
-    ) -> [Unicode.Scalar: [Stroke]] {
+    private static func reversed(_ levels: [Level], _ compositions: [Composition]) -> [Unicode.Scalar: [Stroke]] {
         var direct: [Unicode.Scalar: [Stroke]] = [:]
         var dead: [Unicode.Scalar: Stroke] = [:]
         for level in levels {

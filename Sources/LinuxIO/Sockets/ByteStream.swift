@@ -125,9 +125,7 @@ package struct OutgoingBuffer: Sendable {
     /// Hands what waits to `write` until it takes no more; true when nothing waits.
     ///
     /// `write` returns how many bytes it took of those it was given, from the first on.
-    package mutating func drain(
-        _ write: (borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
-    ) throws(Errno) -> Bool {
+    package mutating func drain(_ write: (borrowing RawSpan) throws(Errno) -> NonBlocking<Int>) throws(Errno) -> Bool {
         while !isEmpty {
             // Sound: the bytes are not changed before the call has returned.
             guard case .done(let count) = try write(unsafe bytes.span.bytes.extracting(droppingFirst: taken)) else {

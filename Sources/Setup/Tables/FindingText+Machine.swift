@@ -8,10 +8,7 @@ import Texts
 extension FindingText {
     static let kernelWithoutBluetooth = FindingText(
         what: AdapterFaultText.noBluetooth.texts,
-        why: LocalText(
-            "no adapter can be used, whatever is plugged in",
-            "何を接続しても、アダプタを使用できません"
-        ),
+        why: LocalText("no adapter can be used, whatever is plugged in", "何を接続しても、アダプタを使用できません"),
         remedy: LocalText(
             "load the module; where there is none, use a kernel built with CONFIG_BT and CONFIG_BT_LE",
             "モジュールを読み込んでください。ない場合は、CONFIG_BTとCONFIG_BT_LEを有効にしたカーネルを使用してください"
@@ -84,23 +81,14 @@ extension FindingText {
 
     static let rfkillHard = FindingText(
         what: AdapterFaultText.hardBlocked.texts,
-        why: LocalText(
-            "the radio is silent, and no software can change that",
-            "無線が停止しており、ソフトウェアからは変更できません"
-        ),
+        why: LocalText("the radio is silent, and no software can change that", "無線が停止しており、ソフトウェアからは変更できません"),
         remedy: AdapterFaultText.switchOn
     )
 
     static let rfkillSoft = FindingText(
         what: AdapterFaultText.softBlocked.texts,
-        why: LocalText(
-            "the kernel does not switch on an adapter that is blocked",
-            "無効にされたアダプタの電源を、カーネルは入れません"
-        ),
-        remedy: LocalText(
-            "unblock it; systemd-rfkill keeps that over a restart",
-            "有効にしてください。再起動後もsystemd-rfkillが維持します"
-        )
+        why: LocalText("the kernel does not switch on an adapter that is blocked", "無効にされたアダプタの電源を、カーネルは入れません"),
+        remedy: LocalText("unblock it; systemd-rfkill keeps that over a restart", "有効にしてください。再起動後もsystemd-rfkillが維持します")
     )
 
     static let adapterDown = FindingText(

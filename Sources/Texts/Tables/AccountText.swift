@@ -58,15 +58,9 @@ package enum DemoText: String, Localized {
         case .sent: LocalText("{1} ({2} bytes)", "{1} ({2}バイト)")
         case .state: LocalText("{1}: {2}", "{1}: {2}")
         case .memory:
-            LocalText(
-                "two controllers in memory; no adapter is touched",
-                "メモリ上のコントローラ2個で、アダプタは使用しません"
-            )
+            LocalText("two controllers in memory; no adapter is touched", "メモリ上のコントローラ2個で、アダプタは使用しません")
         case .advertises:
-            LocalText(
-                "{1} advertises the LINBLE UART Service",
-                "{1} がLINBLE UART Serviceをアドバタイズしています"
-            )
+            LocalText("{1} advertises the LINBLE UART Service", "{1} がLINBLE UART Serviceをアドバタイズしています")
         }
     }
 }
@@ -85,15 +79,9 @@ package enum AllowanceText: String, Localized {
         case .clients:
             LocalText("`key` and `snippet` press {1}", "`key` と `snippet` が {1} を押します")
         case .beacons:
-            LocalText(
-                "beacons, which anybody can copy, act by {1}",
-                "誰でも複製できるビーコンが {1} により動作します"
-            )
+            LocalText("beacons, which anybody can copy, act by {1}", "誰でも複製できるビーコンが {1} により動作します")
         case .declared:
-            LocalText(
-                "{1} are declared for udev, and nothing presses them",
-                "{1} はudevのために宣言されていますが、押されることはありません"
-            )
+            LocalText("{1} are declared for udev, and nothing presses them", "{1} はudevのために宣言されていますが、押されることはありません")
         }
     }
 }

@@ -8,10 +8,7 @@ package enum BeaconServerText: String, Localized {
     package var texts: LocalText {
         switch self {
         case .fetched:
-            LocalText(
-                "regions: {1}; new: {2}; abandoned: {3}",
-                "領域: {1}件、新規: {2}件、廃棄: {3}件"
-            )
+            LocalText("regions: {1}; new: {2}; abandoned: {3}", "領域: {1}件、新規: {2}件、廃棄: {3}件")
         case .noDifference: LocalText("regions: {1}; nothing has changed", "領域: {1}件、変更はありません")
         case .listed: LocalText("{1}  {2}", "{1}  {2}")
         case .isNew: LocalText("new: {1}", "新規: {1}")
@@ -20,10 +17,7 @@ package enum BeaconServerText: String, Localized {
         case .valid: LocalText("valid", "正当なビーコンです")
         case .invalid: LocalText("the server calls this beacon invalid", "サーバがこのビーコンを不当と判定しました")
         case .sentAll:
-            LocalText(
-                "sent: {1}; given up: {2}; waiting: {3}",
-                "送信: {1}件、送信断念: {2}件、送信待ち: {3}件"
-            )
+            LocalText("sent: {1}; given up: {2}; waiting: {3}", "送信: {1}件、送信断念: {2}件、送信待ち: {3}件")
         case .nothingWaits: LocalText("no record waits", "送信待ちの記録はありません")
         case .lastSent: LocalText("the last one sent: {1}", "最後に送信した記録: {1}")
         case .noneSent: LocalText("none was sent", "送信した記録はありません")

@@ -41,10 +41,7 @@ package enum BeaconText: String, Localized {
         case .noAdapter:
             LocalText("there is no adapter to hear beacons with", "ビーコンを受信するアダプタがありません")
         case .noRegion:
-            LocalText(
-                "no region is named, and there is not exactly one static region",
-                "リージョンの指定がなく、固定リージョンが1つに定まりません"
-            )
+            LocalText("no region is named, and there is not exactly one static region", "リージョンの指定がなく、固定リージョンが1つに定まりません")
         case .noCodes: LocalText("no key code is named", "キーコードの指定がありません")
         case .unfitRegion: LocalText("this is no region of static beacons", "固定ビーコンのリージョンではありません")
         case .unfitCode:
@@ -93,10 +90,7 @@ package enum BeaconText: String, Localized {
                 """
             )
         case .trackKept:
-            LocalText(
-                "the track is kept; `blewedge beacons send` sends it",
-                "記録を保存しました。`blewedge beacons send` で送信します"
-            )
+            LocalText("the track is kept; `blewedge beacons send` sends it", "記録を保存しました。`blewedge beacons send` で送信します")
         case .insideRegion: LocalText("inside {1}", "{1} の中にいます")
         case .isBeacon: LocalText("this board is the beacon {1}", "この機器はビーコン {1} です")
         case .canBeUsed: LocalText("beacons can be heard by {1}", "{1} でビーコンを受信できます")

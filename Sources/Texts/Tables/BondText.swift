@@ -10,25 +10,16 @@ package enum BondText: String, Localized {
     package var texts: LocalText {
         switch self {
         case .listening:
-            LocalText(
-                "listening for {1}: it must be ready to pair",
-                "{1} を探しています。ペアリングできる状態にしてください"
-            )
+            LocalText("listening for {1}: it must be ready to pair", "{1} を探しています。ペアリングできる状態にしてください")
         case .pairing: LocalText("pairing with {1}", "{1} とペアリングしています")
         case .compare:
-            LocalText(
-                "Does the other device show {1}? [y/N] ",
-                "相手のデバイスに {1} と表示されていますか? [y/N] "
-            )
+            LocalText("Does the other device show {1}? [y/N] ", "相手のデバイスに {1} と表示されていますか? [y/N] ")
         case .enter:
             LocalText("The six digits that the other device shows: ", "相手のデバイスに表示された6桁の数字: ")
         case .notSixDigits: LocalText("these are not six digits", "6桁の数字ではありません")
         case .show: LocalText("enter {1} at the other device", "相手のデバイスで {1} を入力してください")
         case .paired:
-            LocalText(
-                "paired with {1}: encrypted, and authenticated by a number",
-                "{1} とペアリングしました: 暗号化され、番号で認証されています"
-            )
+            LocalText("paired with {1}: encrypted, and authenticated by a number", "{1} とペアリングしました: 暗号化され、番号で認証されています")
         case .pairedOpenly:
             LocalText(
                 "paired with {1}: encrypted, but not authenticated; who stood between the two at this moment reads along",
@@ -44,15 +35,9 @@ package enum BondText: String, Localized {
         case .onlyInKernel:
             LocalText("the kernel had keys of {1}: removed", "カーネルにあった {1} の鍵を削除しました")
         case .brokenLines:
-            LocalText(
-                "{1}: {2} broken records are skipped (lines {3})",
-                "{1}: 壊れた記録{2}件を飛ばしました({3}行目)"
-            )
+            LocalText("{1}: {2} broken records are skipped (lines {3})", "{1}: 壊れた記録{2}件を飛ばしました({3}行目)")
         case .tightened:
-            LocalText(
-                "{1} could be read by others: now by its owner alone",
-                "{1} は他のユーザから読めたため、所有者だけが読めるようにしました"
-            )
+            LocalText("{1} could be read by others: now by its owner alone", "{1} は他のユーザから読めたため、所有者だけが読めるようにしました")
         case .columnDevice: LocalText("DEVICE", "デバイス")
         case .columnAdapter: LocalText("ADAPTER", "アダプタ")
         case .columnSecurity: LocalText("SECURITY", "セキュリティ")
@@ -62,10 +47,7 @@ package enum BondText: String, Localized {
         case .pairsFor:
             LocalText("for {1} s at most; Ctrl-C ends", "最長{1}秒。Ctrl-Cで終了します")
         case .pairable:
-            LocalText(
-                "a central that asks for it is paired with, for {1} s at most",
-                "最長{1}秒間、セントラルからのペアリングを受け付けます"
-            )
+            LocalText("a central that asks for it is paired with, for {1} s at most", "最長{1}秒間、セントラルからのペアリングを受け付けます")
         case .pairableOver:
             LocalText("no central may pair any more", "ペアリングの受け付けを終了しました")
         case .notPaired: LocalText("not paired with {1}: {2}", "{1} とペアリングできませんでした: {2}")

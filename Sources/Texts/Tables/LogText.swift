@@ -31,30 +31,15 @@ package enum LogText: String, Localized {
             )
         case .chosen: LocalText("{1} is chosen", "{1} を選択しました")
         case .chosenForRun:
-            LocalText(
-                "{1} is chosen: `blewedge run` connects to it",
-                "{1} を選択しました: `blewedge run` で接続します"
-            )
+            LocalText("{1} is chosen: `blewedge run` connects to it", "{1} を選択しました: `blewedge run` で接続します")
         case .chosenUnkept:
-            LocalText(
-                "{1} is chosen for this run only: {2}",
-                "{1} を今回の実行に限り選択しました: {2}"
-            )
+            LocalText("{1} is chosen for this run only: {2}", "{1} を今回の実行に限り選択しました: {2}")
         case .choiceRaised:
-            LocalText(
-                "{1} is the chosen device: its links must be {2} from now on",
-                "選択中のデバイス {1} には、今後 {2} の接続が必要です"
-            )
+            LocalText("{1} is the chosen device: its links must be {2} from now on", "選択中のデバイス {1} には、今後 {2} の接続が必要です")
         case .choiceGarbled:
-            LocalText(
-                "{1} says nothing that is understood: it is written anew",
-                "{1} の内容を解釈できないため、書き直します"
-            )
+            LocalText("{1} says nothing that is understood: it is written anew", "{1} の内容を解釈できないため、書き直します")
         case .replaceChoice:
-            LocalText(
-                "{1}. Use {2} instead? [y/N] ",
-                "{1}。{2} に切り替えますか? [y/N] "
-            )
+            LocalText("{1}. Use {2} instead? [y/N] ", "{1}。{2} に切り替えますか? [y/N] ")
         case .noFilter:
             LocalText(
                 "this kernel cannot filter system calls: the keyboard goes on without it",
@@ -63,20 +48,14 @@ package enum LogText: String, Localized {
         case .useOpenDevice:
             LocalText("{1}. Use it all the same? [y/N] ", "{1}。それでも使用しますか? [y/N] ")
         case .forgotten:
-            LocalText(
-                "no device is chosen: `blewedge use DEVICE`",
-                "選択を解除しました。選択するには: `blewedge use DEVICE`"
-            )
+            LocalText("no device is chosen: `blewedge use DEVICE`", "選択を解除しました。選択するには: `blewedge use DEVICE`")
         case .connects:
             LocalText(
                 "the daemon connects: `blewedge status` says how it goes",
                 "接続を始めます。状態は `blewedge status` で確認できます"
             )
         case .disconnected:
-            LocalText(
-                "disconnected: `blewedge connect` makes the link again",
-                "切断しました。接続するには: `blewedge connect`"
-            )
+            LocalText("disconnected: `blewedge connect` makes the link again", "切断しました。接続するには: `blewedge connect`")
         case .paused:
             LocalText(
                 "paused: what comes is discarded until `blewedge resume`",
@@ -94,10 +73,7 @@ package enum LogText: String, Localized {
         case .daemonScans:
             LocalText("the daemon scans, which uses the adapter", "アダプタを使用しているデーモンがスキャンします")
         case .devicesLeftOut:
-            LocalText(
-                "{1} devices are not listed: the answer had no room for them",
-                "デバイス{1}台は一覧に入りきらないため省略しました"
-            )
+            LocalText("{1} devices are not listed: the answer had no room for them", "デバイス{1}台は一覧に入りきらないため省略しました")
         case .reportsDropped:
             LocalText(
                 "{1} advertising reports were dropped: this machine was too busy",
@@ -131,10 +107,7 @@ package enum LogText: String, Localized {
             )
         case .captureStopped: LocalText("the capture has stopped: {1}", "キャプチャを停止しました: {1}")
         case .linesMissing:
-            LocalText(
-                "{1} lines are missing here: they were not read in time",
-                "ここで{1}行を省略しました: 読み取りが間に合いませんでした"
-            )
+            LocalText("{1} lines are missing here: they were not read in time", "ここで{1}行を省略しました: 読み取りが間に合いませんでした")
         case .subscribed: LocalText("subscribed to {1}", "{1} の通知を有効にしました")
         case .advertising: LocalText("advertising as {1} on {2}", "{2} で {1} としてアドバタイズしています")
         case .connected: LocalText("connected to {1}", "{1} と接続しました")
@@ -148,20 +121,14 @@ package enum LogText: String, Localized {
                 "送信: {1}行、{2}バイト(通知{3}回)、受信: {4}バイト(書き込み{5}回)"
             )
         case .packetsLeftOut:
-            LocalText(
-                "{1} packets made no sense and were left out",
-                "解釈できないパケット{1}個を除きました"
-            )
+            LocalText("{1} packets made no sense and were left out", "解釈できないパケット{1}個を除きました")
         case .tableCorrect:
             LocalText(
                 "{1}: correct; of 256 bytes {2} are typed, {3} rejected, {4} discarded with layout {5}",
                 "{1}: 正常です。256バイト中、入力{2}、拒否{3}、破棄{4}(配列 {5})"
             )
         case .configurationCorrect:
-            LocalText(
-                "{1}: correct; profile {2}, layout {3}, pace {4}",
-                "{1}: 正常です。プロファイル {2}、配列 {3}、入力間隔 {4}"
-            )
+            LocalText("{1}: correct; profile {2}, layout {3}, pace {4}", "{1}: 正常です。プロファイル {2}、配列 {3}、入力間隔 {4}")
         case .configurationMissing:
             LocalText(
                 "{1}: not there, so all is as without one; profile {2}, layout {3}, pace {4}",
@@ -177,10 +144,7 @@ package enum HookText: String, Localized {
     package var texts: LocalText {
         switch self {
         case .failed:
-            LocalText(
-                "the hook {1} {2}; more of this kind is not reported",
-                "フック {1} {2}。同様の問題は以後報告しません"
-            )
+            LocalText("the hook {1} {2}; more of this kind is not reported", "フック {1} {2}。同様の問題は以後報告しません")
         case .notRun: LocalText("cannot be run: {1}", "を実行できません: {1}")
         case .tooLong: LocalText("was ended after {1} s", "を{1}秒後に終了させました")
         case .exited: LocalText("ended with status {1}", "が終了コード{1}で終了しました")

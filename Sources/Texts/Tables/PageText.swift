@@ -222,10 +222,7 @@ package enum GuideText: String, Localized {
         case .byCommand: LocalText("{1}: `{2}`", "{1}: `{2}`")
         case .daemon: LocalText("The daemon runs", "デーモンが動いている")
         case .daemonOpen:
-            LocalText(
-                "Enter starts it; in a shell: `{1}`",
-                "Enterで起動します。シェルでは: `{1}`"
-            )
+            LocalText("Enter starts it; in a shell: `{1}`", "Enterで起動します。シェルでは: `{1}`")
         case .choose: LocalText("A device is chosen", "デバイスを選択している")
         case .chooseOpen:
             LocalText(
@@ -267,10 +264,7 @@ package enum GuideText: String, Localized {
                 "ネットワーク: BluetoothコントローラにTCPで接続します: {1}"
             )
         case .networkUnread:
-            LocalText(
-                "Network: unknown, because {1} cannot be read.",
-                "ネットワーク: {1} を読み取れないため不明です。"
-            )
+            LocalText("Network: unknown, because {1} cannot be read.", "ネットワーク: {1} を読み取れないため不明です。")
         case .commands:
             LocalText(
                 "From a new machine to the first typed character ({1} is your device's name or address):",

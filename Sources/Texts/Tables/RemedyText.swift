@@ -17,34 +17,22 @@ package enum RemedyText: String, Localized {
         case .rootOrOwnerOf:
             LocalText("run as root, or as the owner of {1}", "rootまたは {1} の所有者として実行してください")
         case .setRuntimeDirectory:
-            LocalText(
-                "run as root, or set XDG_RUNTIME_DIR",
-                "rootで実行するか、XDG_RUNTIME_DIRを設定してください"
-            )
+            LocalText("run as root, or set XDG_RUNTIME_DIR", "rootで実行するか、XDG_RUNTIME_DIRを設定してください")
         case .makeRoom: LocalText("make room on that disk", "ディスクの空きを増やしてください")
         case .makeWritable: LocalText("make that disk writable", "ディスクを書き込み可能にしてください")
         case .otherPath:
-            LocalText(
-                "name another path, or remove what is there",
-                "別のパスを指定するか、そこにあるものを削除してください"
-            )
+            LocalText("name another path, or remove what is there", "別のパスを指定するか、そこにあるものを削除してください")
         case .daemonMayRead:
             LocalText("let the daemon's user read it", "デーモンのユーザが読み取れるようにしてください")
         case .userMayRead:
-            LocalText(
-                "let this user read it, or run as root",
-                "このユーザが読み取れるようにするか、rootで実行してください"
-            )
+            LocalText("let this user read it, or run as root", "このユーザが読み取れるようにするか、rootで実行してください")
         case .rootOrTTY:
             LocalText(
                 "run as root, or as a member of the group tty on a terminal of its own",
                 "rootで実行するか、ttyグループのメンバーとして自分の端末で実行してください"
             )
         case .nameConsole:
-            LocalText(
-                "name a virtual terminal, such as console:tty1",
-                "console:tty1のように仮想端末を指定してください"
-            )
+            LocalText("name a virtual terminal, such as console:tty1", "console:tty1のように仮想端末を指定してください")
         case .installRule:
             LocalText(
                 "run as root, or let `sudo blewedge setup` install the udev rule",
@@ -64,15 +52,9 @@ package enum ReasonText: String, Localized {
         case .paused: LocalText("paused", "一時停止中")
         case .gateClosed: LocalText("the gate is closed", "入力が停止されています")
         case .otherTerminal:
-            LocalText(
-                "virtual terminal {1} is in front, not {2}",
-                "前面の仮想端末は{1}で、{2}ではありません"
-            )
+            LocalText("virtual terminal {1} is in front, not {2}", "前面の仮想端末は{1}で、{2}ではありません")
         case .noTerminal:
-            LocalText(
-                "no virtual terminal is in front, not {1}",
-                "前面に仮想端末がありません(必要なのは{1}です)"
-            )
+            LocalText("no virtual terminal is in front, not {1}", "前面に仮想端末がありません(必要なのは{1}です)")
         case .closingEarlier:
             LocalText("closing the link to the earlier device", "前回のデバイスとの接続を切断しています")
         case .pairing:

@@ -77,9 +77,7 @@ struct WatchOptionFlags: ParsableArguments {
     @Flag(help: "Do not tell of exits.")
     var noExit = false
 
-    @Flag(
-        help: "Tell of what is inside when the gate's terminal comes to the front; without one, at the start."
-    )
+    @Flag(help: "Tell of what is inside when the gate's terminal comes to the front; without one, at the start.")
     var entryStateOnDisplay = false
 
     var options: WatchOptions {

@@ -48,10 +48,7 @@ struct BeaconsRegionsCommand: ParsableCommand {
 }
 
 struct BeaconsDesignatedCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "designated",
-        abstract: "List the designated beacons."
-    )
+    static let configuration = CommandConfiguration(commandName: "designated", abstract: "List the designated beacons.")
 
     @OptionGroup var daemon: DaemonOptions
 

@@ -34,13 +34,7 @@ extension CommandFailure {
 
     init(givenUp count: Int, _ fault: ServerFault) {
         let failure = CommandFailure(fault)
-        self.init(
-            failure.status,
-            BeaconServerFaultText.givenUp,
-            "\(count)",
-            failure.cause,
-            remedy: failure.remedy
-        )
+        self.init(failure.status, BeaconServerFaultText.givenUp, "\(count)", failure.cause, remedy: failure.remedy)
     }
 
     init(_ failure: ServerFile.Failure) {

@@ -30,9 +30,7 @@ struct BeaconsFetchCommand: ParsableCommand {
             """
     )
 
-    @Argument(
-        help: ArgumentHelp("Which regions.", valueName: RegionScope.words.joined(separator: "|"))
-    )
+    @Argument(help: ArgumentHelp("Which regions.", valueName: RegionScope.words.joined(separator: "|")))
     var type = RegionScope.whole.word
 
     @Option(
@@ -289,9 +287,7 @@ struct ServerRun {
             if let fault = report.fault { object.add(membersOf: ServerOutput.members(of: fault)) }
             try output.tell(object)
         } else {
-            output.note(
-                BeaconServerText.sentAll.message("\(report.sent)", "\(report.givenUp)", "\(report.waiting)")
-            )
+            output.note(BeaconServerText.sentAll.message("\(report.sent)", "\(report.givenUp)", "\(report.waiting)"))
         }
         if let fault = report.fault { throw CommandFailure(givenUp: report.givenUp, fault) }
     }

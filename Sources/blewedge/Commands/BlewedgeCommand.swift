@@ -141,10 +141,7 @@ struct BlewedgeCommand: ParsableCommand {
                     ConfigCommand.self, TableCommand.self, CompletionsCommand.self, ManualCommand.self,
                 ]
             ),
-            CommandGroup(
-                name: "Testing",
-                subcommands: [SimulateCommand.self, CaptureCommand.self, BenchCommand.self]
-            ),
+            CommandGroup(name: "Testing", subcommands: [SimulateCommand.self, CaptureCommand.self, BenchCommand.self]),
         ]
     )
 

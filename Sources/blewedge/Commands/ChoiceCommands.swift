@@ -117,10 +117,7 @@ struct UseCommand: ParsableCommand {
             try reporting(SecurityPolicy(security, least: least).secured, found, claim, chosen)
         }
         try reporting(store.write, kept)
-        try daemon.show(
-            JSONObject(kept),
-            done: LogText.chosenForRun.message(kept.labelWithAddress)
-        )
+        try daemon.show(JSONObject(kept), done: LogText.chosenForRun.message(kept.labelWithAddress))
     }
 
     /// Does it as far as the user has allowed; where another device is chosen, or it has no keys, and somebody can be asked,

@@ -28,10 +28,7 @@ struct KeyCommand: ParsableCommand {
             """
     )
 
-    @Argument(
-        help: ArgumentHelp("The keys, one after the other.", valueName: "name"),
-        completion: .list(KeyName.words)
-    )
+    @Argument(help: ArgumentHelp("The keys, one after the other.", valueName: "name"), completion: .list(KeyName.words))
     var names: [String]
 
     @OptionGroup var daemon: DaemonOptions

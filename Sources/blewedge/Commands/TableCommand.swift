@@ -124,10 +124,7 @@ struct TableShowCommand: ParsableCommand {
             let strokes = compiled.strokes(of: byte)
             object.add("byte", UInt64(byte))
             object.add("action", "\(meaning[byte])")
-            object.add(
-                "outcome",
-                compiled.isRejected(byte) ? "rejected" : strokes.isEmpty ? "discarded" : "typed"
-            )
+            object.add("outcome", compiled.isRejected(byte) ? "rejected" : strokes.isEmpty ? "discarded" : "typed")
             object.add("keys", strokes.map(\.description))
             object.add("keysWithCapsLock", compiled.strokes(of: byte, capsLock: true).map(\.description))
             return object

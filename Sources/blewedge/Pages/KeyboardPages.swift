@@ -150,10 +150,7 @@ enum CheckPage {
             PageLine.wrapped(text, columns: columns, style)
         }
         let since = PageText.since.text(language, TimeLabelText.text(seconds: status.seconds, language))
-        var lines = wrapped(
-            PageFrame.stateText(status, language) + " (\(since))",
-            PageFrame.style(of: status.state)
-        )
+        var lines = wrapped(PageFrame.stateText(status, language) + " (\(since))", PageFrame.style(of: status.state))
         if let reason = status.reason { lines += wrapped(reason.line(language)) }
         lines += wrapped(status.state.hint[language])
         if let gate = status.gate {

@@ -30,10 +30,7 @@ final class TUIConnection {
 
     deinit { end() }
 
-    func ask(
-        _ request: ControlRequest,
-        completion: @escaping (Result<JSONValue, CommandFailure>) -> Void
-    ) -> Bool {
+    func ask(_ request: ControlRequest, completion: @escaping (Result<JSONValue, CommandFailure>) -> Void) -> Bool {
         guard isOpen, waiting.count < Self.mostWaiting else { return false }
         waiting.append(completion)
         talk.say(request.line)

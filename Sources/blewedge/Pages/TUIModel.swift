@@ -281,12 +281,7 @@ struct TUIModel {
         if let chosen = devices.chosen {
             question =
                 devices.isChosen(device)
-                ? Question(
-                    text: .askForget,
-                    arguments: [device.label],
-                    request: .forget,
-                    done: .said(.forgotten, [])
-                )
+                ? Question(text: .askForget, arguments: [device.label], request: .forget, done: .said(.forgotten, []))
                 : Question(text: .askSwitch, arguments: [chosen.label, device.label], request: request, done: done)
             return []
         }

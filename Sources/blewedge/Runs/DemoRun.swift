@@ -97,9 +97,7 @@ final class DemoRun {
         }
         _ = loop.schedule(at: MonotonicClock.now + Self.timeout) { [unowned self] in
             finish(
-                .failure(
-                    CommandFailure(.timeout, CommandFaultText.demoTime, "\(Self.timeout.components.seconds)")
-                )
+                .failure(CommandFailure(.timeout, CommandFaultText.demoTime, "\(Self.timeout.components.seconds)"))
             )
         }
         let capture = try captureOptions.begin(on: loop, for: nil)

@@ -186,13 +186,7 @@ final class KeyboardRun {
         let hasKeyboard = wire == nil
         guard let missing = PermissionWait.missing(for: settings.adapter, hasKeyboard: hasKeyboard) else { return true }
         guard options.followsChoice else { throw missing }
-        let wait = try PermissionWait(
-            options,
-            settings.adapter,
-            hasKeyboard: hasKeyboard,
-            missing: missing,
-            on: loop
-        )
+        let wait = try PermissionWait(options, settings.adapter, hasKeyboard: hasKeyboard, missing: missing, on: loop)
         wait.onEvent = { [unowned self] event in show(event) }
         wait.onStopAsked = { [unowned self] in finish(.success(.success)) }
         wait.onPermitted = { [unowned self] needsRestart in

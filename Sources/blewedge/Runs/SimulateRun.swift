@@ -134,12 +134,7 @@ final class SimulateRun {
 
     private static func failure(_ error: Errno, reading what: Message) -> CommandFailure {
         let isPermission = error == .permissionDenied || error == .notPermitted
-        return CommandFailure(
-            isPermission ? .permission : .inputOutput,
-            CommandFaultText.unreadable,
-            what,
-            "\(error)"
-        )
+        return CommandFailure(isPermission ? .permission : .inputOutput, CommandFaultText.unreadable, what, "\(error)")
     }
 
     // MARK: The module
