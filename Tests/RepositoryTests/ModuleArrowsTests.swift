@@ -29,11 +29,12 @@ struct ModuleArrowsTests {
         #expect(imported.differences(from: manifest, "the imports", "Package.swift") == [])
     }
 
-    @Test("Failures of commands are made in the control socket's module and above it only")
+    @Test("Exit statuses and failures of commands are made in the control socket's module and above it only")
     func failures() throws {
         let makers: Set = ["Texts", "Control", "Daemon", "Setup", "blewedge"]
         let sources = try Self.sources()
         #expect(Self.modules(naming: "CommandFailure", in: sources) == makers)
+        #expect(Self.modules(naming: "ExitStatus", in: sources) == makers)
         #expect(
             Self.modules(naming: "Low", in: [("a", "Low.x"), ("b", "Lower LowX"), ("c", "let x: Low?")]) == ["a", "c"]
         )

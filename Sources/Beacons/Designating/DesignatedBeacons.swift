@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import Texts
+import Texts
 
 /// The beacons that were designated: the only ones of their regions that react (SW-8, SW-9, D-29).
 package struct DesignatedBeacons: Equatable, Sendable {
@@ -33,18 +33,6 @@ package struct DesignatedBeacons: Equatable, Sendable {
         case tooMany = -6
         case notKept = -7
         case noOptions = -8
-
-        /// The exit status of the command (D-10).
-        package var exitStatus: ExitStatus {
-            switch self {
-            case .all: .success
-            case .limitReached: .timeout
-            case .noAdapter, .tooMany: .unavailable
-            case .noRegion, .noCodes, .unfitCode, .noOptions: .usage
-            case .unfitRegion: .configuration
-            case .notKept: .permission
-            }
-        }
     }
 
     /// How many there may be unless the configuration says otherwise.

@@ -112,6 +112,20 @@ struct BeaconsDesignateCommand: ParsableCommand {
     }
 }
 
+extension DesignatedBeacons.Answer {
+    /// The exit status of the command (D-10).
+    fileprivate var exitStatus: ExitStatus {
+        switch self {
+        case .all: .success
+        case .limitReached: .timeout
+        case .noAdapter, .tooMany: .unavailable
+        case .noRegion, .noCodes, .unfitCode, .noOptions: .usage
+        case .unfitRegion: .configuration
+        case .notKept: .permission
+        }
+    }
+}
+
 struct BeaconsUpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
