@@ -114,7 +114,7 @@ package struct ControlClient: ~Copyable {
     mutating func takeArrived(_ handler: (Answer) -> Void) throws(CommandFailure) {
         let count = try readArrived()
         while let answer = try received() { handler(answer) }
-        if count == 0 { throw CommandFailure(.inputOutput, ControlFaultText.closed) }
+        if count == 0 { throw CommandFailure(.inputOutput, ControlFaultText.closed, kind: .noDaemon) }
     }
 
     /// Sleeps for that time between two questions; throws as soon as the daemon goes.

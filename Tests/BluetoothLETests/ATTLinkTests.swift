@@ -24,4 +24,15 @@ struct ATTLinkTests {
             #expect(channel.isClosed == closes)
         }
     }
+
+    @Test("A link that is let go of by whoever takes its value takes the rest of the PDU first")
+    func release() throws {
+        let loop = try EventLoop()
+        let channel = FakeChannel(Script.device, loop) { _ in nil }
+        var link: ATTLink? = ATTLink(channel, on: loop)
+        link?.onValue = { _, _, _ in link = nil }
+        channel.deliver([0x1D, 0x03, 0x00, 0x41])
+        #expect(channel.sent == [[0x1E]])
+        #expect(link == nil && channel.isClosed)
+    }
 }

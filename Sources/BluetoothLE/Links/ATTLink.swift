@@ -58,21 +58,7 @@ package final class ATTLink {
         self.loop = loop
         self.client = client
         // A link closes its channel before it is freed, and a closed channel calls none of these.
-        channel.onReceive = { [unowned self] pdu in
-            switch self.client.receive(pdu, now: MonotonicClock.now) {
-            // The value follows the opcode and the handle, whose 3 bytes the client has checked.
-            case .notification(let handle):
-                valueHandler?(handle, .notifications, pdu.extracting(3..<pdu.count))
-            case .indication(let handle):
-                // The confirmation goes first: the handler may close the link. If the sending fails, `pump` meets the
-                // error again.
-                try? send()
-                valueHandler?(handle, .indications, pdu.extracting(3..<pdu.count))
-                pump()
-            // Even an indication that is ignored is confirmed.
-            case .handled, .ignored: pump()
-            }
-        }
+        channel.onReceive = { [unowned self] pdu in receive(pdu) }
         channel.onWritable = { [unowned self] in pump() }
         channel.onClosed = { [unowned self] failure in fail(failure) }
     }
@@ -118,6 +104,22 @@ package final class ATTLink {
         client.close()
         onEvent = nil
         onValue = nil
+    }
+
+    /// Takes a PDU, and holds the link while its handlers run: one of them may let it go.
+    private func receive(_ pdu: Span<UInt8>) {
+        switch client.receive(pdu, now: MonotonicClock.now) {
+        // The value follows the opcode and the handle, whose 3 bytes the client has checked.
+        case .notification(let handle): valueHandler?(handle, .notifications, pdu.extracting(3..<pdu.count))
+        case .indication(let handle):
+            // The confirmation goes first: the handler may close the link. If the sending fails, `pump` meets the
+            // error again.
+            try? send()
+            valueHandler?(handle, .indications, pdu.extracting(3..<pdu.count))
+            pump()
+        // Even an indication that is ignored is confirmed.
+        case .handled, .ignored: pump()
+        }
     }
 
     /// Sends the PDUs that wait, reports the events, and sets the timer to the next deadline.

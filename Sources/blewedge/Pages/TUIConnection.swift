@@ -24,7 +24,7 @@ final class TUIConnection {
         talk.onLine = { [unowned self] answer in take(answer.value) }
         talk.onEnd = { [unowned self] failure in
             isOpen = false
-            onEnd?(failure)
+            onEnd?(failure.kind == .noDaemon ? .noDaemon : failure)
         }
     }
 
@@ -34,7 +34,7 @@ final class TUIConnection {
         guard isOpen, waiting.count < Self.mostWaiting else { return false }
         waiting.append(completion)
         talk.say(request.line)
-        return true
+        return isOpen
     }
 
     /// Lets the daemon go, without a word to anybody.

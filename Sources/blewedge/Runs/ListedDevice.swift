@@ -208,7 +208,6 @@ struct DaemonScan: ~Copyable {
     private var devices: [ListedDevice]
     /// The devices for which its last answer had no room.
     private var leftOut: Int64
-    private var selection: SelectedDevice?
 
     /// A scan through the daemon that uses this adapter; nil where none does, or it may not be asked.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
@@ -229,7 +228,7 @@ struct DaemonScan: ~Copyable {
         // A list that is printed once has no devices that were heard before.
         var isAnew = if case .atTheEnd = display { true } else { false }
         repeat {
-            let news = try look(for: lookTime(display, until: end), isAnew: isAnew)
+            let (news, selection) = try look(for: lookTime(display, until: end), isAnew: isAnew)
             isAnew = false
             switch display {
             case .news(let text): try StandardStream.output.write(news.map { text.line($0) }.joined())
@@ -257,14 +256,14 @@ struct DaemonScan: ~Copyable {
         return ControlRequest.scanTime(nearest: time)
     }
 
-    /// Looks once; answers the devices that are new, or say something new.
-    private mutating func look(for time: Duration, isAnew: Bool) throws -> [ListedDevice] {
+    /// Looks once; answers the devices that are new, or say something new, and the chosen device.
+    private mutating func look(for time: Duration, isAnew: Bool) throws -> ([ListedDevice], SelectedDevice?) {
         let answer = try client.ask(.scan(for: time, isAnew: isAnew), patience: time + ControlClient.patience)
         leftOut = answer.value["leftOut"]?.integer ?? 0
-        selection = answer.value["selection"].flatMap(SelectedDevice.init(answer:))
         let known = Dictionary(devices.map { ($0.address, $0.content) }) { first, _ in first }
         devices = ListedDevice.list(answer.value).filter { filter.matches(name: $0.name?.text, services: $0.services) }
-        return devices.filter { known[$0.address] != $0.content }
+        let selection = answer.value["selection"].flatMap(SelectedDevice.init(answer:))
+        return (devices.filter { known[$0.address] != $0.content }, selection)
     }
 }
 
