@@ -5,7 +5,7 @@ package import Keystrokes
 package import SystemPackage
 package import Typing
 
-/// Why a configuration, or a file that it names, cannot be used.
+/// The reason for which a configuration, or a file that it names, cannot be used.
 package enum ConfigurationError: Error, Equatable, Sendable {
     case unreadable(FilePath, Errno)
     /// The file of this path is no UTF-8.

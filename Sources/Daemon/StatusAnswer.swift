@@ -21,15 +21,15 @@ package struct StatusAnswer: Equatable, Sendable {
     package var profile: String
     package var layout: String?
     package var table: String
-    /// What the keyboard may press beyond text; nil for nothing.
+    /// The keys that the keyboard may press beyond text, in words; nil for none.
     package var allows: Message?
     package var isPaused: Bool
     package var isTyping: Bool
     package var gate: Reason?
     package var counts: [Count]
-    /// Whether the text goes to other programs and not to a keyboard.
+    /// True if the text goes to other programs instead of a keyboard.
     package var hasReaders: Bool
-    /// How long ago a value was received, in seconds, and its length (D-6).
+    /// The age in seconds and the length in bytes of the last value, never its contents (D-6); nil before the first.
     package var lastReceived: LastReceived?
     package var rivals: [String]
     package var choiceFault: Reason?
@@ -90,7 +90,7 @@ package struct BeaconsAnswer: Sendable {
         /// Its name, or else itself.
         package var label: String
         package var isInside: Bool
-        /// How long ago a beacon of it was heard, in seconds; nil for never.
+        /// The time since a beacon of it was heard, in seconds; nil for never.
         package var ago: Int64?
     }
 
@@ -100,9 +100,9 @@ package struct BeaconsAnswer: Sendable {
         package var isSwitcher: Bool
     }
 
-    /// Why no beacons can be watched; nil where they can.
+    /// The reason for which no beacons can be watched; nil if they can.
     package var hindrance: Reason?
-    /// How many regions are known and watched.
+    /// The numbers of regions that are known and watched.
     package var known: Int64
     package var watched: Int
     /// Those that are entered.
@@ -111,11 +111,11 @@ package struct BeaconsAnswer: Sendable {
     package var regions: [Region]
     package var actions: [String]
     package var designated: [Designated]
-    /// What the daemon does to be a beacon, which, and why it is none.
+    /// The state of the board as a beacon, its identity, and the reason for which it is none.
     package var advertising: BeaconAdvertiser.State
     package var advertised: String
     package var advertisingFault: Reason?
-    /// How many reports came, how many of them were a beacon's, and the events that no controller should send.
+    /// The numbers of reports, of those from beacons, and of malformed events.
     package var reports: Int64
     package var heard: Int64
     package var badEvents: Int64

@@ -3,7 +3,7 @@
 package import BluetoothLE
 import LinuxIO
 
-/// Why a pairing has left no keys.
+/// The reason for which a pairing has left no keys.
 package enum PairingError: Error {
     case noAdapter
     /// The adapter, by its name, has another address after each start.

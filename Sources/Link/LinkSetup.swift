@@ -23,7 +23,7 @@ package struct LinkSetup: Sendable {
         case refused(ChatScript.Failure)
     }
 
-    /// What the device does not have.
+    /// The part of a profile that the device lacks.
     package enum Lack: Equatable, Sendable {
         /// None of its services is one of these profiles'.
         case profile([Profile], offered: [BluetoothUUID])

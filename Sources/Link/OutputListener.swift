@@ -6,7 +6,7 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// Why received text cannot be handed over.
+/// The reason for which received text cannot be handed over.
 package enum OutputError: Error, Equatable, Sendable {
     case notOpened(String, Errno)
     case noScreen(Errno)

@@ -4,7 +4,7 @@ package import Keystrokes
 package import LinuxIO
 package import SystemPackage
 
-/// Why a layout, a table, the snippets or the keys of clients cannot be used.
+/// The reason for which a layout, a table, the snippets or the keys of clients cannot be used.
 package enum TypingError: Error, Equatable, Sendable {
     /// The reason for which one key or character cannot be typed.
     package enum Obstacle: Equatable, Sendable {
@@ -28,11 +28,11 @@ package enum TypingError: Error, Equatable, Sendable {
     case snippetBarcodes(BarcodeRules.Fault)
     case keypad(CompiledTable.Failure)
     case unknownSnippet(String, known: [String])
-    /// What a client asks for, such as `clear`, has a step that cannot be typed.
+    /// A step of a client's request, such as `clear`, cannot be typed.
     case notTypable(String, Obstacle)
 }
 
-/// Why there is no virtual keyboard, or it types nothing.
+/// The reason for which there is no virtual keyboard, or it types nothing.
 package enum KeyboardError: Error, Equatable, Sendable {
     case notMade(Errno)
     case forbiddenKeys(ForbiddenKeys)

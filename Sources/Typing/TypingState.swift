@@ -22,7 +22,7 @@ struct TypingState: ~Copyable {
     private let arrival: Waker?
     /// The received bytes that the lines are told of.
     private var told: UInt64 = 0
-    /// Whether the last turn ended because the lines have to be taken first.
+    /// True if the last turn ended because a reader has to take lines first.
     private var isHeldUp = false
     var meant: ExpectedEvents.Writer?
     private var keypad: Typist?
@@ -70,7 +70,7 @@ struct TypingState: ~Copyable {
 
     /// As `step`, for lines that are to be taken whole by another end.
     private mutating func lineTurn(now: Int64) -> TypingTurn {
-        // Who waits for a reader to take lines has not forgotten what waits (D-1a).
+        // Bytes that wait for a reader do not count as forgotten (D-1a).
         if isHeldUp { typist.attend(now: now) }
         isHeldUp = false
         let turn = step(now: now)

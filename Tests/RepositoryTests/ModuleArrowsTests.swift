@@ -5,11 +5,11 @@ import Testing
 
 @Suite("The modules and their arrows")
 struct ModuleArrowsTests {
-    @Test("The README's table has the modules of Package.swift, and of each exactly the arrows")
+    @Test("The table of .github/MODULES.md has the modules of Package.swift, and of each exactly the arrows")
     func picture() throws {
         let manifest = ModuleArrows(manifest: try RepositoryFiles.text("Package.swift"))
-        let readme = ModuleArrows(readme: try RepositoryFiles.text("README.md"))
-        #expect(readme.differences(from: manifest, "README.md", "Package.swift") == [])
+        let readme = ModuleArrows(readme: try RepositoryFiles.text(".github/MODULES.md"))
+        #expect(readme.differences(from: manifest, ".github/MODULES.md", "Package.swift") == [])
         #expect(manifest.modules.count > 10 && manifest.modules["blewedge"]?.isEmpty == false)
     }
 

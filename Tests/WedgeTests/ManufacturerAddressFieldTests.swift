@@ -17,7 +17,7 @@ struct ManufacturerAddressFieldTests {
         return try #require(try hear(data, &table))
     }
 
-    /// Whether a device that says this is passed on by the table of a search for one at that address.
+    /// True if the table of a search for that address passes on a device with this data.
     private func isMet(_ address: BluetoothAddress, by data: [UInt8], at place: ManufacturerAddressField?) throws
         -> Bool
     {

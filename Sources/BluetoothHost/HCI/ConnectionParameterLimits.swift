@@ -14,7 +14,7 @@ enum ConnectionParameterLimits {
     static let longestInterval: UInt16 = 160
     /// The longest time for which the peripheral need not listen, (latency + 1) × interval, in the same units: 2 s.
     ///
-    /// What is written to it waits that long, and a command of a handshake has an answer in time.
+    /// A write to the peripheral waits at most that long, so a command of a handshake has its answer in time.
     static let longestSilence: UInt32 = 1600
     /// The supervision time-outs, in units of 10 ms: 1 s to 10 s.
     ///

@@ -87,15 +87,15 @@ struct HostCommands: Sendable {
         lastTalk = now
     }
 
-    /// When the command under way is given up, or one that the controller does not allow is sent all the same.
+    /// The time at which the command under way is given up, or a refused one is sent again.
     ///
-    /// A command that waits for another's answer has no time of its own: nothing would happen then.
+    /// A command that waits for the answer to another one has no deadline of its own.
     func deadline(_ scanner: HostScanner) -> Duration? {
         if scanner.isWaitingForAnswer { return scanner.deadline }
         return queue.deadline ?? scanner.deadline
     }
 
-    /// When a silent controller in use is asked for a sign of life; nil while it is being asked.
+    /// The time at which a silent controller is asked for a sign of life; nil while the answer is awaited.
     var probeTime: Duration? { isProbing ? nil : lastTalk + LowEnergyHost.silence }
 
     mutating func noteProbe() { isProbing = true }

@@ -55,7 +55,7 @@ struct HostLink: Sendable {
         return [disconnectDeadline, draining?.until, completion].lazy.compactMap { $0 }.min()
     }
 
-    /// What the controller has taken too long for.
+    /// The overdue step of the controller, as the reason to give it up; nil for none.
     func failure(at now: Duration) -> HostFailure? {
         if let disconnectDeadline, disconnectDeadline <= now {
             return .lostDisconnection(handle: connection.handle)
@@ -74,7 +74,7 @@ struct HostLink: Sendable {
 
     /// The reason to end a connection that has nothing left to send, or no time for it; returned once.
     ///
-    /// What was not sent is thrown away, the rest of a frame that was begun included.
+    /// Unsent frames are dropped, also the rest of a frame that was begun.
     mutating func takeDrained(at now: Duration) -> HCIStatus? {
         guard let draining, frames.isEmpty && inFlight == 0 || draining.until <= now else { return nil }
         self.draining = nil

@@ -217,8 +217,8 @@ struct HostSecurity: Sendable {
     }
 }
 
-/// How long devices that failed to pair have to wait: a bounded table, so that a new connection does not shorten it
-/// (Core 6.0, Vol 3, Part H, 2.3.6).
+/// The waiting times of devices that failed to pair, in a bounded table that outlives their connections: a new connection
+/// does not shorten the wait (Core 6.0, Vol 3, Part H, 2.3.6).
 struct PairingBackoffs: Sendable {
     /// The most devices; in a full table the wait that ends first is forgotten.
     static let capacity = 64

@@ -188,14 +188,13 @@ public struct LowEnergyHost: Sendable {
         parts.core.links.end(handle, reason, now: now, &parts.core.output)
     }
 
-    /// What is allowed and offered where a later connection pairs; the identity is filled in.
+    /// The policy for pairings on later connections; the host fills in the identity.
     public var pairingPolicy: PairingPolicy {
         get { parts.securities.policy }
         set { parts.securities.policy = newValue }
     }
 
-    /// What is allowed and offered to a central that asks for a pairing, on every connection as its peripheral; nil leaves
-    /// that to `pairingPolicy`.
+    /// The policy for pairings that a central asks for, on every connection as its peripheral; nil for `pairingPolicy`.
     ///
     /// One such pairing is accepted at a time: a user can be asked for one number only.
     public var acceptance: PairingPolicy? {
@@ -234,7 +233,7 @@ public struct LowEnergyHost: Sendable {
         parts.securities.instruct(handle, &parts.core) { $0.enter(passkey: passkey, now: now) }
     }
 
-    /// What the user says of the numbers of both devices.
+    /// Takes the user's answer whether both devices show the same number.
     public mutating func compare(isSame: Bool, of handle: UInt16, now: Duration) {
         parts.securities.instruct(handle, &parts.core) { $0.compare(isSame: isSame, now: now) }
     }

@@ -5,7 +5,7 @@ import Cryptography
 
 /// A pairing under way, from the features of both devices to their keys; forgotten as a whole when it ends.
 struct Pairing: Sendable {
-    /// What a pairing waits for.
+    /// The next PDU or event that a pairing waits for.
     enum Step: Hashable, Sendable {
         case publicKey
         case confirm
@@ -150,7 +150,7 @@ struct Pairing: Sendable {
             return
         }
         let own = try confirm(nonce, isOwn: true)
-        // Who sends our own value back need not know the passkey.
+        // A peer can send our own value back without knowing the passkey.
         guard value != own else { throw .confirmValueFailed }
         peerConfirm = value
         step = .random

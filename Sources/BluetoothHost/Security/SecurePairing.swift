@@ -37,7 +37,7 @@ struct SecurePairing: Sendable {
 
     /// Takes the peer's public key, and computes the shared secret.
     mutating func take(_ x: UInt256, _ y: UInt256, blinding: UInt128) throws(PairingFailure) {
-        // Who sends our own key back has no key.
+        // A peer that sends our own key back does not have its private half; the debug key is known to everybody.
         guard x != privateKey.publicKey.x, x != Self.debugKey else { throw .invalidParameters }
         guard let peerKey = try? P256.PublicKey(x: x, y: y) else { throw .invalidParameters }
         self.peerKey = peerKey

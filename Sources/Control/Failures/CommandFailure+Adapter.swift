@@ -73,7 +73,7 @@ extension CommandFailure {
 }
 
 extension LinkFailure {
-    /// Why the link is gone or did not come about.
+    /// The reason, for people, for which a link ended or was not made.
     package var message: Message {
         switch self {
         case .system(.connectionReset): LinkFaultText.ended.message()
