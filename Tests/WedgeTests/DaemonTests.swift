@@ -235,7 +235,7 @@ struct DaemonTests {
     }
 
     @Test("D-9: devices for which an answer has no room are counted in it; one with too much data loses that")
-    func room() {
+    func room() throws {
         var scanner = Scanner(.legacy, devices: DeviceTable())
         scanner.start(.discovery)
         let data: [UInt8] = [5, 0x03, 0x01, 0x80, 0x02, 0x80, 5, 0xFF, 0x01, 0x00, 0xAA, 0xBB]
@@ -253,6 +253,9 @@ struct DaemonTests {
         let two = JSONObject(devices: devices, mostBytes: 2 * (longest + 1)).text
         #expect(two.hasSuffix(#"],"leftOut":1}"#))
         #expect(JSONObject(devices: devices, mostBytes: 2 * (longest + 1) - 1).text.hasSuffix(#"],"leftOut":2}"#))
+        let kept = SelectedDevice(DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random), name: "A")
+        let chosen = try JSONValue(Array(JSONObject(devices: [], choice: .kept(kept)).text.utf8))["selection"]
+        #expect(chosen.flatMap(SelectedDevice.init(answer:)) == kept)
         let cut = JSONObject(devices: devices, mostDeviceBytes: longest - 1).text
         #expect(cut.contains(#""services":["8001","8002"],"cut":true"#) && !cut.contains("AABB"))
     }

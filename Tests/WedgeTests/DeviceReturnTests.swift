@@ -49,6 +49,28 @@ struct DeviceReturnTests {
         }
     }
 
+    @Test("A device at the address of the one that was found by its name is not taken under another name")
+    func renamed() throws {
+        let bench = try DaemonBench()
+        bench.radio.onConnect = { _, completion in
+            _ = bench.loop.schedule(at: .zero) { completion(.failure(.notEstablished)) }
+        }
+        let daemon = try bench.make(device: .name("A"))
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        let named = { bench.radio.advertise(Self.address, Self.name) }
+        #expect(try advertise(bench, named) { bench.radio.attempted.count == 1 })
+        let scans = bench.radio.scans
+        #expect(try bench.until { bench.radio.scans > scans && bench.radio.listening == 1 })
+        bench.radio.advertise(Self.address, [0x02, 0x09, 0x42])
+        var turns = 0
+        for _ in 0..<3 { _ = bench.loop.schedule(at: .zero) { turns += 1 } }
+        #expect(try bench.until { turns == 3 })
+        #expect(bench.radio.attempted.count == 1)
+        #expect(try advertise(bench, named) { bench.radio.attempted.count == 2 })
+        try bench.end()
+    }
+
     @Test(
         "While the chosen device's name is on the air at another address, that is said, and not asked whether it is on"
     )
