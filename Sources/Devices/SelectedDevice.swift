@@ -76,7 +76,7 @@ package struct SelectedDevice: Hashable, Sendable {
             case "bond":
                 guard field.value == "ignored" else { throw fault("has a bond that is not ignored") }
                 ignoresBond = true
-            default: throw fault("has an unknown key")
+            default: throw fault("has the unknown key \(LocalName.printable(field.name))")
             }
         }
         let last = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.count
