@@ -67,6 +67,19 @@ class Machine:
         tainted = (await self.guest.run("cat", "/proc/sys/kernel/tainted")).out.strip()
         return "" if tainted == "0" else f"the kernel is tainted ({tainted}), see console.log"
 
+    async def standstill(self) -> str:
+        """That the machine runs nothing any more though its kernel reports no fault, or nothing.
+
+        A kernel that locks up says so on its console. One that QEMU stopped while it patched its own code says nothing.
+        """
+        if not self.vm.alive or self.vm.console_text().strip():
+            return ""
+        try:
+            await self.guest.run("true", seconds=20)
+        except LabError:
+            return "QEMU stopped the kernel (it runs nothing and reports nothing)"
+        return ""
+
     async def stop(self) -> None:
         await self.guest.close()
         await self.vm.stop()

@@ -28,7 +28,6 @@ $b mkdir -p /root/tmp /root/run /root/dev/pts
 $b mount -t tmpfs -o mode=1777 tmpfs /root/tmp
 $b mount -t tmpfs -o mode=755 tmpfs /root/run
 $b mount -t devpts devpts /root/dev/pts
-$b mount -t tracefs tracefs /root/sys/kernel/tracing
 $b mount -t debugfs debugfs /root/sys/kernel/debug
 $b mkdir -p /root/run/lab /root/run/host
 $b mount --bind /lower /root/run/host || die "the host's root is not visible"

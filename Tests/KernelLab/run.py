@@ -145,7 +145,7 @@ class Lab:
         if cause and any(machine.vm.emulator_fault() for machine in machines):
             emulator_fault = "QEMU stopped the kernel (int3)"
         elif cause and bench is not None:
-            emulator_fault = bench.emulator_fault
+            emulator_fault = bench.emulator_fault or await bench.machine.standstill()
         if cause or (bench is not None and bench.kernel_fault):
             await self.shut_down()
         return bench, cause, emulator_fault
