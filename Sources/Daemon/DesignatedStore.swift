@@ -2,12 +2,14 @@
 
 package import Beacons
 import Control
-import LinuxIO
+package import LinuxIO
 package import SystemPackage
 package import Texts
 
 /// The file in which the designated beacons outlive the program (D-29).
 package struct DesignatedStore: Sendable {
+    package typealias Failure = KeptFile<DesignatedBeacons.UnreadableLine>.Failure
+
     private let file: KeptFile<DesignatedBeacons.UnreadableLine>
 
     package var path: FilePath { file.path }
@@ -54,22 +56,16 @@ package struct DesignatedStore: Sendable {
     }
 }
 
-extension CommandFailure {
-    fileprivate init(_ failure: KeptFile<DesignatedBeacons.UnreadableLine>.Failure) {
-        switch failure {
-        case .unreadable(let path, let error):
-            self.init(Self.status(error), BeaconFaultText.designatedUnreadable, "\(path)", "\(error)")
-        case .garbled(let path, let fault):
-            self.init(.configuration, BeaconFaultText.designatedGarbled, "\(path)", "\(fault.line)")
-        case .unwritable(let path, let error):
-            self.init(Self.status(error), BeaconFaultText.designatedNotKept, "\(path)", "\(error)")
-        case .locked(let lock, let process, let signal):
-            self.init(lock: "\(lock)", heldBy: process, signal: signal)
-        case .inUse(let path): self.init(lock: "\(path)", heldBy: 0, signal: nil)
-        }
+extension DesignatedBeacons.UnreadableLine: ReportableContents {
+    package static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, BeaconFaultText.designatedUnreadable)
     }
 
-    private static func status(_ error: Errno) -> ExitStatus {
-        error.recovery(of: .file) == .forbidden ? .permission : .inputOutput
+    package static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, BeaconFaultText.designatedNotKept)
+    }
+
+    package func failure(in path: FilePath) -> CommandFailure {
+        .init(.configuration, BeaconFaultText.designatedGarbled, "\(path)", "\(line)")
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
-import LinuxIO
+package import LinuxIO
 package import SystemPackage
 package import Texts
 
@@ -13,19 +13,15 @@ package import Texts
 /// ```
 /// The file is its owner's alone (0600), and so is its directory (0700). It is written whole or not at all.
 package struct BondStore: Sendable {
+    /// The fault of a whole file, of which there is none: each line is a record of its own, or is skipped.
+    package enum Fault: Error, Equatable, Sendable {}
+
     /// Why the bonds could not be read or kept; what was there before is there still.
     package enum Failure: Error, Equatable, Sendable {
-        /// The file, or its directory, is another user's.
-        case foreign(FilePath)
-        /// The file is no regular file, or has a second name.
-        case irregular(FilePath)
-        case unreadable(FilePath, Errno)
-        case unwritable(FilePath, Errno)
+        case file(KeptFile<Fault>.Failure)
         /// There is a bond with this device on this adapter, which must be forgotten first.
         case known(DeviceAddress)
         case full
-        /// Another process holds the lock of the file's directory.
-        case locked(FilePath, by: Int32, signal: Int32?)
     }
 
     package struct Contents: Equatable, Sendable {
@@ -51,19 +47,15 @@ package struct BondStore: Sendable {
     private static let service = "blewedge"
     private static let heading = "# blewedge-bonds"
 
-    package let path: FilePath
+    private let file: KeptFile<Fault>
+
+    package var path: FilePath { file.path }
 
     /// The bonds kept in a file, which need not be there.
-    package init(_ path: FilePath) {
-        self.path = path
-    }
-
-    private var directory: FilePath { path.removingLastComponent() }
+    package init(_ path: FilePath) { file = KeptFile(private: path, limit: Self.limit, service: Self.service) }
 
     /// Reads the bonds; without a file there are none.
-    package func read() throws(Failure) -> Contents {
-        try load().contents
-    }
+    package func read() throws(Failure) -> Contents { try load().contents }
 
     /// The bonds, as far as they can be read, without a change to the file.
     package func peek() -> [Bond] {
@@ -75,13 +67,8 @@ package struct BondStore: Sendable {
 
     /// Adds a bond with the name that the device has advertised: both are on the disk when this returns.
     package func add(_ bond: Bond, name: String? = nil) throws(Failure) {
-        do throws(Errno) {
-            try FileSystem.makeDirectory(directory, mode: 0o700)
-        } catch {
-            throw .unwritable(path, error)
-        }
         try withLock { () throws(Failure) in
-            let (lines, contents) = try load(makingPrivate: true)
+            let (lines, contents) = try load()
             // The bits of an address are one device's, whatever its type.
             let known = contents.bonds.first { known in
                 known.identityAddress.address == bond.identityAddress.address && known.localAddress == bond.localAddress
@@ -126,38 +113,24 @@ package struct BondStore: Sendable {
 
     /// Reads and writes anew while nobody else does: another adapter's pairing may end at the same time.
     private func withLock<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        try DirectoryLock.hold(directory, refused: refusal, body)
+        try file.withLock(refused: { .file($0) }, body)
     }
 
-    private func refusal(_ failure: DirectoryLock.Failure) -> Failure {
-        switch failure {
-        case .held(let lock, let process): .locked(lock, by: process, signal: nil)
-        case .interrupted(let lock, let process, let signal): .locked(lock, by: process, signal: signal)
-        case .failed(.notPermitted): .foreign(path)
-        case .failed(let error): .unwritable(path, error)
-        }
-    }
-
-    /// The lines that are no heading, and the contents; the directory of no keys stays as it is unless there will be some.
-    private func load(makingPrivate: Bool = false) throws(Failure) -> (lines: [String], contents: Contents) {
-        var contents = Contents()
-        let bytes: [UInt8]
-        do throws(Errno) {
-            if makingPrivate || FileSystem.exists(path.string) {
-                let isTightened = try FileSystem.keepPrivate(directory: directory, service: Self.service)
-                if isTightened { contents.tightened.append(directory) }
-            }
-            let read = try FileSystem.privateContents(of: path, limit: Self.limit, service: Self.service)
-            if read.isTightened { contents.tightened.append(path) }
-            bytes = read.bytes
+    /// The lines that are no heading, and the contents.
+    private func load() throws(Failure) -> (lines: [String], contents: Contents) {
+        var tightened: [FilePath] = []
+        do {
+            let bytes = try file.read(onTightened: { tightened.append($0) }, { $0 }) ?? []
+            var (lines, contents) = Self.parse(bytes)
+            contents.tightened = tightened
+            return (lines, contents)
         } catch {
-            if error.recovery(of: .file) == .absent { return ([], contents) }
-            switch error {
-            case .notPermitted: throw .foreign(path)
-            case .invalidArgument, .tooManyLinks: throw .irregular(path)
-            default: throw .unreadable(path, error)
-            }
+            throw .file(error)
         }
+    }
+
+    private static func parse(_ bytes: [UInt8]) -> (lines: [String], contents: Contents) {
+        var contents = Contents()
         var lines: [String] = []
         let pieces = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, piece) in pieces.enumerated() {
@@ -170,7 +143,7 @@ package struct BondStore: Sendable {
             }
             let bond = Bond(record: line)
             let isKnown = bond.map { contents.bond(with: $0.identityAddress, on: $0.localAddress) != nil } ?? false
-            if let bond, !isKnown, contents.bonds.count < Self.mostBonds {
+            if let bond, !isKnown, contents.bonds.count < mostBonds {
                 contents.bonds.append(bond)
             } else {
                 contents.brokenLines.append(index + 1)
@@ -182,11 +155,7 @@ package struct BondStore: Sendable {
 
     private func write(_ lines: [String]) throws(Failure) {
         let text = ([Self.heading] + lines).map { $0 + "\n" }.joined()
-        do throws(Errno) {
-            try FileSystem.replace(path, with: Array(text.utf8), mode: 0o600)
-        } catch {
-            throw .unwritable(path, error)
-        }
+        do throws(KeptFile<Fault>.Failure) { try file.write(text) } catch { throw .file(error) }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BeaconServer
+import Control
 import Glibc
 import LinuxIO
 import SystemPackage
@@ -88,7 +89,7 @@ struct KeptTests {
         let fault = ServerAnswerFault(place: "regions[0].uuid", reason: "is missing")
         let path = FilePath(directory("state/regions.json"))
         #expect(throws: ServerFile.Failure.garbled(path, fault)) { try store.read() }
-        #expect(CommandFailure(.garbled(path, fault)).status == .configuration)
+        #expect(CommandFailure(ServerFile.Failure.garbled(path, fault)).status == .configuration)
         let none = RegionStore("/proc/none/regions.json")
         #expect(throws: ServerFile.Failure.self) { _ = try none.update { $0 = kept } }
     }

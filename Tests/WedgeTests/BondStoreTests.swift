@@ -117,18 +117,18 @@ struct BondStoreTests {
         let store = BondStore(FilePath(directory("state")).appending("bonds"))
         try store.add(bond(1))
         try #require(link(store.path.string, directory("second")) == 0 && chmod(directory("second"), 0o644) == 0)
-        #expect(throws: BondStore.Failure.irregular(store.path)) { try store.read() }
+        #expect(throws: BondStore.Failure.file(.irregular(store.path))) { try store.read() }
         #expect(mode(directory("second")) == 0o644)
         try #require(unlink(directory("second")) == 0)
         #expect(try store.read().bonds == [try bond(1)])
         try #require(unlink(store.path.string) == 0 && mkfifo(store.path.string, 0o600) == 0)
-        #expect(throws: BondStore.Failure.irregular(store.path)) { try store.read() }
-        #expect(throws: BondStore.Failure.irregular(store.path)) { try store.add(bond(2)) }
+        #expect(throws: BondStore.Failure.file(.irregular(store.path))) { try store.read() }
+        #expect(throws: BondStore.Failure.file(.irregular(store.path))) { try store.add(bond(2)) }
         // With a writer too.
         let writer = open(store.path.string, O_RDWR | O_NONBLOCK)
         defer { close(writer) }
-        #expect(throws: BondStore.Failure.irregular(store.path)) { try store.read() }
-        #expect(CommandFailure(BondStore.Failure.irregular(store.path)).status == .permission)
+        #expect(throws: BondStore.Failure.file(.irregular(store.path))) { try store.read() }
+        #expect(CommandFailure(BondStore.Failure.file(.irregular(store.path))).status == .permission)
     }
 
     @Test("Another user's directory, or a link in the place of the file, is refused")
@@ -138,15 +138,15 @@ struct BondStoreTests {
         try store.add(bond(1))
         let target = directory("elsewhere")
         #expect(rename(store.path.string, target) == 0 && symlink(target, store.path.string) == 0)
-        #expect(throws: BondStore.Failure.unreadable(store.path, .tooManySymbolicLinkLevels)) { try store.read() }
+        #expect(throws: BondStore.Failure.file(.unreadable(store.path, .tooManySymbolicLinkLevels))) { try store.read() }
         #expect(unlink(store.path.string) == 0 && rename(target, store.path.string) == 0)
-        #expect(CommandFailure(BondStore.Failure.foreign(store.path)).status == .permission)
+        #expect(CommandFailure(BondStore.Failure.file(.foreign(store.path))).status == .permission)
         try #require(geteuid() == 0, "only root can give a file away")
         #expect(chown(directory("state"), 65534, 65534) == 0)
-        #expect(throws: BondStore.Failure.foreign(store.path)) { try store.read() }
-        #expect(throws: BondStore.Failure.foreign(store.path)) { try store.add(bond(2)) }
+        #expect(throws: BondStore.Failure.file(.foreign(store.path))) { try store.read() }
+        #expect(throws: BondStore.Failure.file(.foreign(store.path))) { try store.add(bond(2)) }
         #expect(chown(directory("state"), 0, 0) == 0 && chown(store.path.string, 65534, 65534) == 0)
-        #expect(throws: BondStore.Failure.foreign(store.path)) { try store.read() }
+        #expect(throws: BondStore.Failure.file(.foreign(store.path))) { try store.read() }
     }
 
     @Test("One broken record among ten is skipped, counted and said, and stays in the file")
@@ -200,7 +200,7 @@ struct BondStoreTests {
         #expect(try store.read().bonds.count == BondStore.mostBonds)
         #expect(throws: BondStore.Failure.full) { try store.add(bond(BondStore.mostBonds)) }
         try directory.write(String(repeating: "#\n", count: 1 << 16), to: "bonds")
-        #expect(throws: BondStore.Failure.unreadable(store.path, .fileTooLarge)) { try store.read() }
+        #expect(throws: BondStore.Failure.file(.unreadable(store.path, .fileTooLarge))) { try store.read() }
     }
 }
 

@@ -21,8 +21,8 @@ struct FailureTableTests {
     /// The cases of each error, which all have a row.
     private static let counts = [
         "TypingError": 12, "KeyboardError": 8, "ConfigurationError": 16, "OutputError": 2, "DeviceLink.SendError": 4,
-        "SecurityPolicy.Refusal": 3, "PairingError": 7, "AdapterLock.Refusal": 2, "Choice": 5, "BondStore.Failure": 7,
-        "ChoiceFollower.WatchError": 1, "DaemonPaths.Refusal": 3,
+        "SecurityPolicy.Refusal": 3, "PairingError": 7, "AdapterLock.Refusal": 2, "Choice": 4, "BondStore.Failure": 2,
+        "Bonds": 5, "Designated": 3, "ChoiceFollower.WatchError": 1, "DaemonPaths.Refusal": 3,
     ]
 
     @Test("D-10: each case of each error has its exit status, its cause and its remedy, as failures.txt has them")
@@ -45,9 +45,16 @@ struct FailureTableTests {
 
     /// The type without its module, and the case without its values.
     private static func name(of error: any ReportableError) -> (type: String, name: String) {
-        let type = String(reflecting: Swift.type(of: error)).split(separator: ".").dropFirst().joined(separator: ".")
         let name = Mirror(reflecting: error).children.first?.label ?? "\(error)"
-        return (error is ChoiceStore.Failure ? "Choice" : type, name)
+        switch error {
+        case is ChoiceStore.Failure: return ("Choice", name)
+        case is DesignatedStore.Failure: return ("Designated", name)
+        case BondStore.Failure.file(let failure):
+            return ("Bonds", Mirror(reflecting: failure).children.first?.label ?? "\(failure)")
+        default:
+            let path = String(reflecting: Swift.type(of: error)).split(separator: ".").dropFirst()
+            return (path.joined(separator: "."), name)
+        }
     }
 
     /// The error that `body` throws.
@@ -102,14 +109,17 @@ struct FailureTableTests {
             ChoiceStore.Failure.unwritable("/s/selection", .permissionDenied),
             ChoiceStore.Failure.unwritable("/s/selection", .noSpace),
             ChoiceStore.Failure.unwritable("/s/selection", .readOnlyFileSystem),
-            ChoiceStore.Failure.inUse("/s/selection"), ChoiceStore.Failure.locked("/s/lock", by: 7, signal: 15),
-            BondStore.Failure.foreign("/s/bonds"), BondStore.Failure.irregular("/s/bonds"),
-            BondStore.Failure.unreadable("/s/bonds", .permissionDenied),
-            BondStore.Failure.unreadable("/s/bonds", .ioError),
-            BondStore.Failure.unwritable("/s/bonds", .permissionDenied),
-            BondStore.Failure.unwritable("/s/bonds", .noSpace),
+            ChoiceStore.Failure.locked("/s/lock", by: 7, signal: 15),
+            BondStore.Failure.file(.foreign("/s/bonds")), BondStore.Failure.file(.irregular("/s/bonds")),
+            BondStore.Failure.file(.unreadable("/s/bonds", .permissionDenied)),
+            BondStore.Failure.file(.unreadable("/s/bonds", .ioError)),
+            BondStore.Failure.file(.unwritable("/s/bonds", .permissionDenied)),
+            BondStore.Failure.file(.unwritable("/s/bonds", .noSpace)),
             BondStore.Failure.known(device), BondStore.Failure.full,
-            BondStore.Failure.locked("/s/lock", by: 0, signal: 2),
+            BondStore.Failure.file(.locked("/s/lock", by: 0, signal: 2)),
+            DesignatedStore.Failure.unreadable("/s/designated", .permissionDenied),
+            DesignatedStore.Failure.unreadable("/s/designated", .ioError),
+            DesignatedStore.Failure.unwritable("/s/designated", .noSpace),
             ChoiceFollower.WatchError(directory: "/s", error: .permissionDenied),
             ChoiceFollower.WatchError(directory: "/s", error: .noMemory),
             DaemonPaths.Refusal.foreign("/s", owner: 7, nil), DaemonPaths.Refusal.foreign("/s", owner: 7, "/s/f"),
@@ -139,6 +149,7 @@ struct FailureTableTests {
             PairingError.adapterLost(.removed("hci0")),
             PairingError.failed(.cancelled, device, within: .seconds(60)),
             ChoiceStore.Failure.garbled("/s/selection", SelectedDevice.Fault(line: 2, cause: "is odd")),
+            DesignatedStore.Failure.garbled("/s/designated", try thrown { try DesignatedBeacons(text: "x") }),
         ]
     }
 }

@@ -51,10 +51,10 @@ struct FullDiskTests {
                 Issue.record("a file beyond the limit was written")
                 return
             }
-            #expect(error == .unwritable(store.path, .fileTooLarge))
+            #expect(error == .file(.unwritable(store.path, .fileTooLarge)))
             #expect(try FileSystem.contents(of: store.path.string, limit: 1 << 16) == before)
             #expect(try store.read().bonds == [try Self.bond(1)])
-            let full = CommandFailure(BondStore.Failure.unwritable(store.path, .noSpace))
+            let full = CommandFailure(BondStore.Failure.file(.unwritable(store.path, .noSpace)))
             #expect(full.status == .inputOutput && full.remedy == RemedyText.makeRoom.message())
         }
     }

@@ -233,7 +233,7 @@ struct SecuredLinkTests {
         for (known, cause) in [
             (Result.success(elsewhere), "is not paired with this adapter, but with"),
             (.success(damaged), "are damaged or lost"), (.success(lost), "are damaged or lost"),
-            (.failure(BondStore.Failure.unreadable(path, .ioError)), "cannot read the keys"),
+            (.failure(BondStore.Failure.file(.unreadable(path, .ioError))), "cannot read the keys"),
         ] as [(Result<BondStore.Contents, BondStore.Failure>, String)] {
             let stage = try Stage(.kept(SelectedDevice(Stage.peer, name: nil)), known)
             try stage.run { stage.isSaid(cause) }

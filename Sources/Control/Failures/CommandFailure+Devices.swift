@@ -3,7 +3,7 @@
 package import BluetoothLE
 package import Devices
 package import LinuxIO
-import SystemPackage
+package import SystemPackage
 package import Texts
 
 // The failures to find, to choose and to pair a device, to use an adapter, and of the files that outlive the program.
@@ -124,33 +124,40 @@ extension AdapterLock.Refusal: ReportableError {
     }
 }
 
-extension KeptFile.Failure: ReportableError where Fault == SelectedDevice.Fault {
-    package var failure: CommandFailure {
-        switch self {
-        case .unreadable(let path, let error) where error.isForbidden:
-            .init(.permission, FileFaultText.choiceForbidden, "\(path)", "\(error)")
-        case .unreadable(let path, let error):
-            .init(.inputOutput, FileFaultText.choiceUnreadable, "\(path)", "\(error)")
-        case .garbled(let path, let fault):
-            .init(.configuration, FileFaultText.choiceGarbled, "\(path)", "\(fault.line)", fault.cause)
-        case .unwritable(let path, let error):
-            .init(path, error, FileFaultText.choiceNotKept, forbidden: .choiceNotPermitted)
-        case .locked(let lock, let process, let signal): .init(lock: "\(lock)", heldBy: process, signal: signal)
-        case .inUse(let path): .init(lock: "\(path)", heldBy: 0, signal: nil)
-        }
+extension SelectedDevice.Fault: ReportableContents {
+    package static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        error.isForbidden
+            ? .init(.permission, FileFaultText.choiceForbidden, "\(path)", "\(error)")
+            : .init(.inputOutput, FileFaultText.choiceUnreadable, "\(path)", "\(error)")
     }
+
+    package static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, FileFaultText.choiceNotKept, forbidden: .choiceNotPermitted)
+    }
+
+    package func failure(in path: FilePath) -> CommandFailure {
+        .init(.configuration, FileFaultText.choiceGarbled, "\(path)", "\(line)", cause)
+    }
+}
+
+extension BondStore.Fault: ReportableContents {
+    package static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, BondFaultText.unreadable, forbidden: .notPermitted)
+    }
+
+    package static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, BondFaultText.notKept, forbidden: .notPermitted)
+    }
+
+    package func failure(in _: FilePath) -> CommandFailure { switch self {} }
 }
 
 extension BondStore.Failure: ReportableError {
     package var failure: CommandFailure {
         switch self {
-        case .foreign(let path): .init(.permission, BondFaultText.foreign, "\(path)", "\(path.removingLastComponent())")
-        case .irregular(let path): .init(.permission, BondFaultText.irregular, "\(path)")
-        case .unreadable(let path, let error): .init(path, error, BondFaultText.unreadable, forbidden: .notPermitted)
-        case .unwritable(let path, let error): .init(path, error, BondFaultText.notKept, forbidden: .notPermitted)
+        case .file(let failure): failure.failure
         case .known(let device): .init(.usage, BondFaultText.known, "\(device)", "\(device.address)")
         case .full: .init(.unavailable, BondFaultText.full, "\(BondStore.mostBonds)")
-        case .locked(let lock, let process, let signal): .init(lock: "\(lock)", heldBy: process, signal: signal)
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import LinuxIO
+package import LinuxIO
 package import SystemPackage
 package import Texts
 
@@ -21,6 +21,28 @@ package func reporting<each Argument, Value, Failure: ReportableError>(
     }
 }
 
+/// The fault of a kept file's contents, and what is said of such a file.
+package protocol ReportableContents: Error, Equatable {
+    static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure
+    static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure
+    /// The failure of the file at `path` with this fault.
+    func failure(in path: FilePath) -> CommandFailure
+}
+
+extension KeptFile.Failure: ReportableError where Fault: ReportableContents {
+    package var failure: CommandFailure {
+        switch self {
+        case .unreadable(let path, let error): Fault.unreadable(path, error)
+        case .garbled(let path, let fault): fault.failure(in: path)
+        case .unwritable(let path, let error): Fault.unwritable(path, error)
+        case .locked(let lock, let process, let signal): .init(lock: "\(lock)", heldBy: process, signal: signal)
+        case .inUse(let path): .init(.timeout, BeaconServerFaultText.inUse, "\(path)")
+        case .foreign(let path): .init(.permission, BondFaultText.foreign, "\(path)", "\(path.removingLastComponent())")
+        case .irregular(let path): .init(.permission, BondFaultText.irregular, "\(path)")
+        }
+    }
+}
+
 extension CommandFailure {
     package init(_ error: some ReportableError) { self = error.failure }
 
@@ -38,19 +60,20 @@ extension CommandFailure {
         self.init(isForbidden ? .permission : status, fault, place, "\(error)", remedy: remedy)
     }
 
-    /// A kept file cannot be read or written; what a missing permission is said with names its directory.
-    package init<Fault: FaultText>(_ path: FilePath, _ error: Errno, _ fault: Fault, forbidden: Fault) {
-        if error.isForbidden {
+    /// A kept file cannot be read or written; `forbidden` says what a missing permission means, and names the directory.
+    package init<Fault: FaultText>(_ path: FilePath, _ error: Errno, _ fault: Fault, forbidden: Fault? = nil) {
+        if error.isForbidden, let forbidden {
             self.init(.permission, forbidden, "\(path)", "\(path.removingLastComponent())")
             return
         }
-        let remedy: RemedyText? =
+        let remedy: Message? =
             switch error {
-            case .noSpace: .makeRoom
-            case .readOnlyFileSystem: .makeWritable
+            case _ where error.isForbidden: RemedyText.rootOrOwnerOf.message("\(path.removingLastComponent())")
+            case .noSpace: RemedyText.makeRoom.message()
+            case .readOnlyFileSystem: RemedyText.makeWritable.message()
             default: nil
             }
-        self.init(.inputOutput, fault, "\(path)", "\(error)", remedy: remedy?.message())
+        self.init(error.isForbidden ? .permission : .inputOutput, fault, "\(path)", "\(error)", remedy: remedy)
     }
 }
 

@@ -15,33 +15,65 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         case locked(FilePath, by: Int32, signal: Int32?)
         /// Another process holds the lock of the file itself.
         case inUse(FilePath)
+        /// A private file, or its directory, is another user's.
+        case foreign(FilePath)
+        /// A private file is no regular file, or has a second name.
+        case irregular(FilePath)
     }
 
     package let path: FilePath
     private let limit: Int
     private let mode: UInt32
+    /// The user that root may keep a private file for.
+    private let service: String?
 
     /// The file at a path, which need not exist, of at most `limit` bytes and with these permissions.
     package init(_ path: FilePath, limit: Int, mode: UInt32 = 0o644) {
         self.path = path
         self.limit = limit
         self.mode = mode
+        service = nil
     }
 
-    /// Reads and parses the contents; nil without a file.
-    package func read<Contents>(_ parse: ([UInt8]) throws(Fault) -> Contents) throws(Failure) -> Contents? {
+    /// A file that is its owner's alone (0600), in a directory that is too (0700): both are tightened as they are read.
+    package init(private path: FilePath, limit: Int, service: String) {
+        self.path = path
+        self.limit = limit
+        mode = 0o600
+        self.service = service
+    }
+
+    private var directory: FilePath { path.removingLastComponent() }
+    private var directoryMode: UInt32 { service == nil ? 0o755 : 0o700 }
+
+    /// Reads and parses the contents; nil without a file. `onTightened` gets what others could read until now.
+    package func read<Contents>(
+        onTightened: (FilePath) -> Void = { _ in },
+        _ parse: ([UInt8]) throws(Fault) -> Contents
+    ) throws(Failure) -> Contents? {
         let bytes: [UInt8]
         do throws(Errno) {
-            bytes = try FileSystem.textContents(of: path.string, limit: limit)
+            bytes = try contents(onTightened: onTightened)
         } catch {
             if error.recovery(of: .file) == .absent { return nil }
-            throw .unreadable(path, error)
+            throw failure(error, .unreadable(path, error))
         }
         do throws(Fault) {
             return try parse(bytes)
         } catch {
             throw .garbled(path, error)
         }
+    }
+
+    private func contents(onTightened: (FilePath) -> Void) throws(Errno) -> [UInt8] {
+        guard let service else { return try FileSystem.textContents(of: path.string, limit: limit) }
+        // The directory of no file stays as it is.
+        if FileSystem.exists(path.string), try FileSystem.keepPrivate(directory: directory, service: service) {
+            onTightened(directory)
+        }
+        let read = try FileSystem.privateContents(of: path, limit: limit, service: service)
+        if read.isTightened { onTightened(path) }
+        return read.bytes
     }
 
     /// True for a file that begins as a JSON object; nil without one that can be read.
@@ -51,14 +83,14 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
 
     /// Writes a text, which is on the disk when this returns.
     package func write(_ text: String) throws(Failure) {
-        try change { directory throws(Errno) in
-            try FileSystem.makeDirectory(directory, mode: 0o755)
+        try change { () throws(Errno) in
+            try FileSystem.makeDirectory(directory, mode: directoryMode)
             try FileSystem.replace(path, with: Array(text.utf8), mode: mode)
         }
     }
 
     /// Removes the file, which need not exist.
-    package func remove() throws(Failure) { try change { _ throws(Errno) in try FileSystem.remove(path) } }
+    package func remove() throws(Failure) { try change { () throws(Errno) in try FileSystem.remove(path) } }
 
     /// Runs `body` while no other process that uses this method changes a file of the directory.
     package func withLock<Value, Refusal: Error>(
@@ -66,18 +98,21 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         _ body: () throws(Refusal) -> Value
     ) throws(Refusal) -> Value {
         do throws(Failure) {
-            try change { directory throws(Errno) in try FileSystem.makeDirectory(directory, mode: 0o755) }
+            try change { () throws(Errno) in
+                try FileSystem.makeDirectory(directory, mode: directoryMode)
+                if let service { _ = try FileSystem.keepPrivate(directory: directory, service: service) }
+            }
         } catch {
             throw refused(error)
         }
-        return try DirectoryLock.hold(path.removingLastComponent(), refused: { refused(failure($0)) }, body)
+        return try DirectoryLock.hold(directory, refused: { refused(failure($0)) }, body)
     }
 
     /// Runs `body` while no other process that uses this method does so for this file; throws `inUse` if one does.
     package func asOnlyUser<Value>(_ body: () throws -> Value) throws -> Value {
         let lock: LockFile
         do throws(Errno) {
-            try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
+            try FileSystem.makeDirectory(directory, mode: directoryMode)
             lock = try LockFile(FilePath(path.string + ".lock"))
         } catch .wouldBlock {
             throw Failure.inUse(path)
@@ -89,15 +124,24 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         return try result.get()
     }
 
-    private func change(_ body: (FilePath) throws(Errno) -> Void) throws(Failure) {
-        do throws(Errno) { try body(path.removingLastComponent()) } catch { throw .unwritable(path, error) }
+    private func change(_ body: () throws(Errno) -> Void) throws(Failure) {
+        do throws(Errno) { try body() } catch { throw failure(error, .unwritable(path, error)) }
+    }
+
+    /// The failure that a private file has for another user's file, and for one that is reached in two ways.
+    private func failure(_ error: Errno, _ otherwise: Failure) -> Failure {
+        switch error {
+        case .notPermitted where service != nil: .foreign(path)
+        case .invalidArgument where service != nil, .tooManyLinks where service != nil: .irregular(path)
+        default: otherwise
+        }
     }
 
     private func failure(_ failure: DirectoryLock.Failure) -> Failure {
         switch failure {
         case .held(let lock, let process): .locked(lock, by: process, signal: nil)
         case .interrupted(let lock, let process, let signal): .locked(lock, by: process, signal: signal)
-        case .failed(let error): .unwritable(path, error)
+        case .failed(let error): self.failure(error, .unwritable(path, error))
         }
     }
 }

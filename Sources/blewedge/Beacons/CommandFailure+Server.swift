@@ -37,22 +37,6 @@ extension CommandFailure {
         self.init(failure.status, BeaconServerFaultText.givenUp, "\(count)", failure.cause, remedy: failure.remedy)
     }
 
-    init(_ failure: ServerFile.Failure) {
-        switch failure {
-        case .unreadable(let path, let error) where error.isForbidden:
-            self.init(.permission, BeaconServerFaultText.forbidden, "\(path)")
-        case .unreadable(let path, let error):
-            self.init(.inputOutput, BeaconServerFaultText.unreadable, "\(path)", "\(error)")
-        case .garbled(let path, let fault):
-            self.init(.configuration, BeaconServerFaultText.garbled, "\(path)", fault.description)
-        case .unwritable(let path, let error):
-            self.init(path, error, BeaconServerFaultText.notKept, forbidden: .notPermitted)
-        case .inUse(let path): self.init(.timeout, BeaconServerFaultText.inUse, "\(path)")
-        case .locked(let lock, let process, let signal):
-            self.init(lock: "\(lock)", heldBy: process, signal: signal)
-        }
-    }
-
     private init(_ failure: AccessToken.Failure) {
         switch failure {
         case .unreadable(let path, let error) where error.isForbidden:
@@ -105,5 +89,21 @@ extension CommandFailure {
         case .serverFailed: self.init(.timeout, BeaconServerFaultText.serverFailed)
         case .unreachable: self.init(.timeout, BeaconServerFaultText.serverUnreachable)
         }
+    }
+}
+
+extension ServerAnswerFault: ReportableContents {
+    static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        error.isForbidden
+            ? .init(.permission, BeaconServerFaultText.forbidden, "\(path)")
+            : .init(.inputOutput, BeaconServerFaultText.unreadable, "\(path)", "\(error)")
+    }
+
+    static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, BeaconServerFaultText.notKept, forbidden: .notPermitted)
+    }
+
+    func failure(in path: FilePath) -> CommandFailure {
+        .init(.configuration, BeaconServerFaultText.garbled, "\(path)", description)
     }
 }
