@@ -138,7 +138,9 @@ struct BondStoreTests {
         try store.add(bond(1))
         let target = directory("elsewhere")
         #expect(rename(store.path.string, target) == 0 && symlink(target, store.path.string) == 0)
-        #expect(throws: BondStore.Failure.file(.unreadable(store.path, .tooManySymbolicLinkLevels))) { try store.read() }
+        #expect(throws: BondStore.Failure.file(.unreadable(store.path, .tooManySymbolicLinkLevels))) {
+            try store.read()
+        }
         #expect(unlink(store.path.string) == 0 && rename(target, store.path.string) == 0)
         #expect(CommandFailure(BondStore.Failure.file(.foreign(store.path))).status == .permission)
         try #require(geteuid() == 0, "only root can give a file away")

@@ -46,7 +46,9 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
     private var directory: FilePath { path.removingLastComponent() }
     private var directoryMode: UInt32 { service == nil ? 0o755 : 0o700 }
 
-    /// Reads and parses the contents; nil without a file. `onTightened` gets what others could read until now.
+    /// Reads and parses the contents; nil without a file.
+    ///
+    /// `onTightened` gets what others could read until now.
     package func read<Contents>(
         onTightened: (FilePath) -> Void = { _ in },
         _ parse: ([UInt8]) throws(Fault) -> Contents
