@@ -156,9 +156,9 @@ extension Profile {
     package static let hm10 = Profile(
         name: "hm10",
         title: "HM-10 serial port",
-        service: BluetoothUUID(0xFFE0 as UInt16),
-        fromPeripheral: BluetoothUUID(0xFFE1 as UInt16),
-        toPeripheral: BluetoothUUID(0xFFE1 as UInt16)
+        service: 0xFFE0,
+        fromPeripheral: 0xFFE1,
+        toPeripheral: 0xFFE1
     )
 
     /// ANNA, NINA, NORA and ODIN modules of u-blox.

@@ -58,8 +58,6 @@ package struct GATTBrowser: Sendable {
     /// The characteristic subscribed to, set when the request is sent: the first value can come before the response.
     private var subscribed: GATTCharacteristic?
 
-    /// The service of every device, asked for where only the answer matters: all that was sent before has arrived then.
-    private static let genericAccess = BluetoothUUID(0x1800 as UInt16)
     /// The length from which a value in a Read By Type Response may have been cut.
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.4.2.
@@ -185,7 +183,8 @@ package struct GATTBrowser: Sendable {
         guard withResponse else {
             return attempt(.settle) { () throws(GATTError) in
                 try client.writeWithoutResponse(bytes, to: handle, now: now)
-                return try client.discoverPrimaryServices(Self.genericAccess, now: now)
+                // The service of every device: when its answer comes, all that was sent before has arrived.
+                return try client.discoverPrimaryServices(.genericAccess, now: now)
             }
         }
         // A Write Request has three bytes before the value: opcode and handle. Core 6.0, Vol 3, Part F, 3.4.5.1.
@@ -200,7 +199,7 @@ package struct GATTBrowser: Sendable {
     // MARK: Characteristics
 
     private mutating func search(_ uuid: BluetoothUUID?, _ client: inout GATTClient, _ now: Duration) -> Progress {
-        let everything = GATTService(handles: .all, uuid: Self.genericAccess)
+        let everything = GATTService(handles: .all, uuid: .genericAccess)
         return attempt(.search) { () throws(GATTError) in
             try client.discoverCharacteristics(of: everything, uuid, now: now)
         }

@@ -25,7 +25,7 @@ import Testing
         let changed = try #require(services[1].characteristics.first)
         #expect(changed.characteristic.properties == .indicate)
         #expect(changed.descriptors.map { $0.uuid } == [GATTAttributeType.clientConfiguration])
-        #expect(throws: GATTDatabaseError.invalidLength(GATTAttributeType.deviceName, 249)) {
+        #expect(throws: GATTDatabaseError.invalidLength(BluetoothUUID.deviceName, 249)) {
             _ = try GATTDatabaseBuilder(deviceName: String(repeating: "n", count: 249))
         }
     }

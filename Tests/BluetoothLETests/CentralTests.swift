@@ -91,6 +91,105 @@ import Testing
         #expect(await central.connectedDevices == [Script.device])
     }
 
+    @Test("A connection that is not made in time is given up, and the attempt ends; without a limit it waits")
+    func timeout() async throws {
+        let adapter = try await BluetoothAdapter.fake { adapter in
+            Script.play(adapter)
+            adapter.attempts = [nil, nil]
+        }
+        let central = Central(adapter)
+        await #expect(throws: BluetoothError.timedOut) {
+            try await central.connect(to: Script.device, timeout: .milliseconds(1))
+        }
+        #expect(try await adapter.fake { [$0.begun, $0.cancelled] } == [1, 1])
+        // Who has more patience keeps the attempt when the other one's is at its end.
+        let patient = Task { try await central.connect(to: Script.device) }
+        #expect(try await adapter.until { $0.begun == 2 })
+        await #expect(throws: BluetoothError.timedOut) {
+            try await central.connect(to: Script.device, timeout: .milliseconds(1))
+        }
+        #expect(try await adapter.fake { $0.cancelled } == 1)
+        patient.cancel()
+        await #expect(throws: BluetoothError.cancelled) { try await patient.value }
+        let peripheral = try await central.connect(to: Script.device, timeout: .seconds(60))
+        #expect(await peripheral.isConnected)
+    }
+
+    @Test("CB-8: by its UUID a characteristic is found once in a connection, read, written and subscribed to")
+    func byUUID() async throws {
+        let adapter = try await BluetoothAdapter.fake(Script.play)
+        let peripheral = try await Central(adapter).connect(to: Script.device)
+        #expect(try await peripheral.read(.batteryLevel, of: .battery) == [0x64])
+        let before = try await adapter.fake { $0.channels[0].sent.count }
+        #expect(try await peripheral.read(.batteryLevel, of: .battery) == [0x64])
+        try await peripheral.write([0x2A], to: .batteryLevel, of: .battery)
+        #expect(
+            try await adapter.fake { Array($0.channels[0].sent.dropFirst(before)) }
+                == [[0x0A, 0x12, 0x00], [0x12, 0x12, 0x00, 0x2A]]
+        )
+        // In any service; and what the device has not, neither there nor in a service of that UUID.
+        let values = try await peripheral.subscribe(to: .batteryLevel)
+        try await adapter.fake { $0.channels[0].deliver([0x1B, 0x12, 0x00, 7]) }
+        var iterator = values.makeAsyncIterator()
+        #expect(try await iterator.next() == [7])
+        await #expect(throws: BluetoothError.noCharacteristic(.report, service: nil)) {
+            try await peripheral.read(.report)
+        }
+        try await adapter.fake { $0.answers.merge(Script.withoutHeartRate) { _, new in new } }
+        await #expect(throws: BluetoothError.noCharacteristic(.batteryLevel, service: .heartRate)) {
+            try await peripheral.write([1], to: .batteryLevel, of: .heartRate)
+        }
+        // In the next connection it is looked for again.
+        await peripheral.disconnect()
+        await #expect(throws: BluetoothError.notConnected) { try await peripheral.read(.batteryLevel, of: .battery) }
+        try await Central(adapter).connect(to: Script.device)
+        #expect(try await peripheral.read(.batteryLevel, of: .battery) == [0x64])
+        let sent = try await adapter.fake { $0.channels[1].sent }
+        #expect(sent.contains([0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]))
+    }
+
+    @Test(
+        "By its UUID a value is written as the characteristic has it: unconfirmed where there is no other way, long where it is long"
+    )
+    func writingByUUID() async throws {
+        let adapter = try await BluetoothAdapter.fake { adapter in
+            Script.play(adapter)
+            // An MTU of 23: 20 bytes fit, the 21st is prepared.
+            adapter.answers[[0x02, 0x05, 0x02]] = [0x03, 0x17, 0x00]
+            let (first, last) = ([UInt8](0..<18), [UInt8](18..<21))
+            adapter.answers[[0x16, 0x12, 0x00, 0x00, 0x00] + first] = [0x17, 0x12, 0x00, 0x00, 0x00] + first
+            adapter.answers[[0x16, 0x12, 0x00, 0x12, 0x00] + last] = [0x17, 0x12, 0x00, 0x12, 0x00] + last
+            adapter.answers[[0x12, 0x12, 0x00] + [UInt8](0..<20)] = [0x13]
+        }
+        let peripheral = try await Central(adapter).connect(to: Script.device)
+        try await peripheral.write([UInt8](0..<20), to: .batteryLevel, of: .battery)
+        #expect(try await adapter.fake { $0.channels[0].sent.last?.first } == 0x12)
+        try await peripheral.write([UInt8](0..<21), to: .batteryLevel, of: .battery)
+        #expect(try await adapter.fake { $0.channels[0].sent.last } == [0x18, 0x01])
+        await peripheral.disconnect()
+        // The properties of the declaration: write without response alone.
+        let declaration: [UInt8] = [0x09, 0x07, 0x11, 0x00, 0x04, 0x12, 0x00, 0x19, 0x2A]
+        try await adapter.fake { $0.answers[[0x08, 0x10, 0x00, 0x14, 0x00, 0x03, 0x28]] = declaration }
+        try await Central(adapter).connect(to: Script.device)
+        try await peripheral.write([9], to: .batteryLevel, of: .battery)
+        #expect(try await adapter.fake { $0.channels[1].sent.last } == [0x52, 0x12, 0x00, 9])
+    }
+
+    @Test("The device's name is read from it, and its signal strength is the controller's")
+    func nameAndStrength() async throws {
+        let adapter = try await BluetoothAdapter.fake { adapter in
+            Script.play(adapter)
+            adapter.answers.merge(Script.genericAccess) { _, new in new }
+        }
+        let peripheral = try await Central(adapter).connect(to: Script.device)
+        #expect(try await peripheral.name().printable == "Sca")
+        #expect(await peripheral.rssi == nil)
+        try await adapter.fake { $0.quality = LinkQuality(rssi: -71) }
+        #expect(await peripheral.rssi == -71)
+        await peripheral.disconnect()
+        #expect(await peripheral.rssi == nil)
+    }
+
     @Test("Of two that wait for one device, the one that is cancelled leaves the attempt to the other")
     func oneOfTwoCancelled() async throws {
         let adapter = try await BluetoothAdapter.fake { $0.attempts = [nil] }
@@ -283,7 +382,7 @@ extension BluetoothAdapter {
     /// were begun, and those that were cancelled behind the first and the second.
     fileprivate func cancelsTwoWaiters() throws -> [Int] {
         let central = core.value.central
-        let waiters = try (1...2).map { _ in try central.connect(Script.device, Reply<Void>()) }
+        let waiters = try (1...2).map { _ in try central.connect(Script.device, nil, Reply<Void>()) }
         let begun = try fake(\.begun)
         return try [begun]
             + waiters.map { waiter in

@@ -16,6 +16,33 @@ import Testing
         #expect(BluetoothUUID("0000180A-0000-1001-8000-00805F9B34FB")?.shortForm32 == nil)
     }
 
+    @Test("A literal is a UUID of 16 or 32 bits, and those that have a name here are the assigned ones of that name")
+    func literals() {
+        #expect(BluetoothUUID(0x180A) == BluetoothUUID("180A"))
+        #expect(0x1234_5678 == BluetoothUUID("12345678"))
+        let named: [(BluetoothUUID, String)] = [
+            (.genericAccess, "GAP"), (.genericAttribute, "GATT"), (.currentTime, "Current Time"),
+            (.healthThermometer, "Health Thermometer"), (.deviceInformation, "Device Information"),
+            (.heartRate, "Heart Rate"), (.battery, "Battery"), (.bloodPressure, "Blood Pressure"),
+            (.humanInterfaceDevice, "Human Interface Device"), (.environmentalSensing, "Environmental Sensing"),
+            (.weightScale, "Weight Scale"), (.deviceName, "Device Name"), (.appearance, "Appearance"),
+            (.serviceChanged, "Service Changed"), (.batteryLevel, "Battery Level"),
+            (.temperatureMeasurement, "Temperature Measurement"), (.systemID, "System ID"),
+            (.modelNumberString, "Model Number String"), (.serialNumberString, "Serial Number String"),
+            (.firmwareRevisionString, "Firmware Revision String"),
+            (.hardwareRevisionString, "Hardware Revision String"),
+            (.softwareRevisionString, "Software Revision String"),
+            (.manufacturerNameString, "Manufacturer Name String"),
+            (.bloodPressureMeasurement, "Blood Pressure Measurement"),
+            (.heartRateMeasurement, "Heart Rate Measurement"), (.bodySensorLocation, "Body Sensor Location"),
+            (.hidInformation, "HID Information"), (.reportMap, "Report Map"),
+            (.hidControlPoint, "HID Control Point"), (.report, "Report"), (.protocolMode, "Protocol Mode"),
+            (.pnpID, "PnP ID"), (.temperature, "Temperature"), (.humidity, "Humidity"),
+            (.weightMeasurement, "Weight Measurement"),
+        ]
+        for (uuid, name) in named { #expect(AssignedNumbers.name(of: uuid) == name) }
+    }
+
     @Test("CB-16: a UUID is printed in its shortest form, in capitals, and read again")
     func printing() {
         let texts = [

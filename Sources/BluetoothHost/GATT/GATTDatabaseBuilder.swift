@@ -40,19 +40,19 @@ public struct GATTDatabaseBuilder: Sendable {
     ) throws(GATTDatabaseError) {
         let name = Array(deviceName.utf8)
         guard name.count <= Self.longestDeviceName else {
-            throw .invalidLength(GATTAttributeType.deviceName, name.count)
+            throw .invalidLength(BluetoothUUID.deviceName, name.count)
         }
         try add(
             GATTServiceDefinition(
-                uuid: GATTAttributeType.genericAccess,
+                uuid: .genericAccess,
                 characteristics: [
                     GATTCharacteristicDefinition(
-                        uuid: GATTAttributeType.deviceName,
+                        uuid: BluetoothUUID.deviceName,
                         properties: .read,
                         value: .constant(name)
                     ),
                     GATTCharacteristicDefinition(
-                        uuid: GATTAttributeType.appearance,
+                        uuid: BluetoothUUID.appearance,
                         properties: .read,
                         value: .constant([UInt8(truncatingIfNeeded: appearance), UInt8(appearance &>> 8)])
                     ),
@@ -60,13 +60,13 @@ public struct GATTDatabaseBuilder: Sendable {
             )
         )
         let serviceChanged = GATTCharacteristicDefinition(
-            uuid: GATTAttributeType.serviceChanged,
+            uuid: BluetoothUUID.serviceChanged,
             properties: .indicate,
             value: .dynamic
         )
         try add(
             GATTServiceDefinition(
-                uuid: GATTAttributeType.genericAttribute,
+                uuid: BluetoothUUID.genericAttribute,
                 characteristics: hasServiceChanged ? [serviceChanged] : []
             )
         )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 public import BluetoothHost
+public import BluetoothPackets
 import SystemPackage
 
 /// The availability of Bluetooth on this machine.
@@ -66,8 +67,12 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     case connectionFailed(DisconnectReason)
     /// The connection ended before the operation did.
     case disconnected(DisconnectReason)
+    /// The connection was not made within the time that the caller gave.
+    case timedOut
     /// The operation needs a connection, and there is none.
     case notConnected
+    /// The device has no characteristic of this UUID, or none in a service of the other one.
+    case noCharacteristic(BluetoothUUID, service: BluetoothUUID?)
     case procedure(GATTError)
     /// Advertising could not be started.
     case advertisingFailed(cause: String)
@@ -103,7 +108,10 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
             cause + (remedy.map { "; \($0)" } ?? "")
         case .connectionFailed(let reason): "no connection: \(reason)"
         case .disconnected(let reason): "the connection is no more: \(reason)"
+        case .timedOut: "no connection within the time given"
         case .notConnected: "there is no connection"
+        case .noCharacteristic(let uuid, let service):
+            "no characteristic \(uuid)" + (service.map { " in a service \($0)" } ?? "")
         case .procedure(let error): "\(error)"
         case .advertisingFailed(let cause): "advertising failed: \(cause)"
         case .advertisementTooLong(let failure): "\(failure)"

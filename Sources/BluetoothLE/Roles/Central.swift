@@ -53,16 +53,19 @@ public actor Central {
         core.stopScan()
     }
 
-    /// Connects to a device, without a time limit (CB-6).
+    /// Connects to a device, without a time limit unless one is given (CB-6).
     ///
-    /// The attempt ends by success, cancellation, the loss of the adapter, or a failure that another attempt would
-    /// not change.
+    /// The attempt ends by success, `timedOut`, cancellation, the loss of the adapter, or a failure that another attempt
+    /// would not change.
     ///
     /// Before it returns, the MTU is exchanged and the subscriptions of earlier connections are made again.
     @discardableResult
-    public func connect(to device: DeviceAddress) async throws(BluetoothError) -> Peripheral {
+    public func connect(
+        to device: DeviceAddress,
+        timeout: Duration? = nil
+    ) async throws(BluetoothError) -> Peripheral {
         let reply = Reply<Void>()
-        let attempt = try core.connect(device, reply)
+        let attempt = try core.connect(device, timeout, reply)
         do throws(BluetoothError) {
             try await reply.value()
         } catch {
@@ -159,13 +162,17 @@ final class CentralCore {
 
     // MARK: Connecting
 
-    /// Connects to a device without a time limit (CB-6), or joins the attempt under way.
+    /// Connects to a device (CB-6), or joins the attempt under way; without a `timeout` there is no limit.
     ///
     /// Returns the number for `cancel`; throws `unavailable` without an adapter.
-    func connect(_ device: DeviceAddress, _ reply: Reply<Void>) throws(BluetoothError) -> UInt64 {
+    func connect(
+        _ device: DeviceAddress,
+        _ timeout: Duration?,
+        _ reply: Reply<Void>
+    ) throws(BluetoothError) -> UInt64 {
         _ = try radio.ready()
         let identifier = makeIdentifier()
-        peripheral(device).connect(identifier, reply)
+        peripheral(device).connect(identifier, timeout, reply)
         return identifier
     }
 

@@ -35,6 +35,11 @@ public actor Peripheral {
     /// Nil without a connection.
     public var mtu: UInt16? { core.mtu }
 
+    /// The signal strength of the device in dBm, as the controller has said last: a reading asks it for a newer one.
+    ///
+    /// Nil without a connection, and before the controller's first answer.
+    public var rssi: Int8? { core.rssi }
+
     /// The number of received packets that were dropped before they were read, in this connection.
     public var droppedPackets: UInt32 { core.droppedPackets }
 
@@ -137,6 +142,71 @@ public actor Peripheral {
     /// written (CB-11).
     public func writeReliably(_ values: [ATTPDU.HandleValue]) async throws(BluetoothError) {
         _ = try await run { (client, now) throws(GATTError) in try client.writeReliably(values, now: now) }
+    }
+
+    // MARK: Values by UUID
+
+    /// The first characteristic of a UUID, in the services of a UUID or in any (CB-8).
+    ///
+    /// It is looked for once in a connection. Throws `noCharacteristic` where the device has none.
+    public func characteristic(
+        _ uuid: BluetoothUUID,
+        of service: BluetoothUUID? = nil
+    ) async throws(BluetoothError) -> GATTCharacteristic {
+        let path = CharacteristicPath(service: service, characteristic: uuid)
+        if let known = core.characteristic(path) { return known }
+        let connection = core.connections
+        for service in try await discoverServices(service) {
+            guard let found = try await discoverCharacteristics(of: service, uuid).first else { continue }
+            core.note(found, path, in: connection)
+            return found
+        }
+        throw .noCharacteristic(uuid, service: service)
+    }
+
+    /// Reads the whole value of the characteristic of a UUID (CB-9).
+    public func read(
+        _ uuid: BluetoothUUID,
+        of service: BluetoothUUID? = nil
+    ) async throws(BluetoothError) -> [UInt8] {
+        let characteristic = try await characteristic(uuid, of: service)
+        return try await readLong(characteristic.value)
+    }
+
+    /// Writes at most 512 bytes to the characteristic of a UUID, in the way that it offers: confirmed rather than not, and as
+    /// prepared writes where the value is longer than one PDU (CB-11).
+    public func write(
+        _ value: [UInt8],
+        to uuid: BluetoothUUID,
+        of service: BluetoothUUID? = nil
+    ) async throws(BluetoothError) {
+        let characteristic = try await characteristic(uuid, of: service)
+        let handle = characteristic.value
+        if characteristic.properties.isDisjoint(with: .write), characteristic.properties.contains(.writeWithoutResponse)
+        {
+            return try writeWithoutResponse(value, to: handle)
+        }
+        let room = Int(core.mtu ?? 0) - 3
+        if value.count > room { try await writeLong(value, to: handle) } else { try await write(value, to: handle) }
+    }
+
+    /// Subscribes to the characteristic of a UUID, as `subscribe(to:kind:capacity:)` does (CB-10).
+    public func subscribe(
+        to uuid: BluetoothUUID,
+        of service: BluetoothUUID? = nil,
+        kind: GATTSubscriptionKind? = nil,
+        capacity: Int = 1024
+    ) async throws(BluetoothError) -> BoundedSequence<[UInt8]> {
+        let characteristic = try await characteristic(uuid, of: service)
+        return try await subscribe(to: characteristic, kind: kind, capacity: capacity)
+    }
+
+    /// Reads the Device Name of the Generic Access service (Core 6.0, Vol 3, Part C, 12.1).
+    ///
+    /// It may hold control characters: show `printable` to people.
+    public func name() async throws(BluetoothError) -> LocalName {
+        let value = try await read(.deviceName, of: .genericAccess)
+        return LocalName(value.span, isComplete: true)
     }
 
     // MARK: Subscriptions

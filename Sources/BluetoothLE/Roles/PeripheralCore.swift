@@ -33,11 +33,15 @@ final class PeripheralCore {
     /// The link from the moment it is ready for procedures to its end.
     private var link: ATTLink?
     private(set) var isConnected = false
+    /// The number of connections that were made, by which one is told from the next.
+    private(set) var connections: UInt64 = 0
     private var procedures: [GATTClient.ProcedureID: Completion] = [:]
     private var subscriptions: [Subscription] = []
     private var services: [GATTService] = []
-    /// The callers that wait for the connection, by the numbers that `connect` was given.
-    private var waiting: [UInt64: Reply<Void>] = [:]
+    /// The characteristics that were looked for by their UUIDs, in this connection.
+    private var characteristics: [CharacteristicPath: GATTCharacteristic] = [:]
+    /// The callers that wait for the connection, by the numbers that `connect` was given, and the ends of their patience.
+    private var waiting: [UInt64: (reply: Reply<Void>, timer: LoopTimer)] = [:]
     /// True from the first of those on, until the link is ready.
     private var isConnecting = false
     private var watchers: [UInt64: BoundedSequence<ConnectionEvent>.Source] = [:]
@@ -52,6 +56,9 @@ final class PeripheralCore {
     /// The ATT_MTU of the connection in bytes; nil without a connection.
     var mtu: UInt16? { link?.mtu }
 
+    /// The signal strength of the device in dBm, as the controller has said last; each call asks it again.
+    var rssi: Int8? { link.flatMap { _ in radio.adapter?.quality(of: device)?.rssi } }
+
     /// The number of received packets that were dropped before they were read, in this connection.
     var droppedPackets: UInt32 { link?.droppedPackets ?? 0 }
 
@@ -64,10 +71,15 @@ final class PeripheralCore {
 
     // MARK: The connection
 
-    /// Connects without a time limit (CB-6), or joins the attempt under way.
-    func connect(_ identifier: UInt64, _ reply: Reply<Void>) {
+    /// Connects (CB-6), or joins the attempt under way; without a `timeout` there is no limit.
+    func connect(_ identifier: UInt64, _ timeout: Duration?, _ reply: Reply<Void>) {
         guard !isConnected else { return reply.give(.success(())) }
-        waiting[identifier] = reply
+        let timer = LoopTimer()
+        waiting[identifier] = (reply, timer)
+        timer.set(on: radio.loop, at: timeout.map { MonotonicClock.now + $0 }) { [unowned self] in
+            cancel(identifier)
+            reply.give(.failure(.timedOut))
+        }
         guard !isConnecting, link == nil else { return }
         isConnecting = true
         driver.open(device, .forever)
@@ -89,7 +101,9 @@ final class PeripheralCore {
             endProcedures(.outOfReach)
             isConnecting = false
             self.link = link
+            connections &+= 1
             services = []
+            characteristics = [:]
             subscribeAgain(0)
         case .procedure(let event):
             procedures.removeValue(forKey: event.procedure)?(event.result.mapError { .procedure($0) })
@@ -109,7 +123,7 @@ final class PeripheralCore {
     private func answer(_ result: Result<Void, BluetoothError>) {
         let replies = waiting.values
         waiting = [:]
-        for reply in replies { reply.give(result) }
+        for (reply, _) in replies { reply.give(result) }
     }
 
     private func finishSetup() {
@@ -180,6 +194,14 @@ final class PeripheralCore {
     /// Remembers discovered services, by which a subscription finds the service of its characteristic.
     func note(_ found: [GATTService]) {
         for service in found where !services.contains(service) { services.append(service) }
+    }
+
+    /// The characteristic that was found before, in this connection.
+    func characteristic(_ path: CharacteristicPath) -> GATTCharacteristic? { isConnected ? characteristics[path] : nil }
+
+    /// Remembers a characteristic for the connection with this number, if that is still the one.
+    func note(_ found: GATTCharacteristic, _ path: CharacteristicPath, in connection: UInt64) {
+        if connection == connections { characteristics[path] = found }
     }
 
     // MARK: Subscriptions
@@ -309,6 +331,12 @@ final class PeripheralCore {
         subscription.onEnd(error ?? .procedure(.notSubscribable(subscription.characteristic.value)))
         subscribeAgain(index)
     }
+}
+
+/// The UUIDs by which a characteristic is looked for.
+struct CharacteristicPath: Hashable {
+    var service: BluetoothUUID?
+    var characteristic: BluetoothUUID
 }
 
 /// A change of a connection.

@@ -42,15 +42,14 @@ extension Reason {
 
     private static let mostNamed = 4
     /// Services of every device, which carry nothing.
-    private static let common: Set<BluetoothUUID> = [BluetoothUUID(0x1800 as UInt16), BluetoothUUID(0x1801 as UInt16)]
-    private static let humanInterface = BluetoothUUID(0x1812 as UInt16)
+    private static let common: Set<BluetoothUUID> = [.genericAccess, .genericAttribute]
 
     /// The reason for which a device with these services is unsupported: what it offers, and what can be done (LK-15).
     private init(lacking profiles: [Profile], in services: [BluetoothUUID]) {
         let isSerial = Profile.builtIn.contains { services.contains($0.service) }
         let offered = Self.names(of: services)
         let failure =
-            if !isSerial, services.contains(Self.humanInterface) {
+            if !isSerial, services.contains(.humanInterfaceDevice) {
                 CommandFailure(.configuration, LinkFaultText.isKeyboard)
             } else if profiles.count == 1, let title = profiles.first?.title {
                 CommandFailure(
