@@ -65,6 +65,10 @@ let package = Package(
     products: [
         .executable(name: "blewedge", targets: ["blewedge"]),
         .library(name: "BluetoothLE", targets: ["BluetoothLE"]),
+        // A radio in memory, for the tests of an application on BluetoothLE.
+        .library(name: "VirtualTransport", targets: ["VirtualTransport"]),
+        // From bytes to key events: the ring, the table, the pace; it needs no Bluetooth.
+        .library(name: "Keystrokes", targets: ["Keystrokes"]),
         // What the package Benchmarks measures; not for users.
         .library(
             name: "_Measured",
@@ -74,8 +78,8 @@ let package = Package(
         .library(name: "_Fuzzed", type: .static, targets: ["Fuzzing"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: [
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),

@@ -20,10 +20,20 @@ public actor BluetoothAdapter {
         unsafe thread.executor.asUnownedSerialExecutor()
     }
 
-    /// Makes an adapter that `opener` opens, on the thread of the adapter's loop; throws if the loop cannot be made.
+    /// Makes an adapter that `opener` opens on a thread, which may be other adapters' too.
+    package init(on thread: LoopThread, opener: @escaping SendableAdapterOpener) {
+        self.thread = thread
+        core = LoopBound(to: thread.executor) { loop in AdapterCore(loop, opener) }
+    }
+
+    /// Makes an adapter that `opener` opens on a thread of its own; throws if that cannot be made.
     package init(opener: @escaping SendableAdapterOpener) throws(BluetoothError) {
+        self.init(on: try Self.makeThread(), opener: opener)
+    }
+
+    package static func makeThread() throws(BluetoothError) -> LoopThread {
         do {
-            thread = try LoopThread(name: "bluetooth")
+            return try LoopThread(name: "bluetooth")
         } catch {
             throw .unavailable(
                 .unknown,
@@ -31,7 +41,6 @@ public actor BluetoothAdapter {
                 remedy: nil
             )
         }
-        core = LoopBound(to: thread.executor) { loop in AdapterCore(loop, opener) }
     }
 
     /// Makes an adapter that is not opened before `start`; its state is `unknown` until then.
