@@ -115,7 +115,7 @@ import Testing
         #expect(await peripheral.isConnected)
     }
 
-    @Test("CB-8: by its UUID a characteristic is found once in a connection, read, written and subscribed to")
+    @Test("By its UUID a characteristic is found once in a connection, read, written and subscribed to")
     func byUUID() async throws {
         let adapter = try await BluetoothAdapter.fake(Script.play)
         let peripheral = try await Central(adapter).connect(to: Script.device)
@@ -382,7 +382,7 @@ extension BluetoothAdapter {
     /// were begun, and those that were cancelled behind the first and the second.
     fileprivate func cancelsTwoWaiters() throws -> [Int] {
         let central = core.value.central
-        let waiters = try (1...2).map { _ in try central.connect(Script.device, nil, Reply<Void>()) }
+        let waiters = try (1...2).map { _ in try central.connect(Script.device, nil, .none, Reply<Void>()) }
         let begun = try fake(\.begun)
         return try [begun]
             + waiters.map { waiter in

@@ -113,6 +113,9 @@ package enum AdapterErrorDescription {
     package static let scanRefused = "not permitted to scan"
     package static let scanUnsupported = "the controller knows no scan commands"
     package static let gone = "the adapter is gone"
+    static func noKeptAddress(_ name: String) -> String {
+        "\(name) has another address after each start, so that no bond holds"
+    }
 
     package static func notFound(_ selector: String, _ available: String) -> String {
         "no adapter \(selector); there is \(available)"

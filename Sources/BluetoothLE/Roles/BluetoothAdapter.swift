@@ -128,6 +128,8 @@ package final class AdapterCore {
     package let radio: RadioArbiter
     /// The central role's state: its scan and its connections.
     let central: CentralCore
+    /// The pairings and bonds of both roles.
+    let pairings: PairingCore
     /// The handler of events, called on the loop's thread.
     package var onEvent: ((Event) -> Void)?
     /// A test of each adapter by its name: before it is opened where the transport names it, and before it is used.
@@ -170,6 +172,7 @@ package final class AdapterCore {
         exclusiveName = name
         radio = RadioArbiter(on: loop, watch, limits)
         central = CentralCore(radio)
+        pairings = PairingCore(radio)
         radio.onAdapterGone = { [weak self] in
             self?.lost(.failed(self?.adapter?.name ?? "", cause: ScanError.adapterGone.cause))
         }
@@ -284,6 +287,7 @@ package final class AdapterCore {
 
     private func use(_ adapter: any LowEnergyAdapter) {
         adapter.onLoss = { [weak self] loss in self?.lost(loss) }
+        pairings.use(on: adapter)
         radio.use(adapter)
         enter(.poweredOn)
         reply(.success(()))
@@ -301,6 +305,7 @@ package final class AdapterCore {
         adapter.onLoss = nil
         radio.lose(loss)
         central.adapterLost(loss.cause)
+        pairings.adapterLost()
         enter(loss.state)
         openLater()
         onEvent?(.lost(loss))

@@ -67,8 +67,11 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     case connectionFailed(DisconnectReason)
     /// The connection ended before the operation did.
     case disconnected(DisconnectReason)
-    /// The connection was not made within the time that the caller gave.
+    /// What was awaited, a connection or a pairing, did not come within the time that the caller gave.
     case timedOut
+    /// The device has not proved that it is the paired one, or its bond protects less than was asked for.
+    case notSecured
+    case pairingFailed(ManagedPairing.Failure)
     /// The operation needs a connection, and there is none.
     case notConnected
     /// The device has no characteristic of this UUID, or none in a service of the other one.
@@ -108,7 +111,9 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
             cause + (remedy.map { "; \($0)" } ?? "")
         case .connectionFailed(let reason): "no connection: \(reason)"
         case .disconnected(let reason): "the connection is no more: \(reason)"
-        case .timedOut: "no connection within the time given"
+        case .timedOut: "not within the time given"
+        case .notSecured: "the device is not the paired one, or its bond protects too little"
+        case .pairingFailed(let failure): "no pairing: \(failure)"
         case .notConnected: "there is no connection"
         case .noCharacteristic(let uuid, let service):
             "no characteristic \(uuid)" + (service.map { " in a service \($0)" } ?? "")

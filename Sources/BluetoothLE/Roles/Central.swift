@@ -58,14 +58,16 @@ public actor Central {
     /// The attempt ends by success, `timedOut`, cancellation, the loss of the adapter, or a failure that another attempt
     /// would not change.
     ///
-    /// Before it returns, the MTU is exchanged and the subscriptions of earlier connections are made again.
+    /// Before it returns, the link has the `required` security by the keys of a bond, the MTU is exchanged, and the
+    /// subscriptions of earlier connections are made again. Throws `notSecured` for a device without that bond.
     @discardableResult
     public func connect(
         to device: DeviceAddress,
-        timeout: Duration? = nil
+        timeout: Duration? = nil,
+        requiring required: GATTLinkSecurity.Level = .none
     ) async throws(BluetoothError) -> Peripheral {
         let reply = Reply<Void>()
-        let attempt = try core.connect(device, timeout, reply)
+        let attempt = try core.connect(device, timeout, required, reply)
         do throws(BluetoothError) {
             try await reply.value()
         } catch {
@@ -168,11 +170,12 @@ final class CentralCore {
     func connect(
         _ device: DeviceAddress,
         _ timeout: Duration?,
+        _ required: GATTLinkSecurity.Level,
         _ reply: Reply<Void>
     ) throws(BluetoothError) -> UInt64 {
         _ = try radio.ready()
         let identifier = makeIdentifier()
-        peripheral(device).connect(identifier, timeout, reply)
+        peripheral(device).connect(identifier, timeout, required, reply)
         return identifier
     }
 

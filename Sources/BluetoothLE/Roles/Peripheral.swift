@@ -35,6 +35,9 @@ public actor Peripheral {
     /// Nil without a connection.
     public var mtu: UInt16? { core.mtu }
 
+    /// The security of the connection; nil without one.
+    public var security: GATTLinkSecurity? { core.security }
+
     /// The signal strength of the device in dBm, as the controller has said last: a reading asks it for a newer one.
     ///
     /// Nil without a connection, and before the controller's first answer.

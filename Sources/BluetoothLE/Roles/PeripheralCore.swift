@@ -22,6 +22,13 @@ final class PeripheralCore {
         var onEnd: @Sendable (BluetoothError?) -> Void
     }
 
+    /// A caller that waits for the connection, and the end of its patience.
+    private struct Waiting {
+        var reply: Reply<Void>
+        var required: GATTLinkSecurity.Level
+        var timer = LoopTimer()
+    }
+
     /// A handler of a procedure's result.
     typealias Completion = (Result<GATTClient.Outcome, BluetoothError>) -> Void
     /// A function that begins a procedure at the given time, and returns its number.
@@ -41,7 +48,7 @@ final class PeripheralCore {
     /// The characteristics that were looked for by their UUIDs, in this connection.
     private var characteristics: [CharacteristicPath: GATTCharacteristic] = [:]
     /// The callers that wait for the connection, by the numbers that `connect` was given, and the ends of their patience.
-    private var waiting: [UInt64: (reply: Reply<Void>, timer: LoopTimer)] = [:]
+    private var waiting: [UInt64: Waiting] = [:]
     /// True from the first of those on, until the link is ready.
     private var isConnecting = false
     private var watchers: [UInt64: BoundedSequence<ConnectionEvent>.Source] = [:]
@@ -55,6 +62,8 @@ final class PeripheralCore {
 
     /// The ATT_MTU of the connection in bytes; nil without a connection.
     var mtu: UInt16? { link?.mtu }
+
+    var security: GATTLinkSecurity? { link?.security }
 
     /// The signal strength of the device in dBm, as the controller has said last; each call asks it again.
     var rssi: Int8? { link.flatMap { _ in radio.adapter?.quality(of: device)?.rssi } }
@@ -72,17 +81,24 @@ final class PeripheralCore {
     // MARK: The connection
 
     /// Connects (CB-6), or joins the attempt under way; without a `timeout` there is no limit.
-    func connect(_ identifier: UInt64, _ timeout: Duration?, _ reply: Reply<Void>) {
-        guard !isConnected else { return reply.give(.success(())) }
-        let timer = LoopTimer()
-        waiting[identifier] = (reply, timer)
-        timer.set(on: radio.loop, at: timeout.map { MonotonicClock.now + $0 }) { [unowned self] in
+    ///
+    /// A link that an attempt before has begun without the `required` security is not what the caller gets.
+    func connect(
+        _ identifier: UInt64,
+        _ timeout: Duration?,
+        _ required: GATTLinkSecurity.Level,
+        _ reply: Reply<Void>
+    ) {
+        let caller = Waiting(reply: reply, required: required)
+        guard !isConnected else { return answer(caller) }
+        waiting[identifier] = caller
+        caller.timer.set(on: radio.loop, at: timeout.map { MonotonicClock.now + $0 }) { [unowned self] in
             cancel(identifier)
             reply.give(.failure(.timedOut))
         }
         guard !isConnecting, link == nil else { return }
         isConnecting = true
-        driver.open(device, .forever)
+        driver.open(device, .forever, requiring: required)
     }
 
     /// Removes a caller that waits; the attempt is cancelled when none is left.
@@ -107,7 +123,12 @@ final class PeripheralCore {
             subscribeAgain(0)
         case .procedure(let event):
             procedures.removeValue(forKey: event.procedure)?(event.result.mapError { .procedure($0) })
-        case .notSecured: break
+        case .notSecured:
+            isConnecting = false
+            let callers = waiting.values
+            waiting = [:]
+            // The next attempt needs the controller to have ended this link.
+            driver.close { for caller in callers { caller.reply.give(.failure(.notSecured)) } }
         case .failed(let failure) where isConnecting && driver.link == nil: notConnected(failure)
         case .failed(let failure): closed(DisconnectReason(failure))
         }
@@ -117,20 +138,26 @@ final class PeripheralCore {
         isConnecting = false
         let error: BluetoothError =
             if case .adapterLost = failure { radio.absence } else { .connectionFailed(DisconnectReason(failure)) }
-        answer(.failure(error))
+        answer(error)
     }
 
-    private func answer(_ result: Result<Void, BluetoothError>) {
-        let replies = waiting.values
+    private func answer(_ error: BluetoothError? = nil) {
+        let callers = waiting.values
         waiting = [:]
-        for (reply, _) in replies { reply.give(result) }
+        for caller in callers { if let error { caller.reply.give(.failure(error)) } else { answer(caller) } }
+    }
+
+    /// Answers a caller that the link is there, if it is as secure as that one wants.
+    private func answer(_ caller: Waiting) {
+        let level = link?.security.level ?? .none
+        caller.reply.give(level < caller.required ? .failure(.notSecured) : .success(()))
     }
 
     private func finishSetup() {
         guard link != nil else { return }
         isConnected = true
         for watcher in watchers.values { watcher.send(.connected) }
-        answer(.success(()))
+        answer()
     }
 
     /// True from the connection to its end, whether the link is ready or not.
@@ -147,7 +174,7 @@ final class PeripheralCore {
         isConnected = false
         services = []
         endProcedures(reason)
-        answer(.failure(.disconnected(reason)))
+        answer(.disconnected(reason))
         if wasConnected { for watcher in watchers.values { watcher.send(.disconnected(reason)) } }
     }
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothHost
+import LinuxIO
+
+/// The pairings of both roles on the loop's thread, and the bonds that the application has given or made.
+///
+/// Every method is called on the loop's thread.
+final class PairingCore {
+    private enum Running {
+        /// A pairing that this host has begun.
+        case own(RadioPairing)
+        /// A time in which a central may pair.
+        case window(any PairableMode, Reply<Bond>)
+    }
+
+    /// Carries the answer to the question of a pairing, by its number, to the loop's thread; called on any thread.
+    typealias Deliver = @Sendable (UInt64, PairingUser.Answer) -> Void
+
+    private let radio: RadioArbiter
+    private var running: [UInt64: Running] = [:]
+    private var lastIdentifier: UInt64 = 0
+    /// The bonds of the application; nil as long as it has none, so that nobody else's are replaced.
+    private var bonds: [Bond]?
+
+    init(_ radio: RadioArbiter) { self.radio = radio }
+
+    /// Makes an adapter that has been opened know the bonds.
+    func use(on adapter: any LowEnergyAdapter) { if let bonds { adapter.use(bonds) } }
+
+    func use(_ bonds: [Bond]) {
+        self.bonds = bonds
+        radio.adapter?.use(bonds)
+    }
+
+    /// Begins a pairing, and returns the number for `cancel`; throws `unavailable` without an adapter.
+    func begin(
+        _ wish: PairingOptions,
+        _ user: PairingUser,
+        _ deliver: @escaping Deliver,
+        _ reply: Reply<Bond>
+    ) throws(BluetoothError) -> UInt64 {
+        try check()
+        let pairing = RadioPairing(wish)
+        let identifier = add(.own(pairing))
+        pairing.onNews = { [weak self] news in
+            guard let self else { return }
+            switch news {
+            case .ask(let question): Task { deliver(identifier, await user.answer(question)) }
+            case .show(let passkey): Task { await user.show(passkey) }
+            case .ended(.success(let bond)):
+                running[identifier] = nil
+                radio.end(pairing, forgetting: false) { [weak self] in
+                    self?.keep(bond)
+                    reply.give(.success(bond))
+                }
+            case .ended(.failure(let failure)):
+                running[identifier] = nil
+                radio.end(pairing, forgetting: false) { reply.give(.failure(.pairingFailed(failure))) }
+            }
+        }
+        pairing.onLoss = { [weak self] _ in
+            guard let self else { return }
+            running[identifier] = nil
+            reply.give(.failure(radio.absence))
+        }
+        radio.start(pairing)
+        return identifier
+    }
+
+    /// Opens the time in which a central may pair, and returns the number for `cancel`; throws `unavailable` without an
+    /// adapter.
+    func accept(
+        _ offer: PairableOptions,
+        _ user: PairingUser,
+        _ deliver: @escaping Deliver,
+        _ reply: Reply<Bond>
+    ) throws(BluetoothError) -> UInt64 {
+        let window = try check().makePairableMode(offer)
+        let identifier = add(.window(window, reply))
+        window.onNews = { [weak self] news in
+            guard let self else { return }
+            switch news {
+            case .ask(let question, _): Task { deliver(identifier, await user.answer(question)) }
+            case .show(let passkey, _): Task { await user.show(passkey) }
+            case .failed: break
+            case .refused(let opcode, let status):
+                running[identifier] = nil
+                reply.give(.failure(.pairingFailed(.refused(opcode, status))))
+            case .ended(let bond):
+                running[identifier] = nil
+                if let bond { keep(bond) }
+                reply.give(bond.map { .success($0) } ?? .failure(.timedOut))
+            }
+        }
+        window.open()
+        return identifier
+    }
+
+    /// Calls a pairing off, without a key left; does nothing after its end.
+    func cancel(_ identifier: UInt64) {
+        switch running.removeValue(forKey: identifier) {
+        case .own(let pairing): radio.end(pairing, forgetting: true) {}
+        case .window(let window, _): window.close()
+        case nil: break
+        }
+    }
+
+    /// Takes the user's answer; does nothing after the pairing's end.
+    func answer(_ identifier: UInt64, _ answer: PairingUser.Answer) {
+        switch (running[identifier], answer) {
+        case (.own(let pairing), .isSame(let isSame)): pairing.answer(isSame)
+        case (.own(let pairing), .passkey(let passkey)): pairing.answer(passkey: passkey)
+        case (.window(let window, _), .isSame(let isSame)): window.answer(isSame)
+        case (.window(let window, _), .passkey(let passkey)): window.answer(passkey: passkey)
+        case (nil, _): break
+        }
+    }
+
+    /// Ends the windows of an adapter that was lost.
+    func adapterLost() {
+        for (identifier, one) in running {
+            guard case .window(_, let reply) = one else { continue }
+            running[identifier] = nil
+            reply.give(.failure(radio.absence))
+        }
+    }
+
+    /// The adapter; throws without one, or with one that has another address after each start.
+    @discardableResult
+    private func check() throws(BluetoothError) -> any LowEnergyAdapter {
+        let adapter = try radio.ready()
+        guard adapter.keepsAddress else {
+            throw .unavailable(.poweredOn, cause: AdapterErrorDescription.noKeptAddress(adapter.name), remedy: nil)
+        }
+        return adapter
+    }
+
+    private func add(_ one: Running) -> UInt64 {
+        lastIdentifier &+= 1
+        running[lastIdentifier] = one
+        return lastIdentifier
+    }
+
+    private func keep(_ bond: Bond) { use((bonds ?? []) + [bond]) }
+}
