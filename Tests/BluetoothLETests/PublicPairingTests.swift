@@ -182,5 +182,8 @@ struct PublicPairingTests {
         accepting.cancel()
         await #expect(throws: BluetoothError.cancelled) { try await task.value }
         await #expect(throws: BluetoothError.cancelled) { try await accepting.value }
+        // Neither keeps the radio.
+        let peripheral = try await pair.central.connect(to: Pair.device, timeout: .seconds(20))
+        #expect(await peripheral.security?.level == GATTLinkSecurity.Level.none)
     }
 }
