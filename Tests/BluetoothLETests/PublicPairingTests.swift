@@ -179,11 +179,11 @@ struct PublicPairingTests {
         }
         _ = await asked.next()
         task.cancel()
-        accepting.cancel()
         await #expect(throws: BluetoothError.cancelled) { try await task.value }
-        await #expect(throws: BluetoothError.cancelled) { try await accepting.value }
-        // Neither keeps the radio.
+        // It does not keep the radio.
         let peripheral = try await pair.central.connect(to: Pair.device, timeout: .seconds(20))
         #expect(await peripheral.security?.level == GATTLinkSecurity.Level.none)
+        accepting.cancel()
+        await #expect(throws: BluetoothError.cancelled) { try await accepting.value }
     }
 }
