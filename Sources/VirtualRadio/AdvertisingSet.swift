@@ -4,7 +4,7 @@ import BluetoothPackets
 
 /// One advertiser of a controller: the only one of the legacy commands, or one of the extended ones.
 struct AdvertisingSet {
-    struct Properties: OptionSet, Hashable {
+    struct Properties: OptionSet {
         let rawValue: UInt16
         static let connectable = Properties(rawValue: 1 << 0)
         static let scannable = Properties(rawValue: 1 << 1)
@@ -16,138 +16,267 @@ struct AdvertisingSet {
         static let all = Properties(rawValue: 0x7F)
 
         /// The combinations with legacy PDUs that exist (Core 6.0, Vol 4, Part E, 7.8.53, table 7.5).
-        static let legacyKinds: Set<Properties> = [
+        static let legacyKinds: [Properties] = [
             [.legacy, .connectable, .scannable], [.legacy, .connectable, .directed],
             [.legacy, .connectable, .directed, .highDutyCycle], [.legacy, .scannable], [.legacy],
         ]
 
-        /// The kind of a legacy command's Advertising_Type (7.8.5); nil for a value that does not exist.
-        init?(legacyType: UInt8) {
-            switch legacyType {
-            case 0x00: self = [.legacy, .connectable, .scannable]
-            case 0x01: self = [.legacy, .connectable, .directed, .highDutyCycle]
-            case 0x02: self = [.legacy, .scannable]
-            case 0x03: self = [.legacy]
-            case 0x04: self = [.legacy, .connectable, .directed]
-            default: return nil
-            }
-        }
-
-        init(rawValue: UInt16) {
-            self.rawValue = rawValue
+        /// True for a combination that exists.
+        var isValid: Bool {
+            guard !contains(.legacy) else { return Self.legacyKinds.contains(self) }
+            // Extended PDUs are connectable or scannable, never both, and high duty cycle is for legacy PDUs.
+            return Self.all.isSuperset(of: self) && !isSuperset(of: [.connectable, .scannable])
+                && !contains(.highDutyCycle)
+                && (!contains(.anonymous) || isDisjoint(with: [.connectable, .scannable]))
         }
     }
 
     /// The devices that it answers.
-    struct FilterPolicy: OptionSet, Hashable {
+    struct FilterPolicy: OptionSet {
         let rawValue: UInt8
         static let scansFromAcceptList = FilterPolicy(rawValue: 1 << 0)
         static let connectionsFromAcceptList = FilterPolicy(rawValue: 1 << 1)
     }
 
+    /// Advertising data, or the scan response.
+    private struct Payload {
+        var bytes: [UInt8] = []
+        /// True while the host has sent a part of the data, and not its last.
+        var isIncomplete = false
+    }
+
+    /// The values of Operation (7.8.54).
+    private enum DataOperation: UInt8 {
+        case intermediate = 0
+        case first = 1
+        case last = 2
+        case complete = 3
+        case unchanged = 4
+    }
+
+    /// The advertising channels 37, 38 and 39 (Core 6.0, Vol 4, Part E, 7.8.5, Advertising_Channel_Map).
+    private static let channels: ClosedRange<UInt8> = 0x01...0x07
+    /// The intervals of 7.8.5, in units of 0.625 ms.
+    private static let legacyIntervals: ClosedRange<UInt32> = 0x0020...0x4000
+    /// The intervals of 7.8.53, from 20 ms, in the same units.
+    private static let extendedIntervals: ClosedRange<UInt32> = 0x0000_0020...0x00FF_FFFF
+    /// The powers of 7.8.53 in dBm; 127 stands for "no preference".
+    private static let powers: ClosedRange<Int8> = -127...20
+    private static let noPreferredPower: Int8 = 127
+    /// The physical layers that exist; that of 1 Mbit/s is the only one here.
+    private static let phys: ClosedRange<UInt8> = 0x01...0x03
+    /// The longest data of a legacy PDU (Core 6.0, Vol 6, Part B, 2.3.1).
+    private static let legacyDataLength = 31
+    /// The longest advertising data this controller keeps: the most that 7.8.57 allows.
+    static let extendedDataLength = 1650
+    /// The duration of high duty cycle directed advertising (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
+    private static let highDutyCycleDuration = Duration.milliseconds(1280)
+
     /// Its number; nil for the legacy commands' only one.
     let handle: UInt8?
-    var properties: Properties = [.legacy, .connectable, .scannable]
+    private(set) var properties: Properties = [.legacy, .connectable, .scannable]
     /// In units of 0.625 ms; 1.28 s until the host says otherwise (7.8.5).
-    var interval: UInt32 = 0x0800
-    var ownAddressType = AddressType.public
-    var peer = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
-    var filterPolicy: FilterPolicy = []
-    var sid: UInt8 = 0
-    var reportsScanRequests = false
-    var randomAddress: BluetoothAddress?
-    var data: [UInt8] = []
-    var scanResponse: [UInt8] = []
-    /// True while the host has sent a part of the data, and not its last.
-    var isDataIncomplete = false
-    var isScanResponseIncomplete = false
+    private var interval: UInt32 = 0x0800
+    private(set) var ownAddressType = AddressType.public
+    private(set) var peer = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
+    private(set) var filterPolicy: FilterPolicy = []
+    private(set) var sid: UInt8 = 0
+    private(set) var reportsScanRequests = false
+    private(set) var randomAddress: BluetoothAddress?
+    private var payload = Payload()
+    private var response = Payload()
 
     /// The time of its next event; nil while it is off.
-    var nextEvent: Duration?
+    private var nextEvent: Duration?
     /// The time at which it ends by itself; nil for never.
-    var end: Duration?
+    private var end: Duration?
     /// The number of events after which it ends by itself; zero for never.
-    var maximumEvents: UInt8 = 0
-    var eventCount: UInt8 = 0
+    private var maximumEvents: UInt8 = 0
+    private(set) var eventCount: UInt8 = 0
     /// The address that it advertises, fixed while it is on.
-    var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
+    private(set) var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
 
     init(handle: UInt8?) {
         self.handle = handle
     }
 
+    var data: [UInt8] { payload.bytes }
+    var scanResponse: [UInt8] { response.bytes }
+    var isIncomplete: Bool { payload.isIncomplete || response.isIncomplete }
+    /// The advertiser's address as scanners see it; nil for an anonymous one.
+    var sender: DeviceAddress? { properties.contains(.anonymous) ? nil : address }
     var isEnabled: Bool { nextEvent != nil }
+    var isLimitReached: Bool { maximumEvents > 0 && eventCount >= maximumEvents }
+    /// The time of its next event or its end, whichever comes first; nil while it is off.
+    var deadline: Duration? { nextEvent.map { min($0, end ?? $0) } }
 
-    /// The time between two events without their random delay.
+    /// The Event_Type of its reports, whose bits 0, 1, 2 and 4 are those of the properties (7.7.65.13).
+    func eventType(isResponse: Bool) -> UInt16 {
+        properties.rawValue & 0b1_0111 | (isResponse ? UInt16(AdvertisingEventType.scanResponse.rawValue) : 0)
+    }
+
+    func isOver(now: Duration) -> Bool { isEnabled && end.map { $0 <= now } ?? false }
+    func isDue(now: Duration) -> Bool { nextEvent.map { $0 <= now } ?? false }
+
+    /// True where it answers a scan request or a connection request from a device.
+    func answers(_ device: DeviceAddress, _ policy: FilterPolicy, _ acceptList: FilterAcceptList) -> Bool {
+        if properties.contains(.directed) { return peer == device }
+        return !filterPolicy.contains(policy) || acceptList.contains(device)
+    }
+
+    func checkRoom(_ links: ControllerLinks) throws(Refusal) {
+        if properties.contains(.connectable) { try links.checkRoom() }
+    }
+
+    // MARK: Events
+
+    /// Enables it until `duration` has passed or so many events were sent.
+    mutating func enable(
+        as address: DeviceAddress,
+        now: Duration,
+        delay: Duration,
+        duration: Duration? = nil,
+        maximumEvents: UInt8 = 0
+    ) {
+        self.address = address
+        self.maximumEvents = maximumEvents
+        eventCount = 0
+        nextEvent = now + delay
+        let isHighDuty = properties.contains(.highDutyCycle)
+        end = (duration ?? (isHighDuty ? Self.highDutyCycleDuration : nil)).map { now + $0 }
+    }
+
+    mutating func disable() {
+        nextEvent = nil
+    }
+
+    /// Counts an event, and sets the time of the next: after the interval and a random delay.
     ///
-    /// High duty cycle directed advertising sends at least every 3.75 ms (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
-    var period: Duration {
-        properties.contains(.highDutyCycle) ? .microseconds(3750) : .microseconds(625) * Int(interval)
+    /// High duty cycle directed advertising sends at least every 3.75 ms, without a delay (Core 6.0, Vol 6, Part B,
+    /// 4.4.2.4.3).
+    mutating func countEvent(now: Duration, delay: () -> Duration) {
+        let isHighDuty = properties.contains(.highDutyCycle)
+        nextEvent = now + (isHighDuty ? .microseconds(3750) : .microseconds(625) * Int(interval) + delay())
+        eventCount &+= eventCount < .max ? 1 : 0
     }
 
-    /// The duration of high duty cycle directed advertising (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
-    static let highDutyCycleDuration = Duration.milliseconds(1280)
+    // MARK: Legacy commands
+
+    /// LE Set Advertising Parameters (Core 6.0, Vol 4, Part E, 7.8.5).
+    mutating func setLegacyParameters(_ command: inout CommandReader) throws(Refusal) {
+        guard !isEnabled else { throw .disallowed }
+        var set = self
+        let minimum = UInt32(try command.readUInt16())
+        let maximum = UInt32(try command.readUInt16())
+        guard let properties = Properties(legacyType: try command.readUInt8()) else { throw .invalid }
+        set.properties = properties
+        try set.setInterval(minimum, maximum, in: Self.legacyIntervals)
+        set.ownAddressType = try command.readAddressType()
+        set.peer = try command.readDevice()
+        _ = try command.readUInt8(in: Self.channels)
+        set.filterPolicy = .init(rawValue: try command.readUInt8(in: 0...3))
+        self = set
+    }
+
+    /// Takes the interval that the host wants; high duty cycle has none.
+    private mutating func setInterval(
+        _ minimum: UInt32,
+        _ maximum: UInt32,
+        in range: ClosedRange<UInt32>
+    ) throws(Refusal) {
+        guard !properties.contains(.highDutyCycle) else { return }
+        guard range.contains(minimum), range.contains(maximum), minimum <= maximum else { throw .invalid }
+        interval = minimum
+    }
+
+    /// LE Set Advertising Data, LE Set Scan Response Data (Core 6.0, Vol 4, Part E, 7.8.7 and 7.8.8).
+    mutating func setLegacyData(_ command: inout CommandReader, isResponse: Bool) throws(Refusal) {
+        let length = Int(try command.readUInt8())
+        guard length <= Self.legacyDataLength else { throw .invalid }
+        let bytes = [UInt8](try command.readBytes(Self.legacyDataLength).prefix(length))
+        if isResponse { response.bytes = bytes } else { payload.bytes = bytes }
+    }
+
+    // MARK: Extended commands
+
+    /// LE Set Extended Advertising Parameters [v1] after its handle (Core 6.0, Vol 4, Part E, 7.8.53).
+    mutating func setExtendedParameters(_ command: inout CommandReader) throws(Refusal) {
+        guard !isEnabled else { throw .disallowed }
+        var set = self
+        set.properties = .init(rawValue: try command.readUInt16())
+        guard set.properties.isValid else { throw .invalid }
+        let minimum = try command.readUInt24()
+        let maximum = try command.readUInt24()
+        try set.setInterval(minimum, maximum, in: Self.extendedIntervals)
+        _ = try command.readUInt8(in: Self.channels)
+        set.ownAddressType = try command.readAddressType()
+        set.peer = try command.readDevice()
+        set.filterPolicy = .init(rawValue: try command.readUInt8(in: 0...3))
+        let power = Int8(bitPattern: try command.readUInt8())
+        guard power == Self.noPreferredPower || Self.powers.contains(power) else { throw .invalid }
+        let primary = try command.readUInt8(in: Self.phys)
+        _ = try command.readUInt8()
+        let secondary = try command.readUInt8()
+        guard primary == LEPHY.le1M.rawValue else { throw .unsupported }
+        if !set.properties.contains(.legacy) {
+            guard Self.phys.contains(secondary) else { throw .invalid }
+            guard secondary == LEPHY.le1M.rawValue else { throw .unsupported }
+        }
+        set.sid = try command.readUInt8(in: 0x00...0x0F)
+        set.reportsScanRequests = try command.readUInt8(in: 0...1) == 1
+        // A kind that the set's data does not fit is refused.
+        let length = max(set.data.count, set.scanResponse.count)
+        guard !set.properties.contains(.legacy) || length <= Self.legacyDataLength else { throw .invalid }
+        self = set
+    }
+
+    /// LE Set Advertising Set Random Address after its handle (Core 6.0, Vol 4, Part E, 7.8.52).
+    mutating func setRandomAddress(_ command: inout CommandReader) throws(Refusal) {
+        guard !isEnabled || !properties.contains(.connectable) else { throw .disallowed }
+        randomAddress = try command.readAddress()
+    }
+
+    /// LE Set Extended Advertising Data, LE Set Extended Scan Response Data after their handle (Core 6.0, Vol 4, Part
+    /// E, 7.8.54 and 7.8.55).
+    mutating func setExtendedData(_ command: inout CommandReader, isResponse: Bool) throws(Refusal) {
+        guard let operation = DataOperation(rawValue: try command.readUInt8()) else { throw .invalid }
+        _ = try command.readUInt8(in: 0...1)
+        let part = try command.readBytes(Int(try command.readUInt8()))
+        try command.expectEnd()
+        guard operation != .unchanged || !isResponse else { throw .invalid }
+        let isWhole = operation == .complete || operation == .unchanged
+        guard isWhole || !isEnabled else { throw .disallowed }
+        guard isWhole || (!properties.contains(.legacy) && !part.isEmpty) else { throw .invalid }
+        if operation == .unchanged {
+            guard isEnabled, !properties.contains(.legacy), part.isEmpty, !data.isEmpty else { throw .invalid }
+            return
+        }
+        let before = isResponse ? response : payload
+        let isContinued = operation == .intermediate || operation == .last
+        guard !isContinued || before.isIncomplete else { throw .invalid }
+        let bytes = (isContinued ? before.bytes : []) + part
+        if properties.contains(.legacy) {
+            guard bytes.count <= Self.legacyDataLength else { throw .invalid }
+        } else {
+            guard bytes.count <= Self.extendedDataLength else { throw .memoryCapacityExceeded }
+            // An extended PDU that is scannable has data in its response only, and no other has a response.
+            guard bytes.isEmpty || properties.contains(.scannable) == isResponse else { throw .invalid }
+        }
+        let after = Payload(bytes: bytes, isIncomplete: operation == .first || operation == .intermediate)
+        if isResponse { response = after } else { payload = after }
+    }
 }
 
-/// The times at which a receiver is open: a window at the beginning of every interval.
-struct ScanWindow: Hashable {
-    /// In units of 0.625 ms: 0x0004 … 0x4000 for the legacy commands, to 0xFFFF for the extended ones.
-    var interval: UInt16 = 0x0010
-    /// In the same units, no longer than the interval.
-    var window: UInt16 = 0x0010
-    var start = Duration.zero
-
-    init() {}
-
-    init(_ parameters: inout CommandParameters, in range: ClosedRange<UInt16>) throws(Refusal) {
-        interval = try parameters.readUInt16(in: range)
-        window = try parameters.readUInt16(in: range)
-        guard window <= interval else { throw .invalid }
-    }
-
-    func isOpen(at time: Duration) -> Bool {
-        let unit = Duration.microseconds(625).attoseconds
-        let passed = max(0, (time - start).attoseconds) % (Int128(interval) * unit)
-        return passed < Int128(window) * unit
-    }
-}
-
-/// A scan: its parameters and its memory.
-struct ScanState {
-    /// An advertisement as the duplicate filter remembers it.
-    struct Heard: Hashable {
-        var sender: DeviceAddress?
-        var eventType: UInt16
-        var sid: UInt8
-    }
-
-    var isActive = false
-    var window = ScanWindow()
-    var ownAddressType = AddressType.public
-    var usesAcceptList = false
-    /// True when the extended commands have set it up: it hears extended PDUs, and makes extended reports.
-    var isExtended = false
-
-    var isEnabled = false
-    var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
-    var filtersDuplicates = false
-    /// The advertisements that were reported, the oldest first.
-    var heard: [Heard] = []
-    /// The time at which the scan ends, or pauses until `nextPeriod`; nil for never.
-    var end: Duration?
-    var nextPeriod: Duration?
-    var duration = Duration.zero
-    var period = Duration.zero
-    var forgetsEachPeriod = false
-    /// True between the end of a period's scan and the next period.
-    var isPausing = false
-
-    /// True for an advertisement that was reported before; it is remembered from then on.
-    mutating func isDuplicate(_ event: Heard) -> Bool {
-        guard filtersDuplicates else { return false }
-        guard !heard.contains(event) else { return true }
-        if heard.count >= VirtualController.Limit.duplicates { heard.removeFirst() }
-        heard.append(event)
-        return false
+extension AdvertisingSet.Properties {
+    /// The kind of a legacy command's Advertising_Type (7.8.5); nil for a value that does not exist.
+    init?(legacyType: UInt8) {
+        switch legacyType {
+        case 0x00: self = [.legacy, .connectable, .scannable]
+        case 0x01: self = [.legacy, .connectable, .directed, .highDutyCycle]
+        case 0x02: self = [.legacy, .scannable]
+        case 0x03: self = [.legacy]
+        case 0x04: self = [.legacy, .connectable, .directed]
+        default: return nil
+        }
     }
 }

@@ -62,27 +62,37 @@ enum ControllerCommand: UInt16, CaseIterable {
     /// The properties by which a command is checked and answered.
     struct Shape {
         /// Its place in the map of supported commands (6.27).
-        var bit: SupportedCommands.Bit
+        let bit: SupportedCommands.Bit
         /// The lengths that its parameters may have, in bytes.
-        var parameters: ClosedRange<Int>
+        let parameters: ClosedRange<Int>
         /// The number of bytes that its Command Complete carries after the status; nil where Command Status answers it.
-        var returned: Int?
-        /// True when the first two parameters are a handle that its Command Complete repeats.
-        var repeatsHandle: Bool
+        let returned: Int?
+
+        init(_ octet: UInt8, _ bit: UInt8, _ parameters: ClosedRange<Int>, _ returned: Int?) {
+            self.bit = .init(octet: octet, bit: bit)
+            self.parameters = parameters
+            self.returned = returned
+        }
+    }
+
+    /// True when its first two parameters are the handle of a connection, which its Command Complete repeats.
+    var isAboutConnection: Bool {
+        switch self {
+        case .disconnect, .readRemoteVersionInformation, .readRSSI, .leReadRemoteFeatures, .leReadChannelMap,
+            .leConnectionUpdate, .leRemoteConnectionParameterRequestReply,
+            .leRemoteConnectionParameterRequestNegativeReply, .leEnableEncryption, .leLongTermKeyRequestReply,
+            .leLongTermKeyRequestNegativeReply:
+            true
+        default: false
+        }
     }
 
     /// The generation of an advertising, scanning or initiating command: a host uses those of one generation only (Core
     /// 6.0, Vol 4, Part E, 3.1.1).
     var generation: VirtualController.Generation? {
-        switch self {
-        case .leSetAdvertisingParameters, .leReadAdvertisingTxPower, .leSetAdvertisingData, .leSetScanResponseData,
-            .leSetAdvertisingEnable, .leSetScanParameters, .leSetScanEnable, .leCreateConnection:
-            .legacy
-        case .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
-            .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leReadMaximumAdvertisingDataLength,
-            .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet, .leClearAdvertisingSets,
-            .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection:
-            .extended
+        switch rawValue {
+        case Self.leSetAdvertisingParameters.rawValue...Self.leCreateConnection.rawValue: .legacy
+        case Self.leSetAdvertisingSetRandomAddress.rawValue...Self.leExtendedCreateConnection.rawValue: .extended
         default: nil
         }
     }
@@ -90,79 +100,60 @@ enum ControllerCommand: UInt16, CaseIterable {
     /// The table of 6.27 and the commands' own sections.
     var shape: Shape {
         switch self {
-        case .disconnect: Self.status(0, 5, 3...3)
-        case .readRemoteVersionInformation: Self.status(2, 7, 2...2)
-        case .setEventMask: Self.complete(5, 6, 8...8, 0)
-        case .reset: Self.complete(5, 7, 0...0, 0)
-        case .readLocalVersionInformation: Self.complete(14, 3, 0...0, 8)
-        case .readLocalSupportedCommands: Self.complete(14, 4, 0...0, 64)
-        case .readLocalSupportedFeatures: Self.complete(14, 5, 0...0, 8)
-        case .readBufferSize: Self.complete(14, 7, 0...0, 7)
-        case .readAddress: Self.complete(15, 1, 0...0, 6)
-        case .readRSSI: Self.complete(15, 5, 2...2, 3, repeatsHandle: true)
-        case .leSetEventMask: Self.complete(25, 0, 8...8, 0)
-        case .leReadBufferSize: Self.complete(25, 1, 0...0, 3)
-        case .leReadLocalSupportedFeatures: Self.complete(25, 2, 0...0, 8)
-        case .leSetRandomAddress: Self.complete(25, 4, 6...6, 0)
-        case .leSetAdvertisingParameters: Self.complete(25, 5, 15...15, 0)
-        case .leReadAdvertisingTxPower: Self.complete(25, 6, 0...0, 1)
-        case .leSetAdvertisingData: Self.complete(25, 7, 32...32, 0)
-        case .leSetScanResponseData: Self.complete(26, 0, 32...32, 0)
-        case .leSetAdvertisingEnable: Self.complete(26, 1, 1...1, 0)
-        case .leSetScanParameters: Self.complete(26, 2, 7...7, 0)
-        case .leSetScanEnable: Self.complete(26, 3, 2...2, 0)
-        case .leCreateConnection: Self.status(26, 4, 25...25)
-        case .leCreateConnectionCancel: Self.complete(26, 5, 0...0, 0)
-        case .leReadFilterAcceptListSize: Self.complete(26, 6, 0...0, 1)
-        case .leClearFilterAcceptList: Self.complete(26, 7, 0...0, 0)
-        case .leAddToFilterAcceptList: Self.complete(27, 0, 7...7, 0)
-        case .leRemoveFromFilterAcceptList: Self.complete(27, 1, 7...7, 0)
-        case .leConnectionUpdate: Self.status(27, 2, 14...14)
-        case .leReadChannelMap: Self.complete(27, 4, 2...2, 7, repeatsHandle: true)
-        case .leReadRemoteFeatures: Self.status(27, 5, 2...2)
-        case .leRand: Self.complete(27, 7, 0...0, 8)
-        case .leEnableEncryption: Self.status(28, 0, 28...28)
-        case .leLongTermKeyRequestReply: Self.complete(28, 1, 18...18, 2, repeatsHandle: true)
-        case .leLongTermKeyRequestNegativeReply: Self.complete(28, 2, 2...2, 2, repeatsHandle: true)
-        case .leReadSupportedStates: Self.complete(28, 3, 0...0, 8)
-        case .leRemoteConnectionParameterRequestReply: Self.complete(33, 4, 14...14, 2, repeatsHandle: true)
-        case .leRemoteConnectionParameterRequestNegativeReply: Self.complete(33, 5, 3...3, 2, repeatsHandle: true)
-        case .leSetAdvertisingSetRandomAddress: Self.complete(36, 1, 7...7, 0)
-        case .leSetExtendedAdvertisingParameters: Self.complete(36, 2, 25...25, 1)
-        case .leSetExtendedAdvertisingData: Self.complete(36, 3, 4...255, 0)
-        case .leSetExtendedScanResponseData: Self.complete(36, 4, 4...255, 0)
-        case .leSetExtendedAdvertisingEnable: Self.complete(36, 5, 2...254, 0)
-        case .leReadMaximumAdvertisingDataLength: Self.complete(36, 6, 0...0, 2)
-        case .leReadNumberOfSupportedAdvertisingSets: Self.complete(36, 7, 0...0, 1)
-        case .leRemoveAdvertisingSet: Self.complete(37, 0, 1...1, 0)
-        case .leClearAdvertisingSets: Self.complete(37, 1, 0...0, 0)
-        case .leSetExtendedScanParameters: Self.complete(37, 5, 3...43, 0)
-        case .leSetExtendedScanEnable: Self.complete(37, 6, 6...6, 0)
-        case .leExtendedCreateConnection: Self.status(37, 7, 10...138)
+        case .disconnect: Shape(0, 5, 3...3, nil)
+        case .readRemoteVersionInformation: Shape(2, 7, 2...2, nil)
+        case .setEventMask: Shape(5, 6, 8...8, 0)
+        case .reset: Shape(5, 7, 0...0, 0)
+        case .readLocalVersionInformation: Shape(14, 3, 0...0, 8)
+        case .readLocalSupportedCommands: Shape(14, 4, 0...0, 64)
+        case .readLocalSupportedFeatures: Shape(14, 5, 0...0, 8)
+        case .readBufferSize: Shape(14, 7, 0...0, 7)
+        case .readAddress: Shape(15, 1, 0...0, 6)
+        case .readRSSI: Shape(15, 5, 2...2, 3)
+        case .leSetEventMask: Shape(25, 0, 8...8, 0)
+        case .leReadBufferSize: Shape(25, 1, 0...0, 3)
+        case .leReadLocalSupportedFeatures: Shape(25, 2, 0...0, 8)
+        case .leSetRandomAddress: Shape(25, 4, 6...6, 0)
+        case .leSetAdvertisingParameters: Shape(25, 5, 15...15, 0)
+        case .leReadAdvertisingTxPower: Shape(25, 6, 0...0, 1)
+        case .leSetAdvertisingData: Shape(25, 7, 32...32, 0)
+        case .leSetScanResponseData: Shape(26, 0, 32...32, 0)
+        case .leSetAdvertisingEnable: Shape(26, 1, 1...1, 0)
+        case .leSetScanParameters: Shape(26, 2, 7...7, 0)
+        case .leSetScanEnable: Shape(26, 3, 2...2, 0)
+        case .leCreateConnection: Shape(26, 4, 25...25, nil)
+        case .leCreateConnectionCancel: Shape(26, 5, 0...0, 0)
+        case .leReadFilterAcceptListSize: Shape(26, 6, 0...0, 1)
+        case .leClearFilterAcceptList: Shape(26, 7, 0...0, 0)
+        case .leAddToFilterAcceptList: Shape(27, 0, 7...7, 0)
+        case .leRemoveFromFilterAcceptList: Shape(27, 1, 7...7, 0)
+        case .leConnectionUpdate: Shape(27, 2, 14...14, nil)
+        case .leReadChannelMap: Shape(27, 4, 2...2, 7)
+        case .leReadRemoteFeatures: Shape(27, 5, 2...2, nil)
+        case .leRand: Shape(27, 7, 0...0, 8)
+        case .leEnableEncryption: Shape(28, 0, 28...28, nil)
+        case .leLongTermKeyRequestReply: Shape(28, 1, 18...18, 2)
+        case .leLongTermKeyRequestNegativeReply: Shape(28, 2, 2...2, 2)
+        case .leReadSupportedStates: Shape(28, 3, 0...0, 8)
+        case .leRemoteConnectionParameterRequestReply: Shape(33, 4, 14...14, 2)
+        case .leRemoteConnectionParameterRequestNegativeReply: Shape(33, 5, 3...3, 2)
+        case .leSetAdvertisingSetRandomAddress: Shape(36, 1, 7...7, 0)
+        case .leSetExtendedAdvertisingParameters: Shape(36, 2, 25...25, 1)
+        case .leSetExtendedAdvertisingData: Shape(36, 3, 4...255, 0)
+        case .leSetExtendedScanResponseData: Shape(36, 4, 4...255, 0)
+        case .leSetExtendedAdvertisingEnable: Shape(36, 5, 2...254, 0)
+        case .leReadMaximumAdvertisingDataLength: Shape(36, 6, 0...0, 2)
+        case .leReadNumberOfSupportedAdvertisingSets: Shape(36, 7, 0...0, 1)
+        case .leRemoveAdvertisingSet: Shape(37, 0, 1...1, 0)
+        case .leClearAdvertisingSets: Shape(37, 1, 0...0, 0)
+        case .leSetExtendedScanParameters: Shape(37, 5, 3...43, 0)
+        case .leSetExtendedScanEnable: Shape(37, 6, 6...6, 0)
+        case .leExtendedCreateConnection: Shape(37, 7, 10...138, nil)
         }
-    }
-
-    private static func status(_ octet: UInt8, _ bit: UInt8, _ parameters: ClosedRange<Int>) -> Shape {
-        Shape(bit: .init(octet: octet, bit: bit), parameters: parameters, returned: nil, repeatsHandle: false)
-    }
-
-    private static func complete(
-        _ octet: UInt8,
-        _ bit: UInt8,
-        _ parameters: ClosedRange<Int>,
-        _ returned: Int,
-        repeatsHandle: Bool = false
-    ) -> Shape {
-        Shape(
-            bit: .init(octet: octet, bit: bit),
-            parameters: parameters,
-            returned: returned,
-            repeatsHandle: repeatsHandle
-        )
     }
 }
 
-struct Refusal: Error, Equatable {
+struct Refusal: Error {
     var status: HCIStatus
 
     /// The command does not fit the controller's present state.
@@ -177,35 +168,55 @@ struct Refusal: Error, Equatable {
 }
 
 extension HCIStatus {
+    /// The other side has no key (0x06).
+    static let keyMissing = HCIStatus(rawValue: 0x06)
     /// A list of the controller is full (0x07).
     static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
     /// The other side's controller lacks the feature (0x1A).
     static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
     /// The other side did not finish a procedure of the link layer in time (0x22).
     static let linkLayerResponseTimeout = HCIStatus(rawValue: 0x22)
+    /// Both sides began a procedure of the link layer that exclude each other (0x23).
+    static let linkLayerCollision = HCIStatus(rawValue: 0x23)
     /// Advertising ended without a connection (0x3C).
     static let advertisingTimeout = HCIStatus(rawValue: 0x3C)
-    /// No advertising set has the handle (0x42).
-    static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
+    /// A packet's integrity check was wrong (0x3D).
+    static let integrityFailure = HCIStatus(rawValue: 0x3D)
     /// The number of advertising events was reached (0x43).
     static let limitReached = HCIStatus(rawValue: 0x43)
 }
 
-/// A cursor over a command's parameters: a parameter that is not there refuses the command.
-struct CommandParameters {
+/// A command that is carried out, with a cursor over its parameters: one that is not there refuses the command.
+struct CommandReader {
+    let code: ControllerCommand
+    /// The connections of the controller, and its radio.
+    let links: ControllerLinks
     private let bytes: [UInt8]
+    private let randomAddress: BluetoothAddress?
     private var offset = 0
 
-    init(_ bytes: [UInt8]) {
+    init(_ code: ControllerCommand, _ bytes: [UInt8], _ links: ControllerLinks, randomAddress: BluetoothAddress?) {
+        self.code = code
         self.bytes = bytes
+        self.links = links
+        self.randomAddress = randomAddress
     }
 
-    var remaining: Int { bytes.count - offset }
+    var now: Duration { links.radio.now }
+    var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    /// The controller's address of the given type, for an extended set that of the set; refused when there is no random
+    /// address.
+    func ownAddress(_ type: AddressType, of set: AdvertisingSet? = nil) throws(Refusal) -> DeviceAddress {
+        guard type == .random else { return DeviceAddress(links.configuration.address, .public) }
+        guard let random = set.map(\.randomAddress) ?? randomAddress else { throw .invalid }
+        return DeviceAddress(random, .random)
+    }
 
     mutating func readUInt8() throws(Refusal) -> UInt8 {
-        guard offset < bytes.count else { throw .invalid }
-        defer { offset += 1 }
-        return bytes[offset]
+        guard let next else { throw .invalid }
+        offset += 1
+        return next
     }
 
     mutating func readUInt8(in range: ClosedRange<UInt8>) throws(Refusal) -> UInt8 {
@@ -214,10 +225,17 @@ struct CommandParameters {
         return value
     }
 
-    mutating func readUInt16() throws(Refusal) -> UInt16 {
-        let low = try readUInt8()
-        return UInt16(low) | UInt16(try readUInt8()) &<< 8
+    /// The next `count` bytes as a number, the lowest first.
+    private mutating func readNumber(_ count: UInt64) throws(Refusal) -> UInt64 {
+        var value: UInt64 = 0
+        for place in 0..<count { value |= UInt64(try readUInt8()) &<< (8 &* place) }
+        return value
     }
+
+    mutating func readUInt16() throws(Refusal) -> UInt16 { UInt16(try readNumber(2)) }
+    mutating func readUInt24() throws(Refusal) -> UInt32 { UInt32(try readNumber(3)) }
+    mutating func readUInt64() throws(Refusal) -> UInt64 { try readNumber(8) }
+    mutating func readAddress() throws(Refusal) -> BluetoothAddress { BluetoothAddress(rawValue: try readNumber(6)) }
 
     mutating func readUInt16(in range: ClosedRange<UInt16>) throws(Refusal) -> UInt16 {
         let value = try readUInt16()
@@ -225,21 +243,9 @@ struct CommandParameters {
         return value
     }
 
-    mutating func readUInt24() throws(Refusal) -> UInt32 {
-        let low = try readUInt16()
-        return UInt32(low) | UInt32(try readUInt8()) &<< 16
-    }
-
-    mutating func readUInt64() throws(Refusal) -> UInt64 {
-        var value: UInt64 = 0
-        for shift in stride(from: UInt64(0), to: 64, by: 8) { value |= UInt64(try readUInt8()) &<< shift }
-        return value
-    }
-
-    mutating func readAddress() throws(Refusal) -> BluetoothAddress {
-        var value: UInt64 = 0
-        for shift in stride(from: UInt64(0), to: 48, by: 8) { value |= UInt64(try readUInt8()) &<< shift }
-        return BluetoothAddress(rawValue: value)
+    mutating func readUInt128() throws(Refusal) -> UInt128 {
+        let low = try readUInt64()
+        return UInt128(try readUInt64()) &<< 64 | UInt128(low)
     }
 
     /// The next byte as the type of an address, of which 0 and 1 exist where the controller resolves no addresses.
@@ -248,14 +254,26 @@ struct CommandParameters {
         return type
     }
 
+    mutating func readDevice() throws(Refusal) -> DeviceAddress {
+        let type = try readAddressType()
+        return DeviceAddress(try readAddress(), type)
+    }
+
+    /// The next type and address of a device; nil, whatever they are, where they mean nothing.
+    mutating func readDevice(isIgnored: Bool) throws(Refusal) -> DeviceAddress? {
+        guard isIgnored else { return try readDevice() }
+        _ = try readBytes(7)
+        return nil
+    }
+
     mutating func readBytes(_ count: Int) throws(Refusal) -> [UInt8] {
-        guard count >= 0, count <= remaining else { throw .invalid }
+        guard count >= 0, count <= bytes.count - offset else { throw .invalid }
         defer { offset += count }
         return [UInt8](bytes[offset..<(offset + count)])
     }
 
     /// Refuses a command of which parameters are left over.
     func expectEnd() throws(Refusal) {
-        guard remaining == 0 else { throw .invalid }
+        guard offset == bytes.count else { throw .invalid }
     }
 }

@@ -73,6 +73,11 @@ struct FaultPlan: Sendable {
         return bytes
     }
 
+    mutating func strike(_ event: ControllerEvent) -> EventFault? {
+        if let subevent = event.subevent { return subevents[subevent]?.strike() }
+        return events[event.code]?.strike()
+    }
+
     /// The data after its faults: none, one or two copies of it.
     mutating func strike(_ payload: [UInt8], _ direction: DataDirection) -> [[UInt8]] {
         switch data[direction]?.strike() {
@@ -90,33 +95,33 @@ extension VirtualController {
     /// Not the first `skipping` times it comes, but the next `times` times. Nil takes the fault away. Faults stay
     /// through Reset.
     public func inject(_ fault: CommandFault?, into opcode: HCIOpcode, skipping: Int = 0, times: Int = .max) {
-        faults.commands[opcode] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
+        parts.output.faults.commands[opcode] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
     /// Lets the events with a code go wrong, other than Command Complete, Command Status and LE Meta.
     public func inject(_ fault: EventFault?, intoEvent code: UInt8, skipping: Int = 0, times: Int = .max) {
-        faults.events[code] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
+        parts.output.faults.events[code] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
     /// Lets the LE Meta events with a subevent's code go wrong.
     public func inject(_ fault: EventFault?, into subevent: LESubevent, skipping: Int = 0, times: Int = .max) {
-        faults.subevents[subevent] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
+        parts.output.faults.subevents[subevent] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
     /// Lets ACL data packets go wrong.
     public func inject(_ fault: DataFault?, intoData direction: DataDirection, skipping: Int = 0, times: Int = .max) {
-        faults.data[direction] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
+        parts.output.faults.data[direction] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
     /// Takes all faults away.
     public func removeFaults() {
-        faults = FaultPlan()
+        parts.output.faults = FaultPlan()
     }
 
     /// Reports a hardware error to the host, as a controller does after an internal failure (Core 6.0, Vol 4, Part E,
     /// 7.7.16).
     public func reportHardwareError(code: UInt8) {
-        emit(event: HCIEvent.Code.hardwareError, [code])
+        emit(.hardwareError(code), now: radio?.now ?? .zero)
         radio?.dispatch()
     }
 }

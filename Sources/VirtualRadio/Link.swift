@@ -7,8 +7,9 @@ extension ConnectionRole {
 }
 
 extension ConnectionParameters {
-    /// Reads Interval_Min, Interval_Max, Max_Latency and Supervision_Timeout (Core 6.0, Vol 4, Part E, 7.8.12).
-    init(_ command: inout CommandParameters) throws(Refusal) {
+    /// Reads Interval_Min, Interval_Max, Max_Latency and Supervision_Timeout, and the lengths of connection events,
+    /// which this controller does not use (Core 6.0, Vol 4, Part E, 7.8.12).
+    init(_ command: inout CommandReader) throws(Refusal) {
         self.init(
             minimumInterval: try command.readUInt16(),
             maximumInterval: try command.readUInt16(),
@@ -16,24 +17,33 @@ extension ConnectionParameters {
             supervisionTimeout: try command.readUInt16()
         )
         guard isValid else { throw .invalid }
+        let minimum = try command.readUInt16()
+        guard minimum <= (try command.readUInt16()) else { throw .invalid }
     }
 }
 
 /// A connection between two controllers.
 final class Link {
-    /// A packet of the host, cut into pieces that fit the air.
-    struct OutgoingPacket {
-        var fragments: [Fragment]
-    }
-
     /// The data of one packet on the air.
     struct Fragment {
-        var isFirst: Bool
-        var payload: [UInt8]
+        /// The longest data without data length extension (Core 6.0, Vol 6, Part B, 4.5.10).
+        private static let minimumLength = 27
+
+        let isFirst: Bool
+        let payload: [UInt8]
+
+        /// Cuts data into fragments of `limit` bytes, and of 27 where that is less.
+        static func cut(_ payload: [UInt8], isFirst: Bool, _ limit: Int) -> [Fragment] {
+            let limit = max(limit, minimumLength)
+            return stride(from: 0, to: payload.count, by: limit).map { start in
+                let part = payload[start..<min(start + limit, payload.count)]
+                return Fragment(isFirst: isFirst && start == 0, payload: [UInt8](part))
+            }
+        }
     }
 
     /// A procedure that one end begins at the next connection event.
-    enum Operation: Hashable {
+    enum Operation: Equatable {
         case readVersion
         case readFeatures
         case update(ConnectionParameters)
@@ -45,53 +55,50 @@ final class Link {
         case startEncryption(key: UInt128?)
     }
 
-    /// An encryption that has begun: what the central's host has given.
-    struct Encryption {
-        var key: UInt128
-        /// True while the peripheral's host was asked and has not answered.
-        var isAsked = false
-    }
-
     struct End {
         let controller: VirtualController
         let handle: UInt16
         let address: DeviceAddress
         /// False once its host was told that the link is over, or its controller was reset.
         var isAlive = true
-        var queue: [OutgoingPacket] = []
+        /// The packets of the host, cut into pieces that fit the air.
+        var queue: [[Fragment]] = []
         var operations: [Operation] = []
-    }
 
-    struct Update {
-        var parameters: ConnectionParameters
-        var instant: Duration
+        /// Sends the host the event that is made of the handle; false if it does not want it.
+        @discardableResult
+        func emit(_ now: Duration, _ event: (UInt16) -> ControllerEvent) -> Bool {
+            controller.emit(event(handle), now: now)
+        }
     }
 
     /// The longest time of a procedure that needs an answer (Core 6.0, Vol 6, Part B, 5.2).
-    static let procedureTimeout = Duration.seconds(40)
+    private static let procedureTimeout = Duration.seconds(40)
     /// The number of connection events that a change is announced ahead (Core 6.0, Vol 6, Part B, 5.1.1).
-    static let instantDistance = 6
+    private static let instantDistance = 6
     /// The number of intervals within which a new connection must be established (Core 6.0, Vol 6, Part B, 4.5.2).
-    static let establishmentEvents = 6
+    private static let establishmentEvents = 6
 
     private(set) var central: End
     private(set) var peripheral: End
-    private(set) var parameters: ConnectionParameters
+    private var parameters: ConnectionParameters
     /// The time of a connection event, from which the others are counted.
-    private(set) var anchor: Duration
-    private(set) var lastHeard: Duration
-    private(set) var isEstablished = false
+    private var anchor: Duration
+    private var lastHeard: Duration
+    private var isEstablished = false
     /// True while the two do not hear each other.
-    private(set) var isCut = false
+    private var isCut = false
     /// The next connection event at which something happens.
-    private(set) var nextExchange: Duration?
-    var update: Update?
-    var isEncrypted = false
-    var encryption: Encryption?
+    private var nextExchange: Duration?
+    private var update: (parameters: ConnectionParameters, instant: Duration)?
+    private var isEncrypted = false
+    /// An encryption that has begun: the key of the central's host, and whether the peripheral's was asked for it and
+    /// has not answered.
+    private var encryption: (key: UInt128, isAsked: Bool)?
     /// The time by which the central's host must answer the peripheral's request.
-    var requestDeadline: Duration?
+    private var requestDeadline: Duration?
     /// True while the central's host was asked and has not answered.
-    var isHostAsked = false
+    private var isHostAsked = false
 
     init(central: End, peripheral: End, parameters: ConnectionParameters, anchor: Duration) {
         self.central = central
@@ -102,7 +109,7 @@ final class Link {
         nextExchange = anchor
     }
 
-    subscript(role: ConnectionRole) -> End {
+    private(set) subscript(role: ConnectionRole) -> End {
         get { role == .central ? central : peripheral }
         set { if role == .central { central = newValue } else { peripheral = newValue } }
     }
@@ -114,11 +121,21 @@ final class Link {
         return nil
     }
 
-    var interval: Duration { .microseconds(1250) * Int(parameters.maximumInterval) }
-    var timeout: Duration { .milliseconds(10) * Int(parameters.supervisionTimeout) }
-    var isWhole: Bool { !isCut && central.isAlive && peripheral.isAlive }
+    var isEncrypting: Bool { encryption != nil }
+    /// True once neither controller has its end any more.
+    var isDead: Bool { !central.isAlive && !peripheral.isAlive }
 
-    var hasWork: Bool {
+    /// True for a link between these two, whichever is the central.
+    func connects(_ left: VirtualController, _ right: VirtualController) -> Bool {
+        (central.controller === left && peripheral.controller === right)
+            || (central.controller === right && peripheral.controller === left)
+    }
+
+    private var interval: Duration { .microseconds(1250) * Int(parameters.maximumInterval) }
+    private var timeout: Duration { .milliseconds(10) * Int(parameters.supervisionTimeout) }
+    private var isWhole: Bool { !isCut && central.isAlive && peripheral.isAlive }
+
+    private var hasWork: Bool {
         !central.queue.isEmpty || !peripheral.queue.isEmpty
             || !central.operations.isEmpty || !peripheral.operations.isEmpty
     }
@@ -133,12 +150,14 @@ final class Link {
     }
 
     /// The time at which the two ends, or the one that is left, give the link up.
-    var lossDeadline: Duration { isEstablished ? lastHeard + timeout : anchor + interval * Self.establishmentEvents }
+    private var lossDeadline: Duration {
+        isEstablished ? lastHeard + timeout : anchor + interval * Self.establishmentEvents
+    }
 
     /// The time at which the radio has to act on the link; nil while nothing waits.
     var deadline: Duration? {
         guard isWhole else { return lossDeadline }
-        return [nextExchange, update?.instant, requestDeadline].compactMap { $0 }.min()
+        return .earliest(nextExchange, .earliest(update?.instant, requestDeadline))
     }
 
     /// The number of the connection event at or after `time`, counted from the anchor, and its time.
@@ -152,7 +171,7 @@ final class Link {
     /// Sets the next connection event after `now` at which waiting operations and data are handled.
     ///
     /// A peripheral with latency and nothing to send listens only to the events that it must not skip.
-    func wake(now: Duration) {
+    private func wake(now: Duration) {
         guard isWhole else { return }
         var (number, time) = event(atOrAfter: now + .nanoseconds(1))
         if !isEstablished { (number, time) = event(atOrAfter: now) }
@@ -162,12 +181,6 @@ final class Link {
             time += Duration(attoseconds: skipped * interval.attoseconds)
         }
         nextExchange = min(nextExchange ?? time, time)
-    }
-
-    func noteExchange(at time: Duration) {
-        lastHeard = time
-        isEstablished = true
-        nextExchange = nil
     }
 
     /// Notes that the two do not hear each other from now on: the last time was the last connection event.
@@ -193,7 +206,7 @@ final class Link {
     }
 
     /// Takes new parameters, from the connection event at `time` on.
-    func apply(_ new: ConnectionParameters, at time: Duration) {
+    private func apply(_ new: ConnectionParameters, at time: Duration) {
         parameters = new
         anchor = time
         lastHeard = time
@@ -202,12 +215,153 @@ final class Link {
         wake(now: time)
     }
 
-    /// The time at which a change that is announced now begins to count.
-    func instant(after time: Duration) -> Duration { time + interval * Self.instantDistance }
-
     private func noteLastHeard(_ now: Duration) {
         guard isEstablished, now >= anchor else { return }
         let (_, next) = event(atOrAfter: now)
         lastHeard = max(lastHeard, next > now ? next - interval : next)
+    }
+
+    /// Takes an ACL packet of one side's host, cut into fragments.
+    func send(_ fragments: [Fragment], from role: ConnectionRole, now: Duration) {
+        self[role].queue.append(fragments)
+        wake(now: now)
+    }
+
+    /// Puts an operation before the next connection event; not while the link is being ended, and not twice.
+    func begin(_ operation: Operation, _ role: ConnectionRole, now: Duration) throws(Refusal) {
+        let isEnding = self[role].operations.contains { if case .terminate = $0 { true } else { false } }
+        guard !isEnding, !self[role].operations.contains(operation) else { throw .disallowed }
+        self[role].operations.append(operation)
+        wake(now: now)
+    }
+
+    /// Takes the answer of the central's host to the peripheral's request for other parameters.
+    func answerRequest(_ operation: Operation, _ role: ConnectionRole, now: Duration) throws(Refusal) {
+        guard role == .central, isHostAsked else { throw .disallowed }
+        try begin(operation, role, now: now)
+        isHostAsked = false
+        requestDeadline = nil
+    }
+
+    /// Takes the key of the peripheral's host, which was asked for it; nil for none.
+    func answerKeyRequest(_ key: UInt128?, _ role: ConnectionRole, now: Duration) throws(Refusal) {
+        guard role == .peripheral, encryption?.isAsked == true else { throw .disallowed }
+        encryption?.isAsked = false
+        try begin(.startEncryption(key: key), role, now: now)
+    }
+
+    func completion(for role: ConnectionRole) -> ConnectionCompletion {
+        let peer = self[role.other].address
+        return ConnectionCompletion(handle: self[role].handle, role: role, peer: peer, parameters: parameters)
+    }
+
+    // MARK: Events
+
+    /// Carries out the due action: its end, a change of its parameters, or a connection event.
+    func perform(now: Duration) {
+        guard isWhole else {
+            return end(isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished, now: now)
+        }
+        if let requestDeadline, requestDeadline <= now { return end(.linkLayerResponseTimeout, now: now) }
+        if let update, update.instant <= now {
+            apply(update.parameters, at: update.instant)
+            for end in [central, peripheral] { end.emit(now) { .updateComplete($0, .success, parameters) } }
+            return
+        }
+        exchange(now: now)
+    }
+
+    /// Ends both sides, or the one that is left, for the same reason.
+    private func end(_ reason: HCIStatus, now: Duration) {
+        for role in [ConnectionRole.central, .peripheral] where self[role].isAlive {
+            kill(role, now: now)
+            self[role].emit(now) { .disconnectionComplete($0, reason) }
+        }
+    }
+
+    /// A connection event: each side sends its waiting data, the central first.
+    private func exchange(now: Duration) {
+        lastHeard = now
+        isEstablished = true
+        nextExchange = nil
+        let completed = [(central, sendData(from: .central)), (peripheral, sendData(from: .peripheral))]
+        for (end, count) in completed where count > 0 { end.emit(now) { .completedPackets($0, count) } }
+        for role in [ConnectionRole.central, .peripheral] {
+            let operations = self[role].operations
+            self[role].operations = []
+            for operation in operations where isWhole { perform(operation, role, now: now) }
+        }
+        if isWhole, hasWork { wake(now: now) }
+    }
+
+    /// Sends waiting data one way, as far as the event's length and the receiver's room go; returns how many of the
+    /// host's packets are done.
+    private func sendData(from role: ConnectionRole) -> Int {
+        let receiver = self[role.other]
+        var room = max(1, Int(self[role].controller.configuration.packetsPerEvent))
+        var completed = 0
+        while let packet = self[role].queue.first {
+            var fragments = packet[...]
+            while room > 0, !receiver.controller.isCongested, let fragment = fragments.first {
+                fragments = fragments.dropFirst()
+                room -= 1
+                receiver.controller.deliver(fragment, handle: receiver.handle)
+            }
+            guard fragments.isEmpty else {
+                self[role].queue[0] = Array(fragments)
+                break
+            }
+            self[role].queue.removeFirst()
+            completed += 1
+        }
+        return completed
+    }
+
+    /// Carries out a procedure that one side has begun.
+    private func perform(_ operation: Operation, _ role: ConnectionRole, now: Duration) {
+        let end = self[role]
+        let other = self[role.other]
+        switch operation {
+        case .readVersion: end.emit(now) { .remoteVersion($0, other.controller.configuration.generation) }
+        case .readFeatures: end.emit(now) { .remoteFeatures($0, other.controller.configuration.generation) }
+        case .update(var wanted):
+            // The controller chooses within the host's range: the longest interval.
+            wanted.minimumInterval = wanted.maximumInterval
+            update = (wanted, instant: now + interval * Self.instantDistance)
+        case .requestUpdate(let wanted):
+            if update != nil {
+                end.emit(now) { .updateComplete($0, .linkLayerCollision, parameters) }
+            } else if other.emit(now, { .parameterRequest($0, wanted) }) {
+                isHostAsked = true
+                requestDeadline = now + Self.procedureTimeout
+            } else {
+                end.emit(now) { .updateComplete($0, .unsupportedRemoteFeature, parameters) }
+            }
+        case .rejectUpdate(let reason): other.emit(now) { .updateComplete($0, reason, parameters) }
+        case .encrypt(let key, let random, let diversifier):
+            // The peripheral's host is asked for the key (LL_ENC_REQ).
+            let isAsked = peripheral.emit(now) { .keyRequest($0, random: random, diversifier: diversifier) }
+            encryption = (key, isAsked)
+            if !isAsked { startEncryption(nil, now: now) }
+        case .startEncryption(let key): startEncryption(key, now: now)
+        case .terminate(let reason):
+            kill(role, now: now)
+            kill(role.other, now: now)
+            end.emit(now) { .disconnectionComplete($0, .connectionTerminatedByLocalHost) }
+            other.emit(now) { .disconnectionComplete($0, reason) }
+        }
+    }
+
+    /// With the same key at both ends the link is encrypted; with two, the first packet's integrity check fails.
+    private func startEncryption(_ key: UInt128?, now: Duration) {
+        guard let wanted = encryption?.key else { return }
+        encryption = nil
+        guard let key else {
+            central.emit(now) { .encryption($0, .keyMissing, isRefresh: false) }
+            return
+        }
+        guard key == wanted else { return end(.integrityFailure, now: now) }
+        for end in [central, peripheral] { end.emit(now) { .encryption($0, .success, isRefresh: isEncrypted) } }
+        isEncrypted = true
     }
 }

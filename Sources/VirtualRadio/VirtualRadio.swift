@@ -17,7 +17,7 @@ public final class VirtualRadio {
     /// The controllers in the order in which they were added.
     public private(set) var controllers: [VirtualController] = []
     /// The connections that at least one side has not given up.
-    var links: [Link] = []
+    private(set) var links: [Link] = []
 
     private var generator: RadioGenerator
     private var separated: Set<Pair> = []
@@ -79,25 +79,20 @@ public final class VirtualRadio {
     /// The next event; of several at one time the controllers' in their order, then the oldest link's.
     private var nextHappening: (time: Duration, what: Happening)? {
         var next: (time: Duration, what: Happening)?
-        for controller in controllers {
-            guard let time = controller.deadline else { continue }
-            if let next, next.time <= time { continue }
-            next = (time, .controller(controller))
+        func consider(_ time: Duration?, _ what: Happening) {
+            if let time, next.map({ time < $0.time }) ?? true { next = (time, what) }
         }
-        for link in links {
-            guard let time = link.deadline else { continue }
-            if let next, next.time <= time { continue }
-            next = (time, .link(link))
-        }
+        for controller in controllers { consider(controller.deadline, .controller(controller)) }
+        for link in links { consider(link.deadline, .link(link)) }
         return next
     }
 
     private func perform(_ happening: Happening) {
         switch happening {
-        case .controller(let controller): controller.expire()
-        case .link(let link): perform(link)
+        case .controller(let controller): controller.expire(self)
+        case .link(let link): link.perform(now: now)
         }
-        links.removeAll { !$0.central.isAlive && !$0.peripheral.isAlive }
+        removeDeadLinks()
     }
 
     /// Gives waiting packets to the hosts that have a closure for them.
@@ -124,13 +119,13 @@ public final class VirtualRadio {
     /// Takes two controllers out of each other's range: their packets are lost, and connections time out.
     public func separate(_ left: VirtualController, _ right: VirtualController) {
         separated.insert(Pair(left, right))
-        for link in links where connects(link, left, right) { link.cut(now: now) }
+        for link in links where link.connects(left, right) { link.cut(now: now) }
     }
 
     /// Brings two controllers back into range; a connection that has not timed out yet goes on.
     public func join(_ left: VirtualController, _ right: VirtualController) {
         guard separated.remove(Pair(left, right)) != nil else { return }
-        for link in links where connects(link, left, right) { link.mend(now: now) }
+        for link in links where link.connects(left, right) { link.mend(now: now) }
     }
 
     /// Sets the signal strength between two controllers, in dBm: -127 … 20.
@@ -149,9 +144,14 @@ public final class VirtualRadio {
         return Int8(clamping: min(max(strength, -127), 20))
     }
 
-    private func connects(_ link: Link, _ left: VirtualController, _ right: VirtualController) -> Bool {
-        (link.central.controller === left && link.peripheral.controller === right)
-            || (link.central.controller === right && link.peripheral.controller === left)
+    // MARK: Connections
+
+    func add(_ link: Link) {
+        links.append(link)
+    }
+
+    func removeDeadLinks() {
+        links.removeAll { $0.isDead }
     }
 
     // MARK: Chance
@@ -159,143 +159,14 @@ public final class VirtualRadio {
     func random<Value: FixedWidthInteger>(in range: ClosedRange<Value>) -> Value {
         Value.random(in: range, using: &generator)
     }
-
-    /// Carries out the due action of a link: its end, a change of its parameters, or a connection event.
-    func perform(_ link: Link) {
-        guard link.isWhole else {
-            return end(link, link.isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
-        }
-        if let deadline = link.requestDeadline, deadline <= now {
-            return end(link, .linkLayerResponseTimeout)
-        }
-        if let update = link.update, update.instant <= now {
-            link.apply(update.parameters, at: update.instant)
-            for role in [ConnectionRole.central, .peripheral] {
-                link[role].controller.emitUpdate(handle: link[role].handle, .success, link.parameters)
-            }
-            return
-        }
-        exchange(link)
-    }
-
-    /// Ends a link on both sides, or the one that is left, for the same reason.
-    private func end(_ link: Link, _ reason: HCIStatus) {
-        for role in [ConnectionRole.central, .peripheral] where link[role].isAlive {
-            link.kill(role, now: now)
-            link[role].controller.emitDisconnection(handle: link[role].handle, reason: reason)
-        }
-    }
-
-    /// A connection event: each side sends its waiting data, the central first.
-    private func exchange(_ link: Link) {
-        link.noteExchange(at: now)
-        var completed: [ConnectionRole: Int] = [:]
-        for role in [ConnectionRole.central, .peripheral] {
-            completed[role] = sendData(link, from: role)
-        }
-        for role in [ConnectionRole.central, .peripheral] {
-            link[role].controller.emitCompleted(handle: link[role].handle, count: completed[role] ?? 0)
-        }
-        for role in [ConnectionRole.central, .peripheral] {
-            let operations = link[role].operations
-            link[role].operations = []
-            for operation in operations where link.isWhole { perform(operation, link, role) }
-        }
-        if link.isWhole, link.hasWork { link.wake(now: now) }
-    }
-
-    /// Sends waiting data one way, as far as the event's length and the receiver's room go; returns how many of the
-    /// host's packets are done.
-    private func sendData(_ link: Link, from role: ConnectionRole) -> Int {
-        let receiver = link[role.other]
-        var room = max(1, Int(link[role].controller.configuration.packetsPerEvent))
-        var completed = 0
-        while let packet = link[role].queue.first {
-            var fragments = packet.fragments[...]
-            while room > 0, !receiver.controller.isCongested, let fragment = fragments.first {
-                fragments = fragments.dropFirst()
-                room -= 1
-                receiver.controller.deliver(fragment, handle: receiver.handle)
-            }
-            guard fragments.isEmpty else {
-                link[role].queue[0].fragments = Array(fragments)
-                break
-            }
-            link[role].queue.removeFirst()
-            completed += 1
-        }
-        return completed
-    }
-
-    /// Carries out a procedure that one side has begun.
-    private func perform(_ operation: Link.Operation, _ link: Link, _ role: ConnectionRole) {
-        let end = link[role]
-        let other = link[role.other]
-        switch operation {
-        case .readVersion: end.controller.emitRemoteVersion(handle: end.handle, of: other.controller)
-        case .readFeatures: end.controller.emitRemoteFeatures(handle: end.handle, of: other.controller)
-        case .update(var parameters):
-            // The controller chooses within the host's range: the longest interval.
-            parameters.minimumInterval = parameters.maximumInterval
-            link.update = Link.Update(parameters: parameters, instant: link.instant(after: now))
-        case .requestUpdate(let parameters):
-            guard link.update == nil else {
-                return end.controller.emitUpdate(handle: end.handle, .linkLayerCollision, link.parameters)
-            }
-            if other.controller.emitParameterRequest(handle: other.handle, parameters) {
-                link.isHostAsked = true
-                link.requestDeadline = now + Link.procedureTimeout
-            } else {
-                end.controller.emitUpdate(handle: end.handle, .unsupportedRemoteFeature, link.parameters)
-            }
-        case .rejectUpdate(let reason):
-            other.controller.emitUpdate(handle: other.handle, reason, link.parameters)
-        case .encrypt(let key, let random, let diversifier):
-            beginEncryption(link, key, random: random, diversifier: diversifier)
-        case .startEncryption(let key): startEncryption(link, key)
-        case .terminate(let reason):
-            link.kill(role, now: now)
-            link.kill(role.other, now: now)
-            end.controller.emitDisconnection(handle: end.handle, reason: .connectionTerminatedByLocalHost)
-            other.controller.emitDisconnection(handle: other.handle, reason: reason)
-        }
-    }
-
-    /// The peripheral's host is asked for the key (LL_ENC_REQ).
-    private func beginEncryption(_ link: Link, _ key: UInt128, random: UInt64, diversifier: UInt16) {
-        link.encryption = Link.Encryption(key: key)
-        let end = link.peripheral
-        if end.controller.emitKeyRequest(handle: end.handle, random: random, diversifier: diversifier) {
-            link.encryption?.isAsked = true
-        } else {
-            startEncryption(link, nil)
-        }
-    }
-
-    /// With the same key at both ends the link is encrypted; with two, the first packet's integrity check fails.
-    private func startEncryption(_ link: Link, _ key: UInt128?) {
-        guard let wanted = link.encryption?.key else { return }
-        link.encryption = nil
-        guard let key else {
-            let status = HCIStatus.keyMissing
-            return link.central.controller.emitEncryption(handle: link.central.handle, status, isRefresh: false)
-        }
-        guard key == wanted else { return end(link, .integrityFailure) }
-        let isRefresh = link.isEncrypted
-        link.isEncrypted = true
-        for role in [ConnectionRole.central, .peripheral] {
-            link[role].controller.emitEncryption(handle: link[role].handle, .success, isRefresh: isRefresh)
-        }
-    }
 }
 
-extension HCIStatus {
-    /// Both sides began a procedure of the link layer that exclude each other (0x23).
-    static let linkLayerCollision = HCIStatus(rawValue: 0x23)
-    /// The other side has no key (0x06).
-    static let keyMissing = HCIStatus(rawValue: 0x06)
-    /// A packet's integrity check was wrong (0x3D).
-    static let integrityFailure = HCIStatus(rawValue: 0x3D)
+extension Duration {
+    /// The earlier of two times, of which nil stands for never.
+    static func earliest(_ left: Duration?, _ right: Duration?) -> Duration? {
+        guard let left, let right else { return left ?? right }
+        return left < right ? left : right
+    }
 }
 
 /// The random numbers of a radio: the same for the same seed (SplitMix64).

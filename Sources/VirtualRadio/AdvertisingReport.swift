@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// The report of a scanner on an advertising event, or on the answer to a scan request.
+struct AdvertisingReport {
+    /// The most data of one report (Core 6.0, Vol 4, Part E, 7.7.65.13).
+    private static let capacity = 229
+
+    let set: AdvertisingSet
+    let isResponse: Bool
+    let data: [UInt8]
+    let rssi: UInt8
+
+    /// LE Advertising Report (Core 6.0, Vol 4, Part E, 7.7.65.2).
+    var legacyEvent: ControllerEvent {
+        let type: UInt8
+        if isResponse {
+            type = 0x04
+        } else if set.properties.contains(.directed) {
+            type = 0x01
+        } else if set.properties.contains(.connectable) {
+            type = 0x00
+        } else {
+            type = set.properties.contains(.scannable) ? 0x02 : 0x03
+        }
+        let head = ByteWriter.bytes(UInt8(1), type, set.address.type.rawValue, set.address.address)
+        return ControllerEvent(.advertisingReport, head + [UInt8(clamping: data.count)] + data + [rssi])
+    }
+
+    /// LE Extended Advertising Report, as many as the data needs (Core 6.0, Vol 4, Part E, 7.7.65.13).
+    var extendedEvents: [ControllerEvent] {
+        let isLegacy = set.properties.contains(.legacy)
+        let unknown = BluetoothAddress(rawValue: 0)
+        let sender = ByteWriter.bytes(set.sender?.type.rawValue ?? 0xFF, set.sender?.address ?? unknown)
+        // No set for a legacy PDU; no power unless the PDU names it.
+        let phys = ByteWriter.bytes(LEPHY.le1M.rawValue, isLegacy ? LEPHY.none.rawValue : LEPHY.le1M.rawValue)
+        let power = set.properties.contains(.includesTxPower) ? ControllerIdentity.txPower : 0x7F
+        let radio = ByteWriter.bytes(phys, isLegacy ? 0xFF : set.sid, power, rssi, UInt16(0))
+        let target = set.properties.contains(.directed) ? set.peer : DeviceAddress(unknown, .public)
+        let middle = ByteWriter.bytes(sender, radio, target.type.rawValue, target.address)
+        return stride(from: 0, through: max(0, data.count - 1), by: Self.capacity).map { start in
+            let part = [UInt8](data[start...].prefix(Self.capacity))
+            // Bits 5 and 6: 0 for all of the data, 1 when more will come.
+            let isLast = start + part.count == data.count
+            let status = isLast ? 0 : UInt16(AdvertisingDataStatus.moreToCome.rawValue) &<< 5
+            let type = set.eventType(isResponse: isResponse) | status
+            let report = ByteWriter.bytes(UInt8(1), type, middle, UInt8(clamping: part.count), part)
+            return ControllerEvent(.extendedAdvertisingReport, report)
+        }
+    }
+}

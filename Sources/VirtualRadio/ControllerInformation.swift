@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// The properties that every controller here tells of itself.
+enum ControllerIdentity {
+    /// The company number that belongs to nobody (Assigned Numbers, 7).
+    static let company: UInt16 = 0xFFFF
+    /// Core 4.2 and Core 5.0 (Assigned Numbers, 2.1).
+    static func version(_ generation: VirtualController.Generation) -> UInt8 { generation == .legacy ? 0x08 : 0x09 }
+    /// LE Encryption, Connection Parameters Request, Extended Reject Indication, Peripheral-initiated Features Exchange, and LE
+    /// Extended Advertising (Core 6.0, Vol 6, Part B, 4.6: bits 0 to 3 and 12).
+    static func lowEnergyFeatures(_ generation: VirtualController.Generation) -> UInt64 {
+        let legacy: UInt64 = 0b1111
+        return generation == .legacy ? legacy : legacy | UInt64(1) &<< 12
+    }
+    static let txPower: UInt8 = 0
+    /// All 37 data channels (Core 6.0, Vol 4, Part E, 7.8.20).
+    static let channelMap: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0x1F]
+}
+
+extension VirtualController.Configuration {
+    /// True for a command that the controller knows: all, or those of Bluetooth 4.2.
+    func supports(_ command: ControllerCommand) -> Bool {
+        generation == .extended || command.generation != .extended
+    }
+
+    /// The answer to a command that only asks for information (Core 6.0, Vol 4, Part E, 7.4 and 7.8).
+    func answer(to command: ControllerCommand) -> [UInt8] {
+        switch command {
+        case .readLocalVersionInformation:
+            let version = ControllerIdentity.version(generation)
+            return ByteWriter.bytes(version, UInt16(0), version, ControllerIdentity.company, UInt16(0))
+        case .readLocalSupportedCommands:
+            return SupportedCommands(Set(ControllerCommand.allCases.filter(supports).map { $0.shape.bit })).octets
+        // BR/EDR Not Supported and LE Supported (Core 6.0, Vol 2, Part C, 3.3: bits 37 and 38).
+        case .readLocalSupportedFeatures: return ByteWriter.bytes(UInt64(1) &<< 37 | UInt64(1) &<< 38)
+        case .readAddress: return ByteWriter.bytes(address)
+        case .readBufferSize where sharesBuffers:
+            return ByteWriter.bytes(aclDataLength, UInt8(0), UInt16(aclBufferCount), UInt16(0))
+        case .leReadBufferSize where !sharesBuffers: return ByteWriter.bytes(aclDataLength, aclBufferCount)
+        case .leReadLocalSupportedFeatures: return ByteWriter.bytes(ControllerIdentity.lowEnergyFeatures(generation))
+        case .leReadAdvertisingTxPower: return [ControllerIdentity.txPower]
+        case .leReadFilterAcceptListSize: return [acceptListSize]
+        // Every state and combination that 7.8.27 knows: bits 0 to 41.
+        case .leReadSupportedStates: return ByteWriter.bytes(0x0000_03FF_FFFF_FFFF as UInt64)
+        case .leReadMaximumAdvertisingDataLength:
+            return ByteWriter.bytes(UInt16(AdvertisingSet.extendedDataLength))
+        case .leReadNumberOfSupportedAdvertisingSets: return [advertisingSetCount]
+        // The rest of the answer is zeros.
+        default: return []
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// The packets of a controller for its host: answers, events behind the host's masks, and data, with their faults.
+struct ControllerOutput {
+    /// The most packets that wait for the host; further ones are lost.
+    private static let capacity = 1024
+    /// The number of packets waiting for the host from which on reports are lost and the link's data stays with the
+    /// sender.
+    private static let congestion = 512
+
+    private struct DelayedPacket {
+        var time: Duration
+        var bytes: [UInt8]
+        /// True for the answer to a command, which occupies the controller until then.
+        var isAnswer: Bool
+    }
+
+    var faults = FaultPlan()
+    /// Core 6.0, Vol 4, Part E, 7.3.1.
+    var eventMask = Self.standardMask
+    /// Core 6.0, Vol 4, Part E, 7.8.1.
+    var lowEnergyMask = Self.standardLowEnergyMask
+    private(set) var lostPackets = 0
+    /// The number of unanswered commands that the controller takes.
+    private let credits: Int
+    private var packets: [[UInt8]] = []
+    /// The packets that a fault holds back, the earliest first.
+    private var delayed: [DelayedPacket] = []
+    /// Events of a command that come after its answer; nil while no command is carried out.
+    private var afterAnswer: [[UInt8]]?
+
+    private static let standardMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
+    private static let standardLowEnergyMask: UInt64 = 0x1F
+
+    init(credits: UInt8) {
+        self.credits = max(1, Int(credits))
+    }
+
+    var waitingPackets: Int { packets.count }
+    /// True while so many packets wait for the host that reports are lost and data stays with its sender.
+    var isCongested: Bool { packets.count >= Self.congestion }
+    /// The time at which `expire` has something to do; nil for never.
+    var deadline: Duration? { delayed.first?.time }
+
+    mutating func nextPacket() -> [UInt8]? { packets.isEmpty ? nil : packets.removeFirst() }
+
+    mutating func countLostPacket() {
+        lostPackets &+= 1
+    }
+
+    /// Sends an event that is no answer; false if the host does not want it.
+    @discardableResult
+    mutating func emit(_ event: ControllerEvent, now: Duration) -> Bool {
+        guard isWanted(event) else { return false }
+        let packet = event.packet
+        switch faults.strike(event) {
+        case nil: push(packet)
+        case .drop: break
+        case .corrupt(let offset, let mask): push(FaultPlan.corrupted(packet, offset, mask))
+        case .duplicate: for _ in 1...2 { push(packet) }
+        case .delay(let time): delay(packet, until: now + max(time, .zero), isAnswer: false)
+        }
+        return true
+    }
+
+    /// Reports a connection, or a failed attempt, as the host wants it: enhanced or not (Core 6.0, Vol 4, Part E,
+    /// 7.7.65.10 and 7.7.65.1).
+    mutating func emit(_ completion: ConnectionCompletion, now: Duration) {
+        if !emit(completion.event(isEnhanced: true), now: now) { emit(completion.event(isEnhanced: false), now: now) }
+    }
+
+    /// Reports bytes that are no packet (Core 6.0, Vol 4, Part A, 4).
+    mutating func loseSynchronisation(now: Duration) {
+        emit(.hardwareError(0x00), now: now)
+    }
+
+    /// Gives a fragment that came over the air to the host, in parts of at most `limit` bytes (Core 6.0, Vol 4, Part E,
+    /// 5.4.2: a beginning from a controller is marked 0b10).
+    mutating func deliver(_ fragment: Link.Fragment, handle: UInt16, limit: Int) {
+        for payload in faults.strike(fragment.payload, .toHost) {
+            for part in Link.Fragment.cut(payload, isFirst: fragment.isFirst, limit) {
+                push(ACLPacket.encoded(handle: handle, part.isFirst ? .first : .continuing, part.payload.span))
+            }
+        }
+    }
+
+    /// True where the host's masks let an event through: bit n - 1 stands for code n.
+    ///
+    /// Number Of Completed Packets cannot be masked. Core 6.0, Vol 4, Part E, 7.3.1 and 7.8.1.
+    private func isWanted(_ event: ControllerEvent) -> Bool {
+        guard event.code != HCIEvent.Code.numberOfCompletedPackets else { return true }
+        guard eventMask & (1 &<< UInt64(event.code &- 1)) != 0 else { return false }
+        return event.subevent.map { lowEnergyMask & (1 &<< UInt64($0.rawValue &- 1)) != 0 } ?? true
+    }
+
+    private mutating func push(_ packet: [UInt8]) {
+        if afterAnswer != nil {
+            afterAnswer?.append(packet)
+        } else if packets.count < Self.capacity {
+            packets.append(packet)
+        } else {
+            lostPackets &+= 1
+        }
+    }
+
+    private mutating func delay(_ packet: [UInt8], until due: Duration, isAnswer: Bool) {
+        guard delayed.count < Self.capacity else {
+            lostPackets &+= 1
+            return
+        }
+        let place = delayed.firstIndex { $0.time > due } ?? delayed.count
+        delayed.insert(DelayedPacket(time: due, bytes: packet, isAnswer: isAnswer), at: place)
+    }
+
+    /// Sends the first delayed packet; false if none is due.
+    mutating func expire(now: Duration) -> Bool {
+        guard let packet = delayed.first, packet.time <= now else { return false }
+        delayed.removeFirst()
+        push(packet.bytes)
+        return true
+    }
+
+    // MARK: Answers
+
+    /// True when the controller takes no further command yet.
+    var isBusy: Bool { commandsUnderWay >= credits }
+
+    private var commandsUnderWay: Int { delayed.count { $0.isAnswer } }
+
+    /// Collects the events that a command causes, to be sent after its answer.
+    mutating func beginCommand() {
+        afterAnswer = []
+    }
+
+    /// Sends a command's answer, made from the number of commands that the controller takes after it, and then the
+    /// events it has caused.
+    mutating func endCommand(with fault: CommandFault?, now: Duration, _ answer: (UInt8) -> ControllerEvent) {
+        let events = afterAnswer ?? []
+        afterAnswer = nil
+        let packet = answer(UInt8(clamping: credits - commandsUnderWay)).packet
+        switch fault {
+        case nil, .refuse: push(packet)
+        case .drop: break
+        case .corrupt(let offset, let mask): push(FaultPlan.corrupted(packet, offset, mask))
+        case .hardwareError(let code): emit(.hardwareError(code), now: now)
+        case .delay(let time): delay(packet, until: now + max(time, .zero), isAnswer: true)
+        }
+        for event in events { push(event) }
+    }
+
+    /// Forgets everything but the faults and the packets that wait for the host (Core 6.0, Vol 4, Part E, 7.3.2).
+    mutating func reset() {
+        eventMask = Self.standardMask
+        lowEnergyMask = Self.standardLowEnergyMask
+        delayed.removeAll()
+        afterAnswer = []
+    }
+}
