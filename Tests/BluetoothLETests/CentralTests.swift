@@ -381,7 +381,7 @@ extension BluetoothAdapter {
     /// Two wait for one connection, and are cancelled one after the other, without time in between; answers the attempts that
     /// were begun, and those that were cancelled behind the first and the second.
     fileprivate func cancelsTwoWaiters() throws -> [Int] {
-        let central = core.value.central
+        let central = roles.value.central
         let waiters = try (1...2).map { _ in try central.connect(Script.device, nil, .none, Reply<Void>()) }
         let begun = try fake(\.begun)
         return try [begun]

@@ -290,7 +290,7 @@ extension BluetoothAdapter {
     /// Pulls the adapter in memory out of its port: opening it waits until it is plugged in again.
     func unplug(_ port: FakePort) {
         port.isEmpty = true
-        core.value.adapter?.onLoss?(.removed("fake0"))
+        roles.value.core.adapter?.onLoss?(.removed("fake0"))
     }
 
     /// Plugs the adapter in memory in again.
@@ -298,7 +298,7 @@ extension BluetoothAdapter {
 
     /// Looks at the adapter in memory, or plays its part, on the loop's thread.
     func fake<Value: Sendable>(_ body: @Sendable (FakeAdapter) -> Value) throws -> Value {
-        guard let fake = core.value.adapter as? FakeAdapter else { throw BluetoothError.notConnected }
+        guard let fake = roles.value.core.adapter as? FakeAdapter else { throw BluetoothError.notConnected }
         return body(fake)
     }
 

@@ -13,7 +13,7 @@ package import LinuxIO
 /// application.
 public actor BluetoothAdapter {
     nonisolated let thread: LoopThread
-    nonisolated let core: LoopBound<AdapterCore>
+    nonisolated let roles: LoopBound<AdapterRoles>
 
     /// The executor of the thread on which the adapter and everything made from it run.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -23,7 +23,7 @@ public actor BluetoothAdapter {
     /// Makes an adapter that `opener` opens on a thread, which may be other adapters' too.
     package init(on thread: LoopThread, opener: @escaping SendableAdapterOpener) {
         self.thread = thread
-        core = LoopBound(to: thread.executor) { loop in AdapterCore(loop, opener) }
+        roles = LoopBound(to: thread.executor) { loop in AdapterRoles(AdapterCore(loop, opener)) }
     }
 
     /// Makes an adapter that `opener` opens on a thread of its own; throws if that cannot be made.
@@ -67,30 +67,32 @@ public actor BluetoothAdapter {
     /// same, and `states` tells of their end.
     public func start() async throws(BluetoothError) {
         let reply = Reply<Void>()
-        core.value.start(reply)
+        core.start(reply)
         try await reply.value()
     }
 
+    private var core: AdapterCore { roles.value.core }
+
     /// The present state.
-    public var state: BluetoothState { core.value.state }
+    public var state: BluetoothState { core.state }
 
     /// The adapter's public address; nil while the adapter is lost.
-    public var address: BluetoothAddress? { core.value.adapter?.address }
+    public var address: BluetoothAddress? { core.adapter?.address }
 
     /// The adapter's name, such as `hci0`; nil while the adapter is lost.
-    public var name: String? { core.value.adapter?.name }
+    public var name: String? { core.adapter?.name }
 
     /// The present state, followed by each new one (CB-1).
     ///
     /// At most 64 states wait for the reader; beyond that the oldest is dropped.
     public func states() -> BoundedSequence<BluetoothState> {
-        let core = core
-        let identifier = core.value.nextWatcher()
+        let roles = roles
+        let identifier = core.nextWatcher()
         let executor = thread.executor
-        let states = BoundedSequence<BluetoothState>(capacity: 64, dropping: .oldest) { [weak core] in
-            executor.submit { [weak core] in core?.value.unwatch(identifier) }
+        let states = BoundedSequence<BluetoothState>(capacity: 64, dropping: .oldest) { [weak roles] in
+            executor.submit { [weak roles] in roles?.value.core.unwatch(identifier) }
         }
-        _ = core.value.watch(states.source)
+        _ = core.watch(states.source)
         return states
     }
 }
@@ -126,10 +128,6 @@ package final class AdapterCore {
     package let loop: EventLoop
     /// The arbiter of the adapter's radio; all scans, connections and advertising go through it.
     package let radio: RadioArbiter
-    /// The central role's state: its scan and its connections.
-    let central: CentralCore
-    /// The pairings and bonds of both roles.
-    let pairings: PairingCore
     /// The handler of events, called on the loop's thread.
     package var onEvent: ((Event) -> Void)?
     /// A test of each adapter by its name: before it is opened where the transport names it, and before it is used.
@@ -171,8 +169,6 @@ package final class AdapterCore {
         self.opener = opener
         exclusiveName = name
         radio = RadioArbiter(on: loop, watch, limits)
-        central = CentralCore(radio)
-        pairings = PairingCore(radio)
         radio.onAdapterGone = { [weak self] in
             self?.lost(.failed(self?.adapter?.name ?? "", cause: ScanError.adapterGone.cause))
         }
@@ -287,7 +283,6 @@ package final class AdapterCore {
 
     private func use(_ adapter: any LowEnergyAdapter) {
         adapter.onLoss = { [weak self] loss in self?.lost(loss) }
-        pairings.use(on: adapter)
         radio.use(adapter)
         enter(.poweredOn)
         reply(.success(()))
@@ -304,8 +299,6 @@ package final class AdapterCore {
         guard let adapter else { return }
         adapter.onLoss = nil
         radio.lose(loss)
-        central.adapterLost(loss.cause)
-        pairings.adapterLost()
         enter(loss.state)
         openLater()
         onEvent?(.lost(loss))

@@ -19,7 +19,7 @@ public actor Central {
         self.adapter = adapter
     }
 
-    private var core: CentralCore { adapter.core.value.central }
+    private var core: CentralCore { adapter.roles.value.central }
 
     /// Scans until the reader of the returned sequence ends, or until another scan replaces this one (CB-2).
     ///
@@ -35,7 +35,7 @@ public actor Central {
         capacity: Int = 256
     ) throws(BluetoothError) -> BoundedSequence<Discovery> {
         let identifier = core.makeIdentifier()
-        let bound = adapter.core
+        let bound = adapter.roles
         let executor = adapter.thread.executor
         let reports = BoundedSequence<Discovery>(capacity: capacity, dropping: .oldest) { [weak bound] in
             executor.submit { [weak bound] in bound?.value.central.stopScan(identifier) }

@@ -69,7 +69,7 @@ extension Central {
     ) async throws(BluetoothError) -> Bond {
         let wish = PairingOptions(device, user.capability, required: required, limit: timeout)
         let reply = Reply<Bond>()
-        let pairings = adapter.core.value.pairings
+        let pairings = adapter.roles.value.pairings
         let identifier = try pairings.begin(wish, user, adapter.answering, reply)
         do throws(BluetoothError) {
             return try await reply.value()
@@ -82,16 +82,16 @@ extension Central {
 
 extension BluetoothAdapter {
     fileprivate nonisolated var answering: PairingCore.Deliver {
-        let (core, executor) = (core, thread.executor)
-        return { [weak core] identifier, answer in
-            executor.submit { [weak core] in core?.value.pairings.answer(identifier, answer) }
+        let (roles, executor) = (roles, thread.executor)
+        return { [weak roles] identifier, answer in
+            executor.submit { [weak roles] in roles?.value.pairings.answer(identifier, answer) }
         }
     }
 
     /// Makes the adapter know these bonds, and no others; those of other adapters are left out.
     ///
     /// It knows them again when it comes back after a loss.
-    public func use(_ bonds: [Bond]) { core.value.pairings.use(bonds) }
+    public func use(_ bonds: [Bond]) { roles.value.pairings.use(bonds) }
 
     /// Lets one central that asks for it pair with this host, the peripheral, and returns their bond, as `Central.pair` does.
     ///
@@ -102,7 +102,7 @@ extension BluetoothAdapter {
         timeout: Duration = .seconds(60)
     ) async throws(BluetoothError) -> Bond {
         let reply = Reply<Bond>()
-        let pairings = core.value.pairings
+        let pairings = roles.value.pairings
         let offer = PairableOptions(user.capability, required: required, limit: timeout)
         let identifier = try pairings.accept(offer, user, answering, reply)
         do throws(BluetoothError) {

@@ -21,7 +21,7 @@ public actor Peripheral {
         self.adapter = adapter
     }
 
-    private var core: PeripheralCore { adapter.core.value.central.peripheral(address) }
+    private var core: PeripheralCore { adapter.roles.value.central.peripheral(address) }
 
     // MARK: The connection
 
@@ -253,7 +253,7 @@ public actor Peripheral {
         core.subscribe(
             characteristic,
             kind,
-            identifier: adapter.core.value.central.makeIdentifier(),
+            identifier: adapter.roles.value.central.makeIdentifier(),
             sink: sink,
             onEnd: { _ in },
             reply: reply
@@ -283,8 +283,8 @@ public actor Peripheral {
     private func makeEnd(
         _ end: @escaping @Sendable (PeripheralCore, UInt64) -> Void
     ) -> (UInt64, @Sendable () -> Void) {
-        let identifier = adapter.core.value.central.makeIdentifier()
-        let (bound, executor, address) = (adapter.core, adapter.thread.executor, address)
+        let identifier = adapter.roles.value.central.makeIdentifier()
+        let (bound, executor, address) = (adapter.roles, adapter.thread.executor, address)
         return (
             identifier,
             { [weak bound] in

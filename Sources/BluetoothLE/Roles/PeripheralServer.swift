@@ -82,11 +82,11 @@ public actor PeripheralServer {
         let events = BoundedSequence<ServerEvent>(capacity: 1024, dropping: .oldest)
         self.events = events
         let executor = adapter.thread.executor
-        let (owner, source) = (adapter.core, events.source)
+        let (owner, source) = (adapter.roles, events.source)
         let box = ServerBox()
         core = LoopBound(to: executor) { _ in
             let core = ServerCore(
-                owner.value.radio,
+                owner.value.core.radio,
                 database,
                 onEvent: { core, event in
                     Self.take(event, core, handlers, source) { work in
