@@ -174,7 +174,12 @@ let package = Package(
             path: "Tests/GATTPeer",
             swiftSettings: testSettings
         ),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
+        .target(
+            name: "TestSupport",
+            dependencies: ["LinuxIO"],
+            path: "Tests/TestSupport",
+            swiftSettings: testSettings
+        ),
         // A time that passes only while all threads sleep.
         .target(
             name: "ClockSupport",

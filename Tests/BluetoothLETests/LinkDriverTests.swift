@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import BluetoothLE
@@ -23,17 +24,6 @@ import Testing
             adapter.answers = Script.answers
             driver = LinkDriver(on: RadioArbiter(on: loop, using: adapter))
             driver.onEvent = { [unowned self] event in events.append(event) }
-        }
-
-        /// Runs the loop until something holds, at most ten seconds.
-        func run(until condition: () -> Bool) throws -> Bool {
-            let end = MonotonicClock.now + .seconds(10)
-            while !condition() {
-                guard MonotonicClock.now < end else { return false }
-                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(2)) { [loop] in loop.stop() }
-                try loop.run()
-            }
-            return true
         }
 
         var failures: [LinkFailure] {
@@ -58,7 +48,7 @@ import Testing
         let bench = try Bench()
         if mtu == 23 { bench.adapter.answers[Self.exchange] = Self.refusal }
         bench.driver.open(Script.device, .once(.seconds(5)))
-        #expect(try bench.run { bench.ready == 1 })
+        #expect(try bench.loop.run { bench.ready == 1 })
         guard case .connected(let link) = bench.events.first else { throw NotConnected() }
         #expect(bench.events.count == 2 && link === bench.driver.link && link.mtu == mtu)
         #expect(bench.adapter.channels[0].sent == [Self.exchange])
@@ -69,11 +59,11 @@ import Testing
         let bench = try Bench()
         bench.adapter.answers[Self.exchange] = nil
         bench.driver.open(Script.device, .once(.seconds(5)))
-        #expect(try bench.run { bench.isAsked(0) })
+        #expect(try bench.loop.run { bench.isAsked(0) })
         bench.adapter.channels[0].droppedPackets = 3
         bench.adapter.answers[Self.exchange] = Self.refusal
         bench.adapter.channels[0].lose(.notEstablished)
-        #expect(try bench.run { bench.ready == 1 })
+        #expect(try bench.loop.run { bench.ready == 1 })
         #expect(bench.failures.isEmpty && bench.adapter.channels.count == 2 && bench.driver.droppedPackets == 3)
         // Its exchange had no part in that.
         #expect(bench.adapter.channels[1].sent == [Self.exchange])
@@ -81,9 +71,9 @@ import Testing
         let late = try Bench()
         late.adapter.answers[Self.exchange] = nil
         late.driver.open(Script.device, .once(.milliseconds(20)))
-        #expect(try late.run { late.isAsked(0) })
+        #expect(try late.loop.run { late.isAsked(0) })
         let limit = MonotonicClock.now + .milliseconds(20)
-        #expect(try late.run { MonotonicClock.now > limit })
+        #expect(try late.loop.run { MonotonicClock.now > limit })
         late.adapter.channels[0].lose(.notEstablished)
         #expect(late.failures == [.notEstablished] && late.adapter.begun == 1)
     }
@@ -94,18 +84,18 @@ import Testing
         let other = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F6), .random)
         bench.adapter.answers[Self.exchange] = nil
         bench.driver.open(Script.device, .once(.seconds(5)))
-        #expect(try bench.run { bench.isAsked(0) })
+        #expect(try bench.loop.run { bench.isAsked(0) })
         bench.adapter.channels[0].lose(.closedByPeer)
         #expect(bench.failures == [.closedByPeer] && bench.driver.leavesMTU)
         bench.driver.open(Script.device, .once(.seconds(5)))
-        #expect(try bench.run { bench.ready == 1 })
+        #expect(try bench.loop.run { bench.ready == 1 })
         #expect(bench.adapter.channels[1].sent.isEmpty && !bench.driver.leavesMTU)
         bench.adapter.channels[1].lose(.closedByPeer)
         bench.driver.open(Script.device, .once(.seconds(5)))
-        #expect(try bench.run { bench.isAsked(2) })
+        #expect(try bench.loop.run { bench.isAsked(2) })
         bench.adapter.channels[2].lose(.closedByPeer)
         bench.driver.open(other, .once(.seconds(5)))
-        #expect(try bench.run { bench.isAsked(3) })
+        #expect(try bench.loop.run { bench.isAsked(3) })
     }
 
     @Test("A link that ends at the MTU exchange for another reason is asked for it the next time")
@@ -113,7 +103,7 @@ import Testing
         let bench = try Bench()
         bench.adapter.answers[Self.exchange] = nil
         bench.driver.open(Script.device, .once(.seconds(5)))
-        #expect(try bench.run { bench.isAsked(0) })
+        #expect(try bench.loop.run { bench.isAsked(0) })
         bench.adapter.channels[0].lose(.system(.timedOut))
         #expect(bench.failures == [.system(.timedOut)] && !bench.driver.leavesMTU)
     }
@@ -123,7 +113,7 @@ import Testing
         let bench = try Bench()
         bench.driver.open(Script.device, .once(.seconds(5)), requiring: .encrypted)
         #expect(
-            try bench.run {
+            try bench.loop.run {
                 if case .notSecured = bench.events.last { true } else { false }
             }
         )
@@ -137,17 +127,17 @@ import Testing
         bench.driver.open(Script.device, .forever)
         var closed = 0
         bench.driver.close { closed += 1 }
-        #expect(try bench.run { closed == 1 })
+        #expect(try bench.loop.run { closed == 1 })
         #expect(bench.adapter.cancelled == 1 && bench.events.isEmpty)
         bench.driver.open(Script.device, .forever)
-        #expect(try bench.run { bench.ready == 1 })
+        #expect(try bench.loop.run { bench.ready == 1 })
         bench.driver.close { closed += 1 }
         #expect(bench.driver.link == nil && bench.adapter.channels[0].isClosed)
-        #expect(try bench.run { closed == 2 })
+        #expect(try bench.loop.run { closed == 2 })
         #expect(bench.adapter.disconnected == [Script.device, Script.device] && bench.failures.isEmpty)
         bench.driver.close { closed += 1 }
         #expect(closed == 2)
-        #expect(try bench.run { closed == 3 })
+        #expect(try bench.loop.run { closed == 3 })
     }
 
     private struct NotConnected: Error {}

@@ -2,6 +2,7 @@
 
 import Glibc
 import LinuxIO
+import TestSupport
 import Testing
 
 @testable import BluetoothLE
@@ -39,14 +40,11 @@ final class ManagementKernel {
 
     /// Answers until something is so.
     func run(until isDone: () -> Bool) throws {
-        let limit = MonotonicClock.now + .seconds(30)
-        while !isDone() {
-            try #require(MonotonicClock.now < limit, "\(commands), \(news)")
+        let isOver = try loop.run {
             answer()
-            let turn = loop.schedule(at: MonotonicClock.now + .milliseconds(1)) { [loop] in loop.stop() }
-            try loop.run()
-            loop.cancel(turn)
+            return isDone()
         }
+        try #require(isOver, "\(commands), \(news)")
     }
 
     /// Reads and answers what has come.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import LinuxIO
+import TestSupport
 import Testing
 
 @testable import BluetoothLE
@@ -25,17 +26,6 @@ import Testing
             }
             core.start()
         }
-
-        /// Runs the loop until something holds, at most two minutes.
-        func run(until condition: () -> Bool) throws -> Bool {
-            let end = MonotonicClock.now + .seconds(120)
-            while !condition() {
-                guard MonotonicClock.now < end else { return false }
-                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5)) { [loop] in loop.stop() }
-                try loop.run()
-            }
-            return true
-        }
     }
 
     private static let data: [UInt8] = [0x02, 0x01, 0x06]
@@ -55,7 +45,7 @@ import Testing
         bench.radio.start(scan)
         let scanner = try #require(bench.adapter.scanners.first)
         scanner.hear(0xF0F1_F2F3_F4F5, Self.data)
-        #expect(try bench.run { scanner.starts >= 3 })
+        #expect(try bench.loop.run { scanner.starts >= 3 })
         #expect(scan.devices.count == 1)
         #expect(bench.adapter.scanners.count == 1)
         #expect(bench.radio.counts.armed >= 2 && bench.radio.counts.quiet == bench.radio.counts.armed)
@@ -69,9 +59,9 @@ import Testing
         bench.radio.start(RadioScan(.discovery, devices: DeviceTable()))
         let scanner = try #require(bench.adapter.scanners.first)
         scanner.onDisturbed?()
-        #expect(try bench.run { scanner.starts == 2 })
+        #expect(try bench.loop.run { scanner.starts == 2 })
         bench.adapter.onWake?()
-        #expect(try bench.run { scanner.starts == 3 })
+        #expect(try bench.loop.run { scanner.starts == 3 })
         #expect(bench.radio.counts.disturbed == 1 && bench.radio.counts.resumed == 1)
         #expect(bench.radio.counts.armed == 2 && bench.radio.counts.quiet == 0)
     }
@@ -103,7 +93,7 @@ import Testing
             bench.adapter.isConnected = isConnected
             bench.radio.start(Self.search(1))
             let scanner = try #require(bench.adapter.scanners.first)
-            #expect(try bench.run { scanner.starts > 12 || !bench.adapter.restarts.isEmpty })
+            #expect(try bench.loop.run { scanner.starts > 12 || !bench.adapter.restarts.isEmpty })
             #expect(bench.adapter.restarts.isEmpty != (isWanted && !isConnected))
             #expect(bench.radio.counts.restarts == UInt64(bench.adapter.restarts.count))
         }
@@ -122,7 +112,7 @@ import Testing
         }
         #expect(bench.adapter.restarts.count == 1)
         #expect(bench.radio.counts.failedScans == 3 && bench.radio.counts.restarts == 1 && bench.radio.counts.lost == 1)
-        #expect(try bench.run { bench.core.adapter != nil })
+        #expect(try bench.loop.run { bench.core.adapter != nil })
         #expect(bench.radio.counts.opened == 2)
     }
 
@@ -152,7 +142,7 @@ import Testing
         var isSearching = false
         search.onStarted = { isSearching = true }
         bench.radio.start(search)
-        #expect(try bench.run { isSearching })
+        #expect(try bench.loop.run { isSearching })
         #expect(scanner.starts == 2)
     }
 
@@ -166,14 +156,14 @@ import Testing
         let attempt = bench.radio.connect(to: Self.device, .once(.seconds(60))) { result in
             isConnected = (try? result.get()) != nil
         }
-        #expect(try bench.run { isConnected })
+        #expect(try bench.loop.run { isConnected })
         #expect(attempt.connection == nil && bench.radio.counts.overdue == 1 && bench.adapter.restarts.isEmpty)
         // Its end comes all the same, when the next scan has the radio: nothing is done twice.
         bench.radio.restartsAdapter = true
         #expect(bench.adapter.scanners.count == 2)
         bench.adapter.scanners[1].tellsEnd = false
         _ = bench.radio.connect(to: Self.device, .once(.seconds(60))) { _ in }
-        #expect(try bench.run { bench.adapter.restarts.count == 1 })
+        #expect(try bench.loop.run { bench.adapter.restarts.count == 1 })
         #expect(bench.radio.counts.overdue == 2 && bench.radio.counts.restarts == 1)
     }
 
@@ -185,7 +175,7 @@ import Testing
         _ = bench.radio.connect(to: Self.device, .once(.milliseconds(30))) { result in
             if case .failure(let reason) = result { failure = reason }
         }
-        #expect(try bench.run { failure != nil })
+        #expect(try bench.loop.run { failure != nil })
         #expect(failure == .timedOut(.milliseconds(30)))
         #expect(bench.adapter.cancelled == 1 && bench.radio.counts.overdue == 1)
         #expect(bench.radio.counts.failedAttempts == 1)
@@ -193,16 +183,16 @@ import Testing
         let attempt = bench.radio.connect(to: Self.device, .once(.milliseconds(30))) { _ in }
         var isCancelled = false
         bench.radio.cancel(attempt) { isCancelled = true }
-        #expect(try bench.run { isCancelled })
+        #expect(try bench.loop.run { isCancelled })
         // Nor is one that is made.
         var isConnected = false
         _ = bench.radio.connect(to: Self.device, .once(.milliseconds(30))) { result in
             isConnected = (try? result.get()) != nil
         }
-        #expect(try bench.run { isConnected })
+        #expect(try bench.loop.run { isConnected })
         var isLate = false
         _ = bench.loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { isLate = true }
-        #expect(try bench.run { isLate })
+        #expect(try bench.loop.run { isLate })
         #expect(bench.radio.counts.overdue == 1)
     }
 
@@ -241,7 +231,7 @@ import Testing
         #expect(bench.adapter.begun == 0 && bench.adapter.scanners.count == 1)
         running.onClosed?()
         #expect(bench.adapter.begun == 1)
-        #expect(try bench.run { isFree && isConnected && bench.adapter.scanners.last?.isScanning == true })
+        #expect(try bench.loop.run { isFree && isConnected && bench.adapter.scanners.last?.isScanning == true })
         #expect(bench.radio.counts.overdue == 0)
     }
 
@@ -261,12 +251,12 @@ import Testing
         #expect(bench.adapter.pairings.count == 1 && bench.adapter.begun == 1)
         var ended = 0
         bench.radio.end(second, forgetting: true) { ended += 1 }
-        #expect(try bench.run { ended == 1 })
+        #expect(try bench.loop.run { ended == 1 })
         #expect(bench.adapter.pairings.count == 1 && bench.adapter.begun == 1)
         bench.radio.end(first, forgetting: false) { ended += 1 }
         #expect(bench.adapter.pairings.first?.closings == [false])
         bench.adapter.pairings.first?.onClosed?()
-        #expect(try bench.run { ended == 2 && bench.adapter.begun == 2 })
+        #expect(try bench.loop.run { ended == 2 && bench.adapter.begun == 2 })
     }
 
     @Test("A pairing whose adapter is lost ends without a key, and the radio goes on with the next adapter")
@@ -286,7 +276,7 @@ import Testing
             if !isClosing { bench.radio.end(pairing, forgetting: true) { ended += 1 } }
             // The adapter's own end comes too late to count.
             running.onClosed?()
-            #expect(try bench.run { ended == 1 })
+            #expect(try bench.loop.run { ended == 1 })
             bench.radio.use(bench.adapter)
             bench.radio.start(Self.search(1))
             #expect(bench.adapter.scanners.last?.isScanning == true)
@@ -307,7 +297,7 @@ import Testing
             bench.radio.end(pairing, forgetting: true) { ends += 1 }
         }
         bench.radio.start(pairing)
-        #expect(try bench.run { ends == 1 })
+        #expect(try bench.loop.run { ends == 1 })
         #expect(news == [.ended(.failure(.cancelled))])
         #expect(bench.radio.counts.overdue == 1 && bench.adapter.restarts.count == 1)
         // One that gives a result, and does not end.
@@ -315,7 +305,7 @@ import Testing
         let other = Self.pairing()
         bench2.radio.start(other)
         bench2.radio.end(other, forgetting: false) { ends += 1 }
-        #expect(try bench2.run { ends == 2 })
+        #expect(try bench2.loop.run { ends == 2 })
         #expect(bench2.radio.counts.overdue == 1)
     }
 }

@@ -28,13 +28,10 @@
             let runner = try HookRunner(directory("hook"), on: loop) { notes.append($0.english) }
             for occasion in [HookNotice.Occasion.connect, .received, .disconnect] { runner.add(HookNotice(occasion)) }
             let expected = Array("connect\nreceived\ndisconnect\n".utf8)
-            func look() {
-                let events = try? FileSystem.contents(of: directory("events"), limit: 4096)
-                if events == expected, !notes.isEmpty { return loop.stop() }
-                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5), handler: look)
+            let isNoted = try loop.run {
+                (try? FileSystem.contents(of: directory("events"), limit: 4096)) == expected && !notes.isEmpty
             }
-            look()
-            try loop.run()
+            #expect(isNoted)
             #expect(notes.count == 1 && notes.first?.contains("3") == true)
         }
     }

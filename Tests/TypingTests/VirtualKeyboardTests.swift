@@ -5,6 +5,7 @@ import Keystrokes
 import LinuxIO
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 import Texts
 import Typing
@@ -84,17 +85,7 @@ struct VirtualKeyboardTests {
 
         func receive(_ text: String) { keyboard?.receive(Array(text.utf8).span, epoch: 1, isFromOpenDevice: true) }
 
-        /// Runs the loop until something holds, at most 20 s.
-        func until(_ condition: @escaping () -> Bool) throws -> Bool {
-            let deadline = MonotonicClock.now + .seconds(20)
-            func look() {
-                if condition() || MonotonicClock.now > deadline { return loop.stop() }
-                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(2), handler: look)
-            }
-            look()
-            if !condition() { try loop.run() }
-            return condition()
-        }
+        func until(_ condition: () -> Bool) throws -> Bool { try loop.run(until: condition) }
 
         func stop() throws -> Bool {
             var isOver = false

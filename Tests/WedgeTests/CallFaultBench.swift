@@ -77,16 +77,11 @@
         }
 
         /// Serves both sides until something holds, or the time is over.
-        func until(_ limit: Duration, _ condition: @escaping () -> Bool) throws -> Bool {
-            let deadline = MonotonicClock.now + limit
-            func look() {
+        func until(_ limit: Duration, _ condition: () -> Bool) throws -> Bool {
+            try loop.run(within: limit, turn: .milliseconds(2)) {
                 machine.turn()
-                if condition() || MonotonicClock.now > deadline { return loop.stop() }
-                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(2), handler: look)
+                return condition()
             }
-            _ = loop.schedule(at: MonotonicClock.now, handler: look)
-            try loop.run()
-            return condition()
         }
 
         /// Brings about what makes the program call.

@@ -96,17 +96,7 @@ final class DaemonBench {
         return daemon
     }
 
-    /// Runs the loop until something holds, for at most ten seconds.
-    func until(_ condition: @escaping () -> Bool) throws -> Bool {
-        let deadline = MonotonicClock.now + .seconds(10)
-        func look() {
-            if condition() || MonotonicClock.now > deadline { return loop.stop() }
-            _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5), handler: look)
-        }
-        look()
-        if !condition() { try loop.run() }
-        return condition()
-    }
+    func until(_ condition: () -> Bool) throws -> Bool { try loop.run(until: condition) }
 
     /// Whether just that was typed since the last time that this was true.
     func types(_ text: String) throws -> Bool {

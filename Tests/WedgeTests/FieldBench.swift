@@ -135,15 +135,10 @@ final class FieldBench {
 
     /// Runs until something holds, or for so long; whether it holds.
     func run(_ limit: Duration = .seconds(60), until isDone: () -> Bool) throws -> Bool {
-        let end = MonotonicClock.now + limit
-        while !isDone(), MonotonicClock.now < end {
-            let next = min(end, MonotonicClock.now + .milliseconds(10))
-            let turn = loop.schedule(at: next) { [loop] in loop.stop() }
-            try loop.run()
-            loop.cancel(turn)
+        try loop.run(within: limit, turn: .milliseconds(10)) {
             typed += keyboard.screen.takeText()
+            return isDone()
         }
-        return isDone()
     }
 
     /// Lets time pass.

@@ -150,14 +150,11 @@ struct SecuredLinkTests {
         }
 
         func run(until isDone: () -> Bool) throws {
-            let limit = MonotonicClock.now + .seconds(120)
-            while !isDone() {
-                try #require(MonotonicClock.now < limit, "\(service.device.state), \(reasons)")
-                let turn = loop.schedule(at: MonotonicClock.now + .milliseconds(1)) { [loop] in loop.stop() }
-                try loop.run()
-                loop.cancel(turn)
+            let isOver = try loop.run {
                 typed += keyboard.screen.takeText()
+                return isDone()
             }
+            try #require(isOver, "\(service.device.state), \(reasons)")
         }
 
         func isSaid(_ text: String) -> Bool { reasons.contains { $0.cause.english.contains(text) } }

@@ -8,6 +8,7 @@ import Devices
 import Keystrokes
 import Link
 import LinuxIO
+import TestSupport
 import Testing
 import Texts
 import Typing
@@ -27,7 +28,6 @@ struct WholeWayTests {
         var service: KeyboardService?
         var greetings: [[UInt8]] = []
         var states: [Session.State] = []
-        var isLate = false
 
         init() throws {
             loop = try EventLoop()
@@ -39,19 +39,7 @@ struct WholeWayTests {
             keyboard = try TextKeyboard(layout: .us)
         }
 
-        /// Runs until it is done, at most 60 s.
-        func run(until isDone: () -> Bool) throws {
-            let limit = loop.schedule(at: MonotonicClock.now + .seconds(60)) { [unowned self] in
-                isLate = true
-                loop.stop()
-            }
-            while !isDone(), !isLate {
-                let turn = loop.schedule(at: MonotonicClock.now + .milliseconds(10)) { [unowned self] in loop.stop() }
-                try loop.run()
-                loop.cancel(turn)
-            }
-            loop.cancel(limit)
-        }
+        func run(until isDone: () -> Bool) throws { try #require(try loop.run(until: isDone), "\(states)") }
 
         /// A device of a profile, and a wedge for devices of that, of others, or of those of the default configuration.
         func begin(

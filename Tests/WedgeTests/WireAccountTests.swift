@@ -47,17 +47,7 @@ struct WireAccountTests {
             wire.join(keyboard)
         }
 
-        /// Runs the loop until something holds, at most 60 s.
-        func run(until isDone: @escaping () -> Bool) throws {
-            let limit = MonotonicClock.now + .seconds(10)
-            func look() {
-                if isDone() || MonotonicClock.now > limit { return loop.stop() }
-                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(1), handler: look)
-            }
-            look()
-            if !isDone() { try loop.run() }
-            try #require(isDone(), "\(keyboard.bytes)")
-        }
+        func run(until isDone: () -> Bool) throws { try #require(try loop.run(until: isDone), "\(keyboard.bytes)") }
 
         func receive(_ bytes: [UInt8]) {
             sent += bytes.count

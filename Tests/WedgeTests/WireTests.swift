@@ -13,16 +13,6 @@ import Texts
 @Suite("Other ends of the wire")
 struct WireTests {
     /// Runs the loop until `isDone`, at most 20 s.
-    private static func run(_ loop: EventLoop, until isDone: () -> Bool) throws {
-        var isLate = false
-        let limit = loop.schedule(at: MonotonicClock.now + .seconds(20)) {
-            isLate = true
-            loop.stop()
-        }
-        while !isDone(), !isLate { try loop.run() }
-        loop.cancel(limit)
-    }
-
     @Test("A pseudo-terminal carries all 256 bytes both ways as they are, and its path goes with it")
     func terminal() throws {
         let directory = try TestDirectory()
@@ -41,7 +31,7 @@ struct WireTests {
                 loop.stop()
             }
             #expect(all.withUnsafeBytes { write(line, $0.baseAddress, $0.count) } == all.count)
-            try Self.run(loop) { received.count >= all.count }
+            #expect(try loop.run { received.count >= all.count })
             #expect(received == all)
             end.deliver(end.line(all, cost: all.count))
             end.flush()
@@ -99,7 +89,7 @@ struct WireTests {
                 loop.stop()
             }
             _ = try client.write([0x05, 0x00, 0xFF])
-            try Self.run(loop) { !received.isEmpty }
+            #expect(try loop.run { !received.isEmpty })
             #expect(received == [0x05, 0x00, 0xFF])
             var buffer = [UInt8](repeating: 0, count: 64)
             #expect(try client.wait(for: .readable, until: MonotonicClock.now + .seconds(20)))
@@ -169,7 +159,7 @@ struct WireTests {
         end.flush()
         close(line)
         end.onRoom = { loop.stop() }
-        try Self.run(loop) { end.counts.readers.allSatisfy { !$0.isAttended } }
+        #expect(try loop.run { end.counts.readers.allSatisfy { !$0.isAttended } })
         let next = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
         defer { close(next) }
         var byte: UInt8 = 0
@@ -191,7 +181,7 @@ struct WireTests {
             }
             _ = try client.write([1])
             try client.finishWriting()
-            try Self.run(loop) { received == [1] }
+            #expect(try loop.run { received == [1] })
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(50)) { loop.stop() }
             try loop.run()
             #expect(end.counts.readers.count == 1)
@@ -204,7 +194,7 @@ struct WireTests {
             #expect(try client.descriptor.read(into: &buffer) == .done(2))
             end.onRoom = { loop.stop() }
         }
-        try Self.run(loop) { end.counts.readers.isEmpty }
+        #expect(try loop.run { end.counts.readers.isEmpty })
         #expect(end.counts.readers.isEmpty)
         end.close()
     }
