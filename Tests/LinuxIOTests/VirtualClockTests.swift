@@ -6,7 +6,7 @@ import LinuxIO
 import Synchronization
 import Testing
 
-/// Each in a process of its own, because the clock is the process's.
+/// Each with the process's clock is in a process of its own.
 @Suite("Virtual time", .timeLimit(.minutes(10)))
 struct VirtualClockTests {
     /// A thread that waits for one deadline after the other, and tells when it has waited.
@@ -28,7 +28,7 @@ struct VirtualClockTests {
     @Test("A month of timers is over at once, each at its very time")
     func month() async {
         await #expect(processExitsWith: .success) {
-            VirtualClock.begin(at: 5, wallSeconds: 1_000_000)
+            let clock = VirtualClock.begin(at: 5, wallSeconds: 1_000_000)
             let loop = try EventLoop()
             var fired: [Duration] = []
             for number in [30, 1, 7] {
@@ -41,9 +41,32 @@ struct VirtualClockTests {
             try loop.run()
             #expect(fired == [1, 7, 30].map { .seconds($0 * 86_400) + .nanoseconds($0) })
             #expect(WallClock.seconds == 1_000_000 + 30 * 86_400)
-            #expect(VirtualClock.leaps == 3)
+            #expect(clock.leaps == 3)
         }
     }
+
+    #if DEBUG
+        @Test("The time of a task is that of its threads too; beside it that of the process goes on")
+        func ofTask() throws {
+            let clock = VirtualClock(at: 5)
+            let before = MonotonicClock.now
+            let waker = try Waker()
+            let times = Mutex<[Int64]>([])
+            try SystemTime.$ofTask.withValue(clock) {
+                let loop = try EventLoop()
+                try Self.startWaiter(waker, deadlines: [Self.day, 3 * Self.day]) { time in
+                    times.withLock { $0.append(time) }
+                }
+                _ = loop.schedule(at: .seconds(2 * 86_400)) { times.withLock { $0.append(MonotonicClock.nanoseconds) } }
+                _ = loop.schedule(at: .seconds(4 * 86_400)) { loop.stop() }
+                try loop.run()
+                #expect(MonotonicClock.now == .seconds(4 * 86_400) && clock.leaps == 4)
+            }
+            #expect(times.withLock { $0 } == [Self.day, 2 * Self.day, 3 * Self.day])
+            #expect(MonotonicClock.now >= before && MonotonicClock.now - before < .seconds(600))
+            #expect(!SystemTime.isReplaced)
+        }
+    #endif
 
     @Test("A deadline between two nanoseconds is over at the second")
     func fractions() async {
@@ -128,12 +151,12 @@ struct VirtualClockTests {
     @Test("After a suspend what was due is late; a jump of the date moves no timer")
     func suspendAndJump() async {
         await #expect(processExitsWith: .success) {
-            VirtualClock.begin(at: 1_000_000_000, wallSeconds: 1_000_000)
+            let clock = VirtualClock.begin(at: 1_000_000_000, wallSeconds: 1_000_000)
             let loop = try EventLoop()
             var times: [Int64] = []
             _ = loop.schedule(at: .seconds(10)) {
-                VirtualClock.suspend(for: .seconds(3600))
-                VirtualClock.jumpWallClock(by: .seconds(-100_000))
+                clock.suspend(for: .seconds(3600))
+                clock.jumpWallClock(by: .seconds(-100_000))
             }
             for seconds in [60, 3700] {
                 _ = loop.schedule(at: .seconds(seconds)) {

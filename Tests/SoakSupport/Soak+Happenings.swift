@@ -71,7 +71,7 @@ extension Soak {
         schedule(plan.replugs) { [unowned self] in replug() }
         schedule(plan.suspends) { [unowned self] in suspend() }
         schedule(plan.jumps) { [unowned self] in
-            VirtualClock.jumpWallClock(by: chance.time(-40_000_000...40_000_000) * 10)
+            clock.jumpWallClock(by: chance.time(-40_000_000...40_000_000) * 10)
             report.jumps += 1
         }
     }
@@ -149,7 +149,7 @@ extension Soak {
         guard !isDisturbed else { return after(.seconds(20)) { [unowned self] in suspend() } }
         report.note("suspended")
         report.suspends += 1
-        VirtualClock.suspend(for: .seconds(chance.number(60...3600)))
+        clock.suspend(for: .seconds(chance.number(60...3600)))
         if chance.once(in: 2) { replug() }
     }
 }

@@ -22,6 +22,7 @@ package final class Soak {
     private static let name = "LINBLE-SOAK"
 
     let plan: SoakPlan
+    let clock: VirtualClock
     let loop: EventLoop
     let radio: MemoryRadio
     let scanner: MemoryTransport
@@ -52,7 +53,7 @@ package final class Soak {
 
     /// A soak that has not begun.
     package init(_ plan: SoakPlan) throws {
-        VirtualClock.begin()
+        clock = VirtualClock.begin()
         self.plan = plan
         report = SoakReport(plan)
         chance = Chance(seed: plan.seed)
@@ -94,7 +95,7 @@ package final class Soak {
         try loop.run()
         report.realTime = Self.realTime - start
         report.virtualTime = MonotonicClock.now
-        report.leaps = VirtualClock.leaps
+        report.leaps = clock.leaps
         report.radio = service.radioCounts
         report.passersBy = passersBy.count
         return report

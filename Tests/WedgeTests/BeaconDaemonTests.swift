@@ -16,7 +16,7 @@ import Typing
 @testable import Daemon
 @testable import Devices
 
-@Suite("Beacons and the daemon", .serialized, .timeLimit(.minutes(10)))
+@Suite("Beacons and the daemon", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct BeaconDaemonTests {
     private static let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
     private static let gates = "11111111-DFFB-48D2-B060-D0F5A71096E0"

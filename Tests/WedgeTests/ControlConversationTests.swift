@@ -9,7 +9,7 @@ import Testing
 import Texts
 import TextsSupport
 
-@Suite("Conversations on the control socket", .timeLimit(.minutes(10)))
+@Suite("Conversations on the control socket", .virtualTime, .timeLimit(.minutes(10)))
 struct ControlConversationTests {
     @Test(
         "D-9: a conversation is lines both ways on one connection, has no patience, and ends the connection with its last line"

@@ -12,7 +12,7 @@ import Texts
 import TextsSupport
 import Typing
 
-@Suite("The control socket", .timeLimit(.minutes(10)))
+@Suite("The control socket", .virtualTime, .timeLimit(.minutes(10)))
 struct ControlServerTests {
     /// Limits under which a test need not wait.
     static var hasty: ControlServer.Limits {

@@ -15,7 +15,7 @@ import Typing
 import VirtualTransport
 
 /// Pairing through the daemon, with a module that pairs on a radio in memory and clients of the control socket.
-@Suite("Pairing through the daemon", .serialized, .timeLimit(.minutes(10)))
+@Suite("Pairing through the daemon", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct DaemonPairingTests {
     private final class Stage {
         let bench: DaemonBench

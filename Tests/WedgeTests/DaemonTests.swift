@@ -17,7 +17,7 @@ import TextsSupport
 import Typing
 
 /// The daemon on an adapter that hears nobody, its event loop in the test's own thread.
-@Suite("The daemon", .serialized)
+@Suite("The daemon", .virtualTime, .serialized)
 struct DaemonTests {
     private static let scanner = SelectedDevice(
         DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random),

@@ -9,7 +9,7 @@ import Testing
 import Texts
 
 /// How a chosen device comes back otherwise than it was chosen.
-@Suite("A device that comes back", .timeLimit(.minutes(10)))
+@Suite("A device that comes back", .virtualTime, .timeLimit(.minutes(10)))
 struct DeviceReturnTests {
     private static let address = BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)
     private static let other = BluetoothAddress(rawValue: 0xC1C2_C3C4_C5C6)

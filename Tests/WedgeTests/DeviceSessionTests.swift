@@ -14,7 +14,7 @@ import Testing
 import Texts
 import Typing
 
-@Suite("Several devices and several outputs", .serialized, .timeLimit(.minutes(5)))
+@Suite("Several devices and several outputs", .virtualTime, .serialized, .timeLimit(.minutes(5)))
 struct DeviceSessionTests {
     /// One output: its keyboard, the text on its screen so far, and a pace of its own.
     private final class Output {

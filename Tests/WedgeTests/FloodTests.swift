@@ -15,7 +15,7 @@ import Texts
 import Typing
 
 /// From the device's channel to the keyboard, as the product has it: devices that send more than can be typed.
-@Suite("A device that floods", .serialized, .timeLimit(.minutes(10)))
+@Suite("A device that floods", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct FloodTests {
     /// A connection with a serial device, which notifies when it is told to.
     private final class Device: ATTChannel {

@@ -15,7 +15,7 @@ import Texts
 import Typing
 
 /// From the device's channel to the keyboard, as the product has it: devices with a bond, and strangers in their place.
-@Suite("A link by the keys of a pairing", .serialized, .timeLimit(.minutes(10)))
+@Suite("A link by the keys of a pairing", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct SecuredLinkTests {
     /// A connection with a serial device, whose security is what the test says.
     private final class Device: ATTChannel {

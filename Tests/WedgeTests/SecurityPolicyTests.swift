@@ -12,7 +12,7 @@ import Testing
 import Texts
 
 /// What a daemon demands of a device when it is chosen, and says of it later.
-@Suite("The security of a choice", .serialized, .timeLimit(.minutes(10)))
+@Suite("The security of a choice", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct SecurityPolicyTests {
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
     private static let adapter = BluetoothAddress(rawValue: 0xC0FF_EE00_0009)

@@ -5,7 +5,7 @@ import Glibc
 import LinuxIO
 import Testing
 
-@Suite("What the service manager hears")
+@Suite("What the service manager hears", .virtualTime)
 struct ServiceNotifierTests {
     /// The manager's end: a datagram socket at a path of its own.
     private final class Manager {

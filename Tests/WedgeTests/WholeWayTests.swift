@@ -15,7 +15,7 @@ import Typing
 import VirtualTransport
 
 /// The whole way on a radio in memory: a device that must be greeted and sends frames, the wedge, and what is typed.
-@Suite("The whole way")
+@Suite("The whole way", .virtualTime)
 struct WholeWayTests {
     /// A module that answers greetings, and a wedge that types on a screen.
     private final class Stage {

@@ -12,7 +12,7 @@ import Texts
 import Typing
 
 /// From the ring to the readers, without a radio: what they get, and what the account says.
-@Suite("The account at other ends", .serialized)
+@Suite("The account at other ends", .virtualTime, .serialized)
 struct WireAccountTests {
     /// A barcode of its own number: 16 bytes, with its end.
     static func barcode(_ number: Int) -> [UInt8] {

@@ -117,10 +117,25 @@ package enum SystemTime {
     private static let flag = Atomic<Bool>(false)
     private static let stored = Mutex<(any ProcessTime)?>(nil)
 
-    package static var isReplaced: Bool { flag.load(ordering: .relaxed) }
+    #if DEBUG
+        /// The time of one task, and of the threads that it starts, for tests beside others; nil for the process's.
+        @TaskLocal package static var ofTask: (any ProcessTime)?
+    #endif
+
+    package static var isReplaced: Bool {
+        #if DEBUG
+            if ofTask != nil { return true }
+        #endif
+        return flag.load(ordering: .relaxed)
+    }
 
     /// The time in the kernel's place; nil for the kernel's.
-    static var replacement: (any ProcessTime)? { isReplaced ? stored.withLock { $0 } : nil }
+    static var replacement: (any ProcessTime)? {
+        #if DEBUG
+            if let ofTask { return ofTask }
+        #endif
+        return isReplaced ? stored.withLock { $0 } : nil
+    }
 
     /// The replaced time, in functions of their own: reading the kernel's is on the hot path.
     @inline(never) static var nanoseconds: Int64 { replacement?.nanoseconds ?? 0 }

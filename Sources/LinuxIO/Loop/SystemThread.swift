@@ -15,10 +15,27 @@ package struct SystemThread: ~Copyable {
         let body: @Sendable () -> Void
         #if DEBUG
             let script = CallScript.current
+            let time = SystemTime.ofTask
         #endif
         init(name: String, body: @escaping @Sendable () -> Void) {
             self.name = name
             self.body = body
+        }
+
+        /// Runs the body; in a test with the script and the time of the starting thread.
+        func run() {
+            #if DEBUG
+                if let script { CallScript.use(script) }
+                defer { if script != nil { CallScript.use(nil) } }
+                SystemTime.$ofTask.withValue(time, operation: runToEnd)
+            #else
+                runToEnd()
+            #endif
+        }
+
+        private func runToEnd() {
+            body()
+            SystemTime.replacement?.removeThread()
         }
     }
 
@@ -35,12 +52,7 @@ package struct SystemThread: ~Copyable {
                 guard let argument = unsafe argument else { return nil }
                 let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
                 _ = unsafe blewedge_set_thread_name(String(start.name.prefix(15)))
-                #if DEBUG
-                    if let script = start.script { CallScript.use(script) }
-                    defer { if start.script != nil { CallScript.use(nil) } }
-                #endif
-                start.body()
-                SystemTime.replacement?.removeThread()
+                start.run()
                 return nil
             },
             start.toOpaque()
