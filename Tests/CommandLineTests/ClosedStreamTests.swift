@@ -14,15 +14,24 @@ struct ClosedStreamTests {
 
     @Test(
         "D-10: with standard input, output or error closed a command does and says the same on those that are left",
-        arguments: commands,
-        [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]] as [Set<Int32>]
+        arguments: commands
     )
-    func closed(arguments: [String], closed: Set<Int32>) throws {
-        let usual = try run(arguments)
-        for outcome in [try run(arguments, closed: closed), try run(arguments, turned: closed)] {
-            #expect(outcome.status == usual.status)
-            #expect(outcome.output == (closed.contains(1) ? "" : usual.output))
-            #expect(outcome.error == (closed.contains(2) ? "" : usual.error))
+    func closed(arguments: [String]) throws {
+        let streams: [Set<Int32>] = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]
+        // All beside each other: most of their time they wait.
+        let usual = try RunningProgram(arguments)
+        let programs = try streams.flatMap { streams in
+            [
+                (streams, try RunningProgram(arguments, closed: streams)),
+                (streams, try RunningProgram(arguments, turned: streams)),
+            ]
+        }
+        let expected = try usual.end()
+        for (closed, program) in programs {
+            let outcome = try program.end()
+            #expect(outcome.status == expected.status, "\(closed)")
+            #expect(outcome.output == (closed.contains(1) ? "" : expected.output), "\(closed)")
+            #expect(outcome.error == (closed.contains(2) ? "" : expected.error), "\(closed)")
         }
     }
 }

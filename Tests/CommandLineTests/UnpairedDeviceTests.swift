@@ -4,6 +4,7 @@ import BluetoothLE
 import Devices
 import FirmwareSupport
 import Glibc
+import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
@@ -47,25 +48,36 @@ struct UnpairedDeviceTests {
         return directory
     }
 
-    /// Whether a keyboard connects to the device that is heard, within a time that is long for it.
-    private func connects(
-        _ directory: TestDirectory,
-        _ device: String,
-        hearing heard: DeviceAddress,
-        _ options: [String] = ["--security", "none"]
-    ) throws -> Bool {
-        let line = try line(directory, hearing: heard)
-        defer { line.end() }
-        let program = try RunningProgram(
-            ["run", "--device", device, "--to", "unix:\(directory("wire"))", "--adapter", line.adapter] + options,
-            environment: directory.environment
-        )
-        #expect(line.waits { firmware, _ in firmware.isScanning })
-        let isConnected = line.waits(within: .seconds(4)) { firmware, _ in firmware.count(.leCreateConnection) > 0 }
-        kill(program.child, SIGTERM)
-        let outcome = try program.end()
-        #expect(outcome.status == 143, "\(outcome)")
-        return isConnected
+    /// A keyboard for a device, which hears one.
+    private struct Keyboard {
+        var directory: TestDirectory
+        var device: String
+        var heard = UnpairedDeviceTests.device
+        var options = ["--security", "none"]
+    }
+
+    /// Runs keyboards beside each other, and tells which connect to what they hear, within a time that is long for it.
+    private func connects(_ keyboards: [Keyboard]) throws -> [Bool] {
+        let lines = try keyboards.map { try line($0.directory, hearing: $0.heard) }
+        defer { for line in lines { line.end() } }
+        let programs = try zip(keyboards, lines).map { keyboard, line in
+            let words = ["run", "--device", keyboard.device, "--to", "unix:\(keyboard.directory("wire"))"]
+            return try RunningProgram(
+                words + ["--adapter", line.adapter] + keyboard.options,
+                environment: keyboard.directory.environment
+            )
+        }
+        for line in lines { #expect(line.waits { firmware, _ in firmware.isScanning }) }
+        let end = MonotonicClock.now + .seconds(4)
+        let areConnected = lines.map { line in
+            line.waits(within: end - MonotonicClock.now) { firmware, _ in firmware.count(.leCreateConnection) > 0 }
+        }
+        for program in programs {
+            kill(program.child, SIGTERM)
+            let outcome = try program.end()
+            #expect(outcome.status == 143, "\(outcome)")
+        }
+        return areConnected
     }
 
     @Test(
@@ -83,27 +95,36 @@ struct UnpairedDeviceTests {
         #expect(outcome.error.contains("`blewedge pair SCANNER-1`, or `--security none`"), "\(outcome)")
         #expect(!outcome.error.contains("[y/N]") && line.events.isEmpty)
         guard options.isEmpty else { return }
-        #expect(try connects(try TestDirectory(), Self.name, hearing: Self.device))
-        #expect(try connects(try TestDirectory(), "\(Self.device.address)", hearing: Self.device))
         // Where the configuration demands keys, nobody has to be asked.
         let demanding = try TestDirectory()
         try demanding.write("security = \"encrypted\"\n", to: "blewedge.toml")
-        #expect(try !connects(demanding, Self.name, hearing: Self.device, []))
+        let keyboards = [
+            Keyboard(directory: try TestDirectory(), device: Self.name),
+            Keyboard(directory: try TestDirectory(), device: "\(Self.device.address)"),
+            Keyboard(directory: demanding, device: Self.name, options: []),
+        ]
+        #expect(try connects(keyboards) == [true, true, false])
     }
 
     @Test("After `pair`, `run --device` connects to the device alone, and needs no word for it")
     func afterPairing() throws {
         let other = DeviceAddress(Self.device.address, .public)
+        var (keyboards, expected): ([Keyboard], [Bool]) = ([], [])
         for name in [Self.name.lowercased(), "\(Self.device.address)"] {
-            #expect(try connects(try paired(), name, hearing: Self.device, []))
-            #expect(try connects(try paired(), name, hearing: Self.privateAddress, []))
+            for heard in [Self.device, Self.privateAddress] {
+                keyboards.append(Keyboard(directory: try paired(), device: name, heard: heard, options: []))
+                expected.append(true)
+            }
             for heard in [other, Self.stranger] {
-                #expect(try !connects(try paired(), name, hearing: heard, []))
-                #expect(try !connects(try paired(), name, hearing: heard))
+                keyboards.append(Keyboard(directory: try paired(), device: name, heard: heard, options: []))
+                keyboards.append(Keyboard(directory: try paired(), device: name, heard: heard))
+                expected += [false, false]
             }
         }
         // Another device, by its address, is another.
-        #expect(try connects(try paired(), "\(Self.stranger.address)", hearing: Self.stranger))
+        let address = "\(Self.stranger.address)"
+        keyboards.append(Keyboard(directory: try paired(), device: address, heard: Self.stranger))
+        #expect(try connects(keyboards) == expected + [true])
     }
 
     @Test("`pair` does not pair anew with a paired device behind a private address, nor with a stranger of its name")
