@@ -6,8 +6,19 @@ import TestSupport
 
 extension SeededGenerator {
     mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
-    mutating func byte() -> UInt8 { UInt8.random(in: .min ... .max, using: &self) }
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in byte() } }
+    mutating func byte() -> UInt8 { UInt8(truncatingIfNeeded: next()) }
+
+    /// Random bytes, without the closures that an unoptimized build calls for each.
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var place = 0
+        while place < count {
+            bytes[place] = byte()
+            place += 1
+        }
+        return bytes
+    }
+
     mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 }
 

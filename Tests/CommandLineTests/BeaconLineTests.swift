@@ -17,56 +17,70 @@ struct BeaconLineTests {
         + [0xE2, 0xC5, 0x6D, 0xB5, 0xDF, 0xFB, 0x48, 0xD2, 0xB0, 0x60, 0xD0, 0xF5, 0xA7, 0x10, 0x96, 0xE0]
         + [0x00, 0x01, 0x00, 0x02, 0xC5]
 
-    private static func run(_ arguments: [String], rssi: Int8) throws -> (
-        status: Int32, answer: JSONValue, text: String
-    ) {
-        let directory = try TestDirectory()
-        try directory.write("static \(badges) Badges\nkey \(badges)/1/2 A17C\n", to: "regions")
-        try directory.write("[beacons]\nregions = \"\(directory("regions"))\"\n", to: "blewedge.toml")
-        let report = ScriptedFirmware.report(sender, advertisement, rssi: rssi)
-        let line = try FirmwareLine(at: directory("line"), ScriptedFirmware(), chatter: (report, .milliseconds(50)))
-        defer { line.end() }
-        let program = try RunningProgram(
-            ["beacons"] + arguments + ["--json", "--adapter", line.adapter],
-            environment: directory.environment
-        )
-        let outcome = try program.end()
-        let text = String(outcome.output.split(separator: "\n").first ?? "")
-        return (outcome.status, (try? JSONValue(Array(text.utf8))) ?? .null, "\(outcome)")
+    /// A command above a controller that hears one beacon.
+    private struct Run {
+        private let directory: TestDirectory
+        private let line: FirmwareLine
+        private let program: RunningProgram
+
+        init(_ arguments: [String], rssi: Int8) throws {
+            directory = try TestDirectory()
+            try directory.write("static \(badges) Badges\nkey \(badges)/1/2 A17C\n", to: "regions")
+            try directory.write("[beacons]\nregions = \"\(directory("regions"))\"\n", to: "blewedge.toml")
+            let report = ScriptedFirmware.report(sender, advertisement, rssi: rssi)
+            line = try FirmwareLine(at: directory("line"), ScriptedFirmware(), chatter: (report, .milliseconds(50)))
+            program = try RunningProgram(
+                ["beacons"] + arguments + ["--json", "--adapter", line.adapter],
+                environment: directory.environment
+            )
+        }
+
+        /// Waits for its end, and answers the first line.
+        func end() throws -> (status: Int32, answer: JSONValue, text: String) {
+            defer { line.end() }
+            let outcome = try program.end()
+            let text = String(outcome.output.split(separator: "\n").first ?? "")
+            return (outcome.status, (try? JSONValue(Array(text.utf8))) ?? .null, "\(outcome)")
+        }
     }
 
-    @Test(
-        "SW-5, D-28: strength, metres and proximity are those of the controller's reports",
-        arguments: [(-53, "near", 0.5), (-52, "immediate", 0.45), (-79, "far", 10.0), (127, "unknown", nil)]
-            as [(Int8, String, Double?)]
-    )
-    func distance(rssi: Int8, word: String, metres: Double?) throws {
-        let (status, answer, text) = try Self.run(["range", "static", "--seconds", "3"], rssi: rssi)
-        #expect(status == 0, "\(text)")
-        let list = try #require(answer["ranged"]?.array?.first?["beacons"]?.array, "\(text)")
-        let beacon = try #require(list.first, "\(text)")
-        #expect(list.count == 1 && beacon["beacon"]?.string == "\(Self.badges)/1/2")
-        #expect(beacon["proximity"]?.string == word)
-        #expect(beacon["rssi"]?.integer == (rssi == 127 ? nil : Int64(rssi)))
-        switch beacon["metres"] {
-        case .real(let found): #expect(found == metres)
-        case .integer(let found): #expect(Double(found) == metres)
-        default: #expect(metres == nil)
+    @Test("SW-5, D-28: strength, metres and proximity are those of the controller's reports")
+    func distance() throws {
+        let words = ["range", "static", "--seconds", "3"]
+        let expected: [(rssi: Int8, word: String, metres: Double?)] = [
+            (-53, "near", 0.5), (-52, "immediate", 0.45), (-79, "far", 10.0), (127, "unknown", nil),
+        ]
+        let runs = try expected.map { try Run(words, rssi: $0.rssi) }
+        for ((rssi, word, metres), run) in zip(expected, runs) {
+            let (status, answer, text) = try run.end()
+            #expect(status == 0, "\(text)")
+            let list = try #require(answer["ranged"]?.array?.first?["beacons"]?.array, "\(text)")
+            let beacon = try #require(list.first, "\(text)")
+            #expect(list.count == 1 && beacon["beacon"]?.string == "\(Self.badges)/1/2")
+            #expect(beacon["proximity"]?.string == word)
+            #expect(beacon["rssi"]?.integer == (rssi == 127 ? nil : Int64(rssi)))
+            switch beacon["metres"] {
+            case .real(let found): #expect(found == metres)
+            case .integer(let found): #expect(Double(found) == metres)
+            default: #expect(metres == nil)
+            }
         }
     }
 
     @Test("SW-4, D-24: a command without a daemon tells what is inside at its start, and only where that is asked for")
     func display() throws {
         let words = ["watch", "initial", "--no-entry", "--no-exit", "--seconds", "2"]
-        let (status, answer, text) = try Self.run(words + ["--entry-state-on-display"], rssi: -60)
+        let asked = try Run(words + ["--entry-state-on-display"], rssi: -60)
+        let unasked = try Run(words, rssi: -60)
+        let (status, answer, text) = try asked.end()
         #expect(status == 0 && answer["change"]?.string == "inside", "\(text)")
         #expect(answer["region"]?.string == Self.badges && answer["keyCode"]?.string == "A17C", "\(text)")
-        #expect(try Self.run(words, rssi: -60).answer == .null)
+        #expect(try unasked.end().answer == .null)
     }
 
     @Test("D-26: a track is of five sightings, and ends with them")
     func track() throws {
-        let (status, answer, text) = try Self.run(["track", Self.badges], rssi: -60)
+        let (status, answer, text) = try Run(["track", Self.badges], rssi: -60).end()
         #expect(status == 0, "\(text)")
         let beacons = try #require(answer["track"]?.array, "\(text)")
         #expect(beacons.compactMap { $0["keyCode"]?.string } == ["A17C"])
