@@ -65,6 +65,7 @@ private struct Pair {
     }
 }
 
+// In processes of their own: the users answer on threads that the tests of a part, which sleep, all take.
 @Suite("Pairing by the public functions, over a radio in memory", .timeLimit(.minutes(5)))
 struct PublicPairingTests {
     /// The numbers that were shown or compared.
@@ -83,107 +84,117 @@ struct PublicPairingTests {
     }
 
     @Test("Two who compare their numbers have a bond, by which the value is read; also after both were restarted")
-    func comparing() async throws {
-        let pair = try await Pair()
-        let numbers = Numbers()
-        let user = PairingUser.displayYesNo({ _ in }) { number in
-            numbers.add(number)
-            return true
-        }
-        let (server, central) = await pair.pair(user, user)
-        let bonds = (server: try server.get(), central: try central.get())
-        #expect(numbers.values.count == 2 && Set(numbers.values).count == 1)
-        #expect(bonds.central.security.level == .authenticated)
-        #expect(try await pair.secret(requiring: .authenticated) == [42])
+    func comparing() async {
+        await #expect(processExitsWith: .success) {
+            let pair = try await Pair()
+            let numbers = Numbers()
+            let user = PairingUser.displayYesNo({ _ in }) { number in
+                numbers.add(number)
+                return true
+            }
+            let (server, central) = await pair.pair(user, user)
+            let bonds = (server: try server.get(), central: try central.get())
+            #expect(numbers.values.count == 2 && Set(numbers.values).count == 1)
+            #expect(bonds.central.security.level == .authenticated)
+            #expect(try await pair.secret(requiring: .authenticated) == [42])
 
-        let kept = (server: Bond(record: bonds.server.record), central: Bond(record: bonds.central.record))
-        let later = try await Pair((try #require(kept.server), try #require(kept.central)))
-        #expect(try await later.secret(requiring: .authenticated) == [42])
+            let kept = (server: Bond(record: bonds.server.record), central: Bond(record: bonds.central.record))
+            let later = try await Pair((try #require(kept.server), try #require(kept.central)))
+            #expect(try await later.secret(requiring: .authenticated) == [42])
+        }
     }
 
     @Test("The number that the server shows is entered at the central; another number makes no bond")
-    func entering() async throws {
-        let pair = try await Pair()
-        let numbers = Numbers()
-        let display = PairingUser.display { number in numbers.add(number) }
-        let wrong = PairingUser.keyboard { await numbers.next().map { ($0 + 1) % 1_000_000 } }
-        let (_, failed) = await pair.pair(display, wrong, requiring: .authenticated)
-        #expect(failed == .failure(.pairingFailed(.disagreed)))
+    func entering() async {
+        await #expect(processExitsWith: .success) {
+            let pair = try await Pair()
+            let numbers = Numbers()
+            let display = PairingUser.display { number in numbers.add(number) }
+            let wrong = PairingUser.keyboard { await numbers.next().map { ($0 + 1) % 1_000_000 } }
+            let (_, failed) = await pair.pair(display, wrong, requiring: .authenticated)
+            #expect(failed == .failure(.pairingFailed(.disagreed)))
 
-        let second = try await Pair()
-        let again = Numbers()
-        let right = PairingUser.keyboard { await again.next() }
-        let (server, central) = await second.pair(.display { again.add($0) }, right, requiring: .authenticated)
-        #expect(try server.get().security.level == .authenticated)
-        #expect(try central.get().security.level == .authenticated)
-        #expect(try await second.secret(requiring: .authenticated) == [42])
+            let second = try await Pair()
+            let again = Numbers()
+            let right = PairingUser.keyboard { await again.next() }
+            let (server, central) = await second.pair(.display { again.add($0) }, right, requiring: .authenticated)
+            #expect(try server.get().security.level == .authenticated)
+            #expect(try central.get().security.level == .authenticated)
+            #expect(try await second.secret(requiring: .authenticated) == [42])
+        }
     }
 
     @Test("Whoever says that the numbers differ has no bond, and whoever wants more than there was neither")
-    func refusing() async throws {
-        let pair = try await Pair()
-        let (_, central) = await pair.pair(
-            .displayYesNo({ _ in }) { _ in true },
-            .displayYesNo({ _ in }) { _ in false }
-        )
-        #expect(central == .failure(.pairingFailed(.declined)))
-        // Nobody is asked: nothing is authenticated.
-        let (_, weak) = await pair.pair(.none, .none, requiring: .authenticated)
-        guard case .failure(.pairingFailed) = weak else {
-            Issue.record("\(weak)")
-            return
-        }
-        await #expect(throws: BluetoothError.notSecured) {
-            try await pair.central.connect(to: Pair.device, timeout: .seconds(60), requiring: .encrypted)
+    func refusing() async {
+        await #expect(processExitsWith: .success) {
+            let pair = try await Pair()
+            let (_, central) = await pair.pair(
+                .displayYesNo({ _ in }) { _ in true },
+                .displayYesNo({ _ in }) { _ in false }
+            )
+            #expect(central == .failure(.pairingFailed(.declined)))
+            // Nobody is asked: nothing is authenticated.
+            let (_, weak) = await pair.pair(.none, .none, requiring: .authenticated)
+            guard case .failure(.pairingFailed) = weak else {
+                Issue.record("\(weak)")
+                return
+            }
+            await #expect(throws: BluetoothError.notSecured) {
+                try await pair.central.connect(to: Pair.device, timeout: .seconds(60), requiring: .encrypted)
+            }
         }
     }
 
     @Test("A device without the bond is refused before anything is asked of it, and one that has it is not")
-    func strangers() async throws {
-        let pair = try await Pair()
-        let (server, central) = await pair.pair(.none, .none)
-        let bonds = (server: try server.get(), central: try central.get())
-        let stranger = try await Pair()
-        await stranger.central.adapter.use([bonds.central])
-        await #expect(throws: BluetoothError.notSecured) {
-            try await stranger.central.connect(to: Pair.device, timeout: .seconds(60), requiring: .encrypted)
+    func strangers() async {
+        await #expect(processExitsWith: .success) {
+            let pair = try await Pair()
+            let (server, central) = await pair.pair(.none, .none)
+            let bonds = (server: try server.get(), central: try central.get())
+            let stranger = try await Pair()
+            await stranger.central.adapter.use([bonds.central])
+            await #expect(throws: BluetoothError.notSecured) {
+                try await stranger.central.connect(to: Pair.device, timeout: .seconds(60), requiring: .encrypted)
+            }
+            // A caller who joins a connection that is there gets it only if it is secure enough.
+            let open = try await stranger.central.connect(to: Pair.device, timeout: .seconds(60))
+            #expect(await open.security?.level == GATTLinkSecurity.Level.none)
+            await #expect(throws: BluetoothError.notSecured) {
+                try await stranger.central.connect(to: Pair.device, requiring: .encrypted)
+            }
+            #expect(await open.isConnected)
         }
-        // A caller who joins a connection that is there gets it only if it is secure enough.
-        let open = try await stranger.central.connect(to: Pair.device, timeout: .seconds(60))
-        #expect(await open.security?.level == GATTLinkSecurity.Level.none)
-        await #expect(throws: BluetoothError.notSecured) {
-            try await stranger.central.connect(to: Pair.device, requiring: .encrypted)
-        }
-        #expect(await open.isConnected)
     }
 
     @Test("A time in which nobody pairs ends, and a pairing whose task is cancelled too")
-    func ending() async throws {
-        let pair = try await Pair()
-        await #expect(throws: BluetoothError.timedOut) {
-            try await pair.server.adapter.acceptPairing(timeout: .milliseconds(10))
+    func ending() async {
+        await #expect(processExitsWith: .success) {
+            let pair = try await Pair()
+            await #expect(throws: BluetoothError.timedOut) {
+                try await pair.server.adapter.acceptPairing(timeout: .milliseconds(10))
+            }
+            let asked = Numbers()
+            let task = Task {
+                try await pair.central.pair(
+                    with: Pair.device,
+                    .displayYesNo({ _ in }) { number in
+                        asked.add(number)
+                        try? await Task.sleep(for: .seconds(600))
+                        return true
+                    }
+                )
+            }
+            let accepting = Task {
+                try await pair.server.adapter.acceptPairing(.displayYesNo({ _ in }) { _ in true })
+            }
+            _ = await asked.next()
+            task.cancel()
+            await #expect(throws: BluetoothError.cancelled) { try await task.value }
+            // It does not keep the radio.
+            let peripheral = try await pair.central.connect(to: Pair.device, timeout: .seconds(20))
+            #expect(await peripheral.security?.level == GATTLinkSecurity.Level.none)
+            accepting.cancel()
+            await #expect(throws: BluetoothError.cancelled) { try await accepting.value }
         }
-        let asked = Numbers()
-        let task = Task {
-            try await pair.central.pair(
-                with: Pair.device,
-                .displayYesNo({ _ in }) { number in
-                    asked.add(number)
-                    try? await Task.sleep(for: .seconds(600))
-                    return true
-                }
-            )
-        }
-        let accepting = Task {
-            try await pair.server.adapter.acceptPairing(.displayYesNo({ _ in }) { _ in true })
-        }
-        _ = await asked.next()
-        task.cancel()
-        await #expect(throws: BluetoothError.cancelled) { try await task.value }
-        // It does not keep the radio.
-        let peripheral = try await pair.central.connect(to: Pair.device, timeout: .seconds(20))
-        #expect(await peripheral.security?.level == GATTLinkSecurity.Level.none)
-        accepting.cancel()
-        await #expect(throws: BluetoothError.cancelled) { try await accepting.value }
     }
 }
