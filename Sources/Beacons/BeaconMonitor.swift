@@ -2,15 +2,15 @@
 
 import BluetoothLE
 
-/// All that is known and done about beacons: which regions are watched and ranged, and what that has come to.
+/// State of beacon monitoring: the known, watched and ranged regions, and the designated beacons.
 ///
-/// A pure state machine: it takes the controller's packets, and the time; whoever owns it calls `expire` at `deadline`.
+/// A pure state machine: its inputs are the controller's packets and the time. Its owner calls `expire` at `deadline`.
 ///
-/// Its memory is bounded, whatever is heard: `Tables` says by what.
+/// Its memory is bounded, however many beacons are received: see `Tables` for the limits.
 package struct BeaconMonitor: Sendable {
-    /// The regions that are watched together (SW-4).
+    /// Group of regions that is watched or unwatched as a whole (SW-4).
     package enum Group: String, Hashable, Sendable, CaseIterable {
-        /// The static regions, but not those of which a beacon is designated (D-29).
+        /// Static regions, except those that contain a designated beacon (D-29).
         case initial
         case dynamic
         case managed
@@ -19,50 +19,51 @@ package struct BeaconMonitor: Sendable {
         case all
     }
 
-    /// Something to be told.
+    /// Event to be reported.
     package enum Event: Equatable, Sendable {
-        /// A region was entered, left, or is inside as the display goes on.
+        /// A region was entered or left, or is inside when the display turns on.
         case region(RegionWatch.Notice)
-        /// A switcher has begun or ended the watching of the others: of how many regions.
+        /// A switcher started or stopped the watching of the non-switchers; `regions` is their number.
         case switched(by: BeaconIdentity, isOn: Bool, regions: Int)
-        /// The beacons of a region, once a second.
+        /// Beacons of a ranged region, reported once a second.
         case ranged(BeaconRegion, [RangedBeacon])
     }
 
-    /// Counts since the beginning; they wrap.
+    /// Counters since the start; they wrap on overflow.
     package struct Counters: Equatable, Sendable {
-        /// Advertising reports that were looked at.
+        /// Advertising reports examined.
         package var reports: UInt64 = 0
         package var beacons: UInt64 = 0
-        /// Events that no controller should send.
+        /// Events that cannot be decoded.
         package var badEvents: UInt64 = 0
-        /// Reports of beacons that found no room in the list of a ranged region; one for each such list.
+        /// Reports of beacons that did not fit into the full list of a ranged region, counted once per such list.
         package var leftOut: UInt64 = 0
-        /// Beacons that were heard once in the last 5 s, and gave way to another in the list of a ranged region.
+        /// Beacons with a single report within the last 5 s that were evicted from the list of a ranged region.
         package var displaced: UInt64 = 0
-        /// Regions that were to be watched beyond `RegionWatch.capacity`.
+        /// Regions that were not watched because `RegionWatch.capacity` was reached.
         package var regionsLeftOut: UInt64 = 0
     }
 
     package struct Tables: Equatable, Sendable {
-        /// Regions that are watched: at most 65,536 (`RegionWatch.capacity`).
+        /// Watched regions: at most 65,536 (`RegionWatch.capacity`).
         package var watched: Int
-        /// Times at which regions may be left: at most two a watched region, and 16.
+        /// Deadlines after which regions may be left: at most two per watched region, plus 16.
         package var dues: Int
         /// Ranged regions: at most 32 (`mostRanged`).
         package var ranged: Int
-        /// Beacons in their lists: at most 256 each (`BeaconRanging.capacity`), with nine reports each.
+        /// Beacons in the lists of ranged regions: at most 256 per region (`BeaconRanging.capacity`), with nine reports
+        /// each.
         package var beacons: Int
     }
 
-    /// How often the beacons of a region are listed.
+    /// Interval between two lists of a region's beacons.
     package static let rangingInterval = Duration.seconds(1)
-    /// The most regions that are ranged at a time: each may take 256 beacons' memory.
+    /// Maximum number of regions ranged at a time: each may use the memory of 256 beacons.
     package static let mostRanged = 32
 
     package private(set) var catalogue: RegionCatalogue
     package private(set) var designated: DesignatedBeacons
-    /// The most designated beacons.
+    /// Maximum number of designated beacons.
     package let limit: Int
     package private(set) var counters = Counters()
 
@@ -95,7 +96,7 @@ package struct BeaconMonitor: Sendable {
         )
     }
 
-    /// True where nothing needs to be heard.
+    /// True if no region is watched or ranged, so that no scan is needed.
     package var isIdle: Bool { watch.count == 0 && ranged.isEmpty }
 
     package var watched: [BeaconRegion] { watch.regions }
@@ -104,18 +105,18 @@ package struct BeaconMonitor: Sendable {
 
     package func isInside(_ region: BeaconRegion) -> Bool { watch.isInside(region) }
 
-    /// What was heard of the regions that are watched: of at most so many, those inside first, then those heard last.
+    /// Returns the last sightings of at most `most` watched regions: those inside first, then the most recently heard.
     package func sightings(most: Int) -> [RegionWatch.Sighting] { watch.sightings(most: most) }
 
     package func isWatched(_ region: BeaconRegion) -> Bool { watch.isWatched(region) }
 
-    /// Every known region once: the file's, the server's, and the designated beacons'.
+    /// All known regions without duplicates: those of the file, of the server, and of the designated beacons.
     package var regions: [BeaconRegion] {
         let known = catalogue.file.staticRegions + catalogue.file.dynamicRegions + catalogue.managed
         return Self.once(known.map(\.region) + designated.beacons.map { BeaconRegion($0.identity) })
     }
 
-    /// The regions without repetitions, in their order.
+    /// Returns the regions without duplicates, in their order.
     private static func once(_ regions: [BeaconRegion]) -> [BeaconRegion] {
         var seen: Set<BeaconRegion> = []
         return regions.filter { seen.insert($0).inserted }
@@ -127,15 +128,15 @@ package struct BeaconMonitor: Sendable {
 
     // MARK: Watching
 
-    /// Watches the regions of a group, and answers how many these are.
+    /// Watches the regions of a group, and returns the number of regions that are now watched.
     package mutating func watch(_ group: Group, _ options: WatchOptions = .usual) -> Int {
         regions(of: group).count { region in watch(region, options) }
     }
 
-    /// Watches one region, or has it watched with other options; false, and counted, where there is no room for it.
+    /// Watches a region, or changes the options of a watched one; returns false, and counts it, if there is no room.
     @discardableResult
     package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) -> Bool {
-        // A switcher's entry and exit matter, whoever asks to be told of them.
+        // A switcher's entry and exit are always needed, even if the options leave them out.
         guard watch.watch(region, isSwitcher(region) ? options.union(.usual) : options) else {
             counters.regionsLeftOut &+= 1
             return false
@@ -144,12 +145,12 @@ package struct BeaconMonitor: Sendable {
         return true
     }
 
-    /// Watches the regions of a group no more, and answers how many were watched.
+    /// Stops watching the regions of a group, and returns the number of those that were watched.
     package mutating func unwatch(_ group: Group) -> Int {
         watch.regions.count { region in belongs(region, to: group) && unwatch(region) }
     }
 
-    /// Watches a region no more; false where it was not watched.
+    /// Stops watching a region; returns false if it was not watched.
     package mutating func unwatch(_ region: BeaconRegion) -> Bool {
         options[region] = nil
         return watch.unwatch(region)
@@ -186,22 +187,23 @@ package struct BeaconMonitor: Sendable {
         designated.beacons.contains { $0.isSwitcher && BeaconRegion($0.identity) == region }
     }
 
-    /// Tells of each region that is inside and asks for it, as the display goes on (D-24).
+    /// Reports each region that is inside and has `entryStateOnDisplay`, when the display turns on (D-24).
     package func displayCameOn(tell: (Event) -> Void) {
         watch.displayCameOn { notice in tell(.region(notice)) }
     }
 
-    /// Has the display go on before anything was heard (D-24): regions are told to be inside at their first sightings.
+    /// Handles a display that turns on before the first sighting (D-24): regions are reported as inside as they are
+    /// entered.
     package mutating func displayStarted(now: Duration) { watch.displayStarted(now: now) }
 
-    /// Replaces the server's regions; those that are watched stay so.
+    /// Replaces the server's regions; watched regions stay watched.
     package mutating func setManaged(_ entries: [RegionFile.Entry]) { catalogue.setManaged(entries) }
 
     // MARK: Designated beacons
 
-    /// Designates beacons: their regions are watched from now on, and the region that they are of no more (D-29).
+    /// Designates beacons: watches their regions, and stops watching the static region that contains them (D-29).
     ///
-    /// Nothing is changed where `keep` answers false, or there is no adapter to hear them with.
+    /// Changes nothing if `keep` returns false, or if there is no adapter to receive the beacons.
     package mutating func designate(
         _ codes: [String],
         in region: BeaconRegion?,
@@ -223,7 +225,7 @@ package struct BeaconMonitor: Sendable {
         return answer
     }
 
-    /// Sets whether designated beacons are switchers, of all or of none; false where nothing was changed.
+    /// Makes all of these designated beacons switchers or non-switchers; returns false if nothing was changed.
     package mutating func update(_ codes: [String], isSwitcher: Bool, keep: (DesignatedBeacons) -> Bool) -> Bool {
         var changed = designated
         guard changed.update(codes, isSwitcher: isSwitcher), changed == designated || keep(changed) else {
@@ -237,7 +239,7 @@ package struct BeaconMonitor: Sendable {
         return true
     }
 
-    /// Releases a designated beacon, which is watched no more; false where nothing was changed.
+    /// Releases a designated beacon, and stops watching it; returns false if nothing was changed.
     package mutating func release(_ code: String, keep: (DesignatedBeacons) -> Bool) -> Bool {
         var changed = designated
         guard let beacon = changed.release(code), keep(changed) else { return false }
@@ -248,7 +250,7 @@ package struct BeaconMonitor: Sendable {
 
     // MARK: Ranging
 
-    /// Lists the beacons of a region once a second from now on; false where too many regions are.
+    /// Starts listing the beacons of a region once a second; returns false if too many regions are ranged.
     package mutating func range(_ region: BeaconRegion, now: Duration) -> Bool {
         guard !ranged.contains(where: { $0.region == region }) else { return true }
         guard ranged.count < Self.mostRanged else { return false }
@@ -257,13 +259,13 @@ package struct BeaconMonitor: Sendable {
         return true
     }
 
-    /// The beacons of a region that is ranged, nearest first; none of another.
+    /// Returns the beacons of a ranged region, nearest first; an empty list for any other region.
     package mutating func list(_ region: BeaconRegion, now: Duration) -> [RangedBeacon] {
         guard let place = ranged.firstIndex(where: { $0.region == region }) else { return [] }
         return ranged[place].list(now: now)
     }
 
-    /// Forgets the designated beacons and the server's regions, and watches and ranges nothing.
+    /// Removes the designated beacons and the server's regions, and stops all watching and ranging.
     package mutating func clear() {
         designated = DesignatedBeacons()
         setManaged([])
@@ -272,7 +274,7 @@ package struct BeaconMonitor: Sendable {
         nextList = nil
     }
 
-    /// Lists the beacons of a region no more; false where it was not ranged.
+    /// Stops listing the beacons of a region; returns false if it was not ranged.
     package mutating func unrange(_ region: BeaconRegion) -> Bool {
         guard let place = ranged.firstIndex(where: { $0.region == region }) else { return false }
         ranged.remove(at: place)
@@ -280,9 +282,9 @@ package struct BeaconMonitor: Sendable {
         return true
     }
 
-    // MARK: What is heard
+    // MARK: Received packets
 
-    /// Takes an event packet of the controller, its indicator included; others than advertising reports change nothing.
+    /// Handles an event packet of the controller, including its indicator; ignores all but advertising reports.
     package mutating func handle(_ packet: Span<UInt8>, now: Duration, tell: (Event) -> Void) {
         do throws(DecodingError) {
             guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet),
@@ -295,7 +297,7 @@ package struct BeaconMonitor: Sendable {
         }
     }
 
-    /// Takes the AD structures of an advertisement, with its strength in dBm where it is known.
+    /// Handles the AD structures of an advertisement; `rssi` is its signal strength in dBm, if known.
     package mutating func take(_ data: Span<UInt8>, rssi: Int8?, now: Duration, tell: (Event) -> Void) {
         counters.reports &+= 1
         guard let frame = BeaconFrame(advertisement: data) else { return }
@@ -312,7 +314,7 @@ package struct BeaconMonitor: Sendable {
         for notice in notices { pass(notice, tell) }
     }
 
-    /// When `expire` has to be called; nil while nothing is awaited.
+    /// Time of the next call of `expire`; nil if none is scheduled.
     package var deadline: Duration? {
         switch (watch.deadline, nextList) {
         case (let left?, let right?): min(left, right)
@@ -320,13 +322,13 @@ package struct BeaconMonitor: Sendable {
         }
     }
 
-    /// Leaves what was silent for long, and lists the ranged beacons where it is time.
+    /// Leaves the regions that have been silent for too long, and reports the lists of ranged beacons if they are due.
     package mutating func expire(now: Duration, tell: (Event) -> Void) {
         var notices: [RegionWatch.Notice] = []
         watch.expire(now: now) { notices.append($0) }
         for notice in notices { pass(notice, tell) }
         guard let due = nextList, due <= now else { return }
-        // After a sleep there is one list, not one for each second of it.
+        // After a delay, report one list, not one for each missed second.
         nextList = now - due < Self.rangingInterval ? due + Self.rangingInterval : now + Self.rangingInterval
         for place in ranged.indices { tell(.ranged(ranged[place].region, ranged[place].list(now: now))) }
     }

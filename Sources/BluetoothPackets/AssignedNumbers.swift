@@ -78,9 +78,9 @@ extension BluetoothUUID {
     public static var weightMeasurement: BluetoothUUID { 0x2A9D }
 }
 
-/// The names of common services, characteristics and descriptors (Bluetooth SIG, Assigned Numbers, 3.4, 3.7 and 3.8).
+/// Names of common services, characteristics and descriptors (Bluetooth SIG, Assigned Numbers, 3.4, 3.7 and 3.8).
 public enum AssignedNumbers {
-    /// The name that goes with a UUID; nil where none is known here.
+    /// Returns the name of a UUID; nil if it is not in the table.
     public static func name(of uuid: BluetoothUUID) -> String? {
         uuid.shortForm16.flatMap { names[$0] }
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A device address of 48 bits, without its type (Core 6.0, Vol 6, Part B, 1.3).
+/// A 48-bit device address without its type (Core 6.0, Vol 6, Part B, 1.3).
 public struct BluetoothAddress: RawRepresentable, Hashable, Sendable, Comparable {
-    /// The address in the lower 48 bits, its first written byte the most significant.
+    /// The address in the lower 48 bits; the first byte of the text form is the most significant.
     public let rawValue: UInt64
 
-    /// An address from the lower 48 bits of `rawValue`.
+    /// Creates an address from the lower 48 bits of `rawValue`.
     @inlinable @inline(__always)
     public init(rawValue: UInt64) {
         self.rawValue = rawValue & 0xFFFF_FFFF_FFFF
     }
 
-    /// Reads six bytes of two hexadecimal digits, separated by colons; letters of either case.
+    /// Parses six bytes of two hexadecimal digits in either case, separated by colons.
     ///
-    /// Nil for anything else.
+    /// Returns nil for any other text.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 6 else { return nil }
@@ -27,7 +27,7 @@ public struct BluetoothAddress: RawRepresentable, Hashable, Sendable, Comparable
         self.init(rawValue: value)
     }
 
-    /// Numerical order.
+    /// Compares two addresses by number.
     public static func < (left: BluetoothAddress, right: BluetoothAddress) -> Bool {
         left.rawValue < right.rawValue
     }
@@ -42,16 +42,16 @@ extension BluetoothAddress: CustomStringConvertible {
     }
 }
 
-/// Which kind of address a device uses (Core 6.0, Vol 4, Part E, 7.7.65.2 (Address_Type)).
+/// Address type of a device (Core 6.0, Vol 4, Part E, 7.7.65.2 (Address_Type)).
 public enum AddressType: UInt8, Hashable, Sendable, CaseIterable {
-    /// Assigned by the IEEE.
+    /// A public address, assigned by the IEEE.
     case `public` = 0
-    /// Random: static, resolvable or non-resolvable by its two highest bits.
+    /// Random: the two highest bits determine if it is static, resolvable or non-resolvable.
     case random = 1
 
-    /// The type of an HCI field, where 2 and 3 are the identity addresses of a resolved private address.
+    /// Creates the type from an HCI field, where 2 and 3 are the identity addresses of a resolved private address.
     ///
-    /// Nil for any other value.
+    /// Returns nil for values above 3.
     @inlinable @inline(__always)
     public init?(hci value: UInt8) {
         switch value {
@@ -62,21 +62,21 @@ public enum AddressType: UInt8, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// An address with its type: what identifies a device on the air.
+/// An address with its type, which identifies a device on the air.
 public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The 48 bits.
+    /// The 48-bit address.
     public var address: BluetoothAddress
-    /// Their kind.
+    /// The address type.
     public var type: AddressType
 
-    /// An address of the given type.
+    /// Creates an address of the given type.
     @inlinable @inline(__always)
     public init(_ address: BluetoothAddress, _ type: AddressType) {
         self.address = address
         self.type = type
     }
 
-    /// The kind that the two highest bits of a random address name; `public` for a public address (Core 6.0, Vol 6,
+    /// The kind of a random address as given by its two highest bits; `public` for a public address (Core 6.0, Vol 6,
     /// Part B, 1.3.2).
     public var kind: Kind {
         guard type == .random else { return .public }
@@ -90,11 +90,11 @@ public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Kinds of addresses.
     public enum Kind: Sendable {
-        /// Assigned by the IEEE.
+        /// A public address, assigned by the IEEE.
         case `public`
-        /// Random, the same at least until the device is restarted.
+        /// Random, and constant at least until the device restarts.
         case staticRandom
-        /// Private: resolved to the device by those who hold its identity resolving key.
+        /// Private: can be resolved with the device's identity resolving key.
         case resolvablePrivate
         case nonResolvablePrivate
         /// Reserved for future use by the specification.

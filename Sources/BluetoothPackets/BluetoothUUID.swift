@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A Bluetooth UUID of 16, 32 or 128 bits, kept as its 128-bit form so that equality holds over the base UUID (Core
-/// 6.0, Vol 3, Part B, 2.5.1).
+/// A Bluetooth UUID of 16, 32 or 128 bits, stored in its 128-bit form so that equal UUIDs compare as equal (Core 6.0,
+/// Vol 3, Part B, 2.5.1).
 public struct BluetoothUUID: Hashable, Sendable {
     /// The more significant 64 bits.
     public let high: UInt64
     /// The less significant 64 bits.
     public let low: UInt64
 
-    /// The less significant 64 bits of `00000000-0000-1000-8000-00805F9B34FB`.
+    /// The less significant 64 bits of the base UUID `00000000-0000-1000-8000-00805F9B34FB`.
     private static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
-    /// The more significant 64 bits of the base UUID, its first 32 zero.
+    /// The more significant 64 bits of the base UUID, with the first 32 bits zero.
     private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
 
-    /// A UUID from its two halves.
+    /// Creates a UUID from its two halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// The 16-bit UUID `value`.
+    /// Creates the 16-bit UUID `value`.
     public init(_ value: UInt16) {
         self.init(UInt32(value))
     }
 
-    /// The 32-bit UUID `value`.
+    /// Creates the 32-bit UUID `value`.
     public init(_ value: UInt32) {
         self.init(high: UInt64(value) &<< 32 | Self.baseHigh, low: Self.baseLow)
     }
 
-    /// Reads `180A`, `0x180A`, `0000180A`, or the 36 characters of the 128-bit form; letters of either case.
+    /// Parses `180A`, `0x180A`, `0000180A`, or the 36 characters of the 128-bit form, in either case.
     ///
-    /// Returns nil for anything else.
+    /// Returns nil for any other text.
     public init?(_ text: some StringProtocol) {
         var digits = Substring(text)
         if digits.utf8.count == 36 {
@@ -60,23 +60,23 @@ public struct BluetoothUUID: Hashable, Sendable {
         self.init(UInt32(truncatingIfNeeded: value))
     }
 
-    /// A random UUID (RFC 9562, version 4).
+    /// Returns a random UUID (RFC 9562, version 4).
     public static func random() -> BluetoothUUID {
         var generator = SystemRandomNumberGenerator()
         return random(using: &generator)
     }
 
-    /// A random UUID (RFC 9562, version 4) from the given source.
+    /// Returns a random UUID (RFC 9562, version 4) from the given generator.
     public static func random(using generator: inout some RandomNumberGenerator) -> BluetoothUUID {
         let high: UInt64 = generator.next()
         let low: UInt64 = generator.next()
         return BluetoothUUID(high: high & ~0xF000 | 0x4000, low: low & ~(0b11 &<< 62) | 0b10 &<< 62)
     }
 
-    /// The 16-bit form, where there is one.
+    /// The 16-bit form; nil if there is none.
     public var shortForm16: UInt16? { shortForm32.flatMap { UInt16(exactly: $0) } }
 
-    /// The 32-bit form, where there is one; a 16-bit UUID has it too.
+    /// The 32-bit form, which a 16-bit UUID has too; nil if there is none.
     public var shortForm32: UInt32? {
         guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh else { return nil }
         return UInt32(truncatingIfNeeded: high &>> 32)
@@ -93,7 +93,7 @@ public struct BluetoothUUID: Hashable, Sendable {
 }
 
 extension BluetoothUUID: ExpressibleByIntegerLiteral {
-    /// The 16-bit or 32-bit UUID of a literal, such as `0x180F`.
+    /// Creates a 16-bit or 32-bit UUID from a literal, such as `0x180F`.
     public init(integerLiteral value: UInt32) { self.init(value) }
 }
 

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A cursor over a packet's bytes: every `read` checks the bounds, advances, or throws and leaves the cursor where it
-/// was.
+/// A bounds-checked cursor over a packet's bytes.
+///
+/// Every `read` method either advances the cursor, or throws and leaves it unchanged.
 ///
 /// Multi-byte integers are little-endian, as everywhere in HCI, L2CAP and ATT.
 public struct ByteReader: ~Escapable {
     private let bytes: Span<UInt8>
     private let packet: String
-    /// The position of the next byte, counted from the packet's first.
+    /// The position of the next byte, counted from the start of the packet.
     public private(set) var offset = 0
 
-    /// Begins at the first of `bytes`; `packet` is the name that errors carry.
+    /// Creates a reader at the start of `bytes`; `packet` is the name used in errors.
     @_lifetime(copy bytes)
     public init(_ bytes: Span<UInt8>, packet: String) {
         self.bytes = bytes
         self.packet = packet
     }
 
-    /// The number of bytes not yet read.
+    /// Number of unread bytes.
     public var remaining: Int { bytes.count &- offset }
 
-    /// True when every byte was read.
+    /// True if all bytes were read.
     public var isAtEnd: Bool { offset == bytes.count }
 
-    /// The next byte.
+    /// Reads the next byte.
     @_lifetime(self: copy self)
     public mutating func readUInt8(_ field: String) throws(DecodingError) -> UInt8 {
         try require(1, field)
@@ -32,31 +33,31 @@ public struct ByteReader: ~Escapable {
         return value
     }
 
-    /// The next byte as a signed number, such as an RSSI in dBm.
+    /// Reads the next byte as a signed number, such as an RSSI in dBm.
     @_lifetime(self: copy self)
     public mutating func readInt8(_ field: String) throws(DecodingError) -> Int8 {
         Int8(bitPattern: try readUInt8(field))
     }
 
-    /// The next two bytes.
+    /// Reads the next two bytes.
     @_lifetime(self: copy self)
     public mutating func readUInt16(_ field: String) throws(DecodingError) -> UInt16 {
         UInt16(truncatingIfNeeded: try readInteger(byteCount: 2, field))
     }
 
-    /// The next four bytes.
+    /// Reads the next four bytes.
     @_lifetime(self: copy self)
     public mutating func readUInt32(_ field: String) throws(DecodingError) -> UInt32 {
         UInt32(truncatingIfNeeded: try readInteger(byteCount: 4, field))
     }
 
-    /// The next eight bytes.
+    /// Reads the next eight bytes.
     @_lifetime(self: copy self)
     public mutating func readUInt64(_ field: String) throws(DecodingError) -> UInt64 {
         try readInteger(byteCount: 8, field)
     }
 
-    /// The next sixteen bytes.
+    /// Reads the next sixteen bytes.
     @_lifetime(self: copy self)
     public mutating func readUInt128(_ field: String) throws(DecodingError) -> UInt128 {
         try require(16, field)
@@ -64,13 +65,13 @@ public struct ByteReader: ~Escapable {
         return UInt128(try readUInt64(field)) &<< 64 | UInt128(low)
     }
 
-    /// The next six bytes, as an address.
+    /// Reads the next six bytes as an address.
     @_lifetime(self: copy self)
     public mutating func readAddress(_ field: String) throws(DecodingError) -> BluetoothAddress {
         BluetoothAddress(rawValue: try readInteger(byteCount: 6, field))
     }
 
-    /// The next 2, 4 or 16 bytes as a UUID.
+    /// Reads the next 2, 4 or 16 bytes as a UUID.
     @_lifetime(self: copy self)
     public mutating func readUUID(byteCount: Int, _ field: String) throws(DecodingError) -> BluetoothUUID {
         switch byteCount {
@@ -85,7 +86,7 @@ public struct ByteReader: ~Escapable {
         }
     }
 
-    /// The next `count` bytes, in place.
+    /// Reads the next `count` bytes without copying them.
     @_lifetime(self: copy self)
     @_lifetime(copy self)
     public mutating func readSpan(count: Int, _ field: String) throws(DecodingError) -> Span<UInt8> {
@@ -95,13 +96,13 @@ public struct ByteReader: ~Escapable {
         return bytes.extracting(start..<offset)
     }
 
-    /// The next `count` bytes, copied.
+    /// Reads a copy of the next `count` bytes.
     @_lifetime(self: copy self)
     public mutating func readBytes(count: Int, _ field: String) throws(DecodingError) -> [UInt8] {
         [UInt8](copying: try readSpan(count: count, field))
     }
 
-    /// All that is left, in place.
+    /// Reads all remaining bytes without copying them.
     @_lifetime(self: copy self)
     @_lifetime(copy self)
     public mutating func readRest() -> Span<UInt8> {
@@ -110,12 +111,12 @@ public struct ByteReader: ~Escapable {
         return bytes.extracting(start..<offset)
     }
 
-    /// Refuses a packet of which bytes are left over.
+    /// Throws an error if unread bytes remain.
     public func expectEnd() throws(DecodingError) {
         guard isAtEnd else { throw error("end", .trailing(count: remaining)) }
     }
 
-    /// An error about a field at the cursor, for checks that the reader cannot make.
+    /// Returns an error about a field at the cursor, for checks outside the reader.
     public func error(_ field: String, _ reason: DecodingError.Reason) -> DecodingError {
         DecodingError(packet: packet, field: field, offset: offset, reason: reason)
     }
@@ -139,7 +140,7 @@ public struct ByteReader: ~Escapable {
 }
 
 extension [UInt8] {
-    /// The bytes of a span, copied.
+    /// Creates a copy of a span.
     public init(copying span: Span<UInt8>) {
         self.init()
         reserveCapacity(span.count)
@@ -154,7 +155,7 @@ public struct ByteWriter: Sendable {
     /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
-    /// An empty packet.
+    /// Creates an empty packet.
     public init(reservingCapacity capacity: Int = 32) {
         bytes.reserveCapacity(capacity)
     }
@@ -187,7 +188,7 @@ public struct ByteWriter: Sendable {
         }
     }
 
-    /// Appends a UUID as two bytes where it has a 16-bit form, else as sixteen; ATT knows no 32-bit form (Core 6.0, Vol
+    /// Appends a UUID as two bytes if it has a 16-bit form, otherwise as sixteen; ATT has no 32-bit form (Core 6.0, Vol
     /// 3, Part F, 3.2.1).
     public mutating func write(_ value: BluetoothUUID) {
         if let short = value.shortForm16 {
@@ -199,13 +200,13 @@ public struct ByteWriter: Sendable {
     }
 }
 
-/// A value with one form in a packet.
+/// A value with a fixed encoding in packets.
 package protocol ByteWritable {
     func write(to writer: inout ByteWriter)
 }
 
 extension ByteWriter {
-    /// The bytes of these values, one after the other.
+    /// Returns the concatenated encodings of the values.
     package static func bytes<each Value: ByteWritable>(_ values: repeat each Value) -> [UInt8] {
         var writer = ByteWriter()
         repeat (each values).write(to: &writer)
@@ -234,15 +235,15 @@ extension BluetoothAddress: ByteWritable {
 }
 
 extension Span<UInt8> {
-    /// The eight bytes from `offset` on as a little-endian number; like a subscript, it stops the program out of
-    /// bounds.
+    /// Returns the eight bytes from `offset` on as a little-endian number; traps if they are out of bounds, like a
+    /// subscript.
     @inlinable @inline(__always)
     func word(at offset: Int) -> UInt64 {
         // Sound: the bounds are checked, and any eight bytes are a number.
         UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// True where these bytes begin with all of `prefix`, compared sixteen at a time.
+    /// Returns true if these bytes start with `prefix`, comparing sixteen bytes at a time.
     @inlinable @inline(__always)
     public func begins(with prefix: Span<UInt8>) -> Bool {
         let count = prefix.count
@@ -255,7 +256,7 @@ extension Span<UInt8> {
             return word(at: 0) == prefix.word(at: 0) && word(at: count &- 8) == prefix.word(at: count &- 8)
         }
         let last = count &- 16
-        // The last two words overlap those before where the count is no multiple of sixteen.
+        // The last two words overlap the previous ones if the count is not a multiple of sixteen.
         var difference = self.difference(prefix, at: last)
         var offset = 0
         while offset < last {
@@ -265,7 +266,7 @@ extension Span<UInt8> {
         return difference == SIMD2<UInt64>()
     }
 
-    /// The bits in which sixteen bytes differ; both spans have them.
+    /// Returns the differing bits of sixteen bytes, which both spans must contain.
     @inlinable @inline(__always)
     func difference(_ other: Span<UInt8>, at offset: Int) -> SIMD2<UInt64> {
         // Sound: `begins` has compared the counts, and any sixteen bytes are two numbers.
@@ -275,31 +276,31 @@ extension Span<UInt8> {
     }
 }
 
-/// The refusal of a packet's bytes: the packet, the field, its place, and the fault.
+/// An error while decoding a packet: the packet, the field, its position, and the fault.
 public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The fault of a field.
     public enum Reason: Equatable, Sendable {
-        /// The field needs more bytes than are left.
+        /// The field needs more bytes than remain.
         case truncated(needed: Int, available: Int)
-        /// Bytes are left over after the last field.
+        /// Bytes remain after the last field.
         case trailing(count: Int)
-        /// A length that the sender names, and that no packet of this kind can have.
+        /// A length field has a value that is impossible for this packet.
         case invalidLength(Int)
         case invalidValue(UInt64)
         /// The code (opcode, event code) belongs to another packet.
         case unexpectedCode(UInt16)
     }
 
-    /// The packet's name in the specification's words, such as `Read By Type Response`.
+    /// The packet's name as in the specification, such as `Read By Type Response`.
     public var packet: String
     /// The field's name.
     public var field: String
-    /// The field's beginning, in bytes from the packet's first.
+    /// The field's offset from the start of the packet, in bytes.
     public var offset: Int
     /// The field's fault.
     public var reason: Reason
 
-    /// An error with all of its fields.
+    /// Creates an error with all of its fields.
     public init(packet: String, field: String, offset: Int, reason: Reason) {
         self.packet = packet
         self.field = field
@@ -307,7 +308,7 @@ public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible
         self.reason = reason
     }
 
-    /// One line for people: packet, field, offset and fault.
+    /// A one-line message: packet, field, offset and fault.
     public var description: String {
         let fault =
             switch reason {
@@ -321,20 +322,20 @@ public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible
     }
 }
 
-/// Hexadecimal text, in capitals.
+/// Conversions to and from hexadecimal text, written in capitals.
 public enum Hexadecimal {
-    /// The last `digits` hexadecimal digits of `value`, with leading zeros.
+    /// Returns the last `digits` hexadecimal digits of `value`, with leading zeros.
     public static func text(_ value: UInt64, digits: Int) -> String {
         let plain = String(value, radix: 16, uppercase: true)
         return String(repeating: "0", count: max(0, digits - plain.utf8.count)) + plain
     }
 
-    /// Two digits a byte, such as `0D0A`.
+    /// Returns two digits per byte, such as `0D0A`.
     public static func text(_ bytes: some Sequence<UInt8>) -> String {
         bytes.reduce(into: "") { $0 += text(UInt64($1), digits: 2) }
     }
 
-    /// The bytes of pairs of digits, in letters of either case; nil for anything else.
+    /// Parses pairs of hexadecimal digits in either case; returns nil for any other text.
     public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var first: UInt8?

@@ -6,7 +6,7 @@ import Devices
 import LinuxIO
 import SystemPackage
 
-/// The tables `[beacons]` and `[beacons.actions.NAME]` of the configuration (SW-1).
+/// Tables `[beacons]` and `[beacons.actions.NAME]` of the configuration (SW-1).
 package struct BeaconConfiguration: Equatable, Sendable {
     package var regionsFile: String?
     package var watched: [BeaconMonitor.Group] = []
@@ -29,7 +29,7 @@ package struct BeaconConfiguration: Equatable, Sendable {
     package init() {}
 
     static let pathLosses = 1.0...6.0
-    /// The hours between two fetches that are allowed: at most a year.
+    /// Permitted interval between two fetches, in hours: at most a year.
     static let updateIntervals = 1...8760
 
     package var settings: RegionWatch.Settings {
@@ -39,27 +39,27 @@ package struct BeaconConfiguration: Equatable, Sendable {
         return settings
     }
 
-    /// True where the daemon has something to listen for.
+    /// True if the daemon must scan for beacons.
     package var isWatching: Bool { !watched.isEmpty || !actions.isEmpty }
 }
 
-/// What happens as a region is entered and left (D-30): `[beacons.actions.NAME]`.
+/// Action on entry to and exit from a region (D-30): `[beacons.actions.NAME]`.
 ///
 ///     [beacons.actions.badge]
 ///     do = "type"
 ///     unauthenticated = true
 package struct BeaconAction: Equatable, Sendable {
     package enum Deed: String, Hashable, Sendable, CaseIterable {
-        /// Received data is typed only while the region is inside.
+        /// Type received data only while inside the region.
         case gate
-        /// The key code of the beacon that enters the region is typed, as a barcode.
+        /// Type the key code of the beacon that enters the region, as a barcode.
         case type
-        /// The hook is told of entry and exit.
+        /// Run the hook on entry and exit.
         case hook
-        /// Clients are told of entry and exit, as of every region that is watched.
+        /// Notify clients of entry and exit, as for every watched region.
         case event
 
-        /// Whether anybody who copies the beacon gains by it.
+        /// True if a copy of the beacon could trigger or release typing: `unauthenticated = true` is required.
         package var wantsConsent: Bool { self == .gate || self == .type }
     }
 
@@ -76,7 +76,7 @@ package struct BeaconAction: Equatable, Sendable {
         self.deed = deed
     }
 
-    /// The action that a table describes, nil where something of it is wrong; and what.
+    /// Parses the action in a table; returns nil and the faults if it has any.
     static func read(_ members: [TOMLMember], name: String, line: Int) -> (BeaconAction?, [ConfigurationFault]) {
         var reader = TOMLTableReader(members, line: line)
         let region = reader.need("region") { (value: TOMLValue) throws(UnfitValue) in
@@ -137,7 +137,7 @@ extension Configuration {
         return faults
     }
 
-    /// What contradicts each other in `[beacons]`, with the keys that it is about.
+    /// Contradictory and unfit values of `[beacons]` and its actions, with the keys concerned.
     var beaconContradictions: [(keys: [String], reason: String)] {
         var faults: [(keys: [String], reason: String)] = []
         if let identity = beacons.advertised,
@@ -175,7 +175,7 @@ extension Configuration {
         return faults
     }
 
-    /// The regions and key codes of the file that the configuration names; none where it names none.
+    /// Reads the region file named by the configuration; returns an empty catalogue if it names none.
     package func regions() throws(ConfigurationError) -> RegionCatalogue {
         guard let path = beacons.regionsFile else { return RegionCatalogue(RegionFile()) }
         let bytes: [UInt8]

@@ -3,21 +3,21 @@
 import Devices
 package import Texts
 
-/// Commands to a device, strictly one after another, each with its reply and its time-out (BT-6), as a pure state machine.
+/// State machine that sends commands to a device one at a time, each with its reply and its time-out (BT-6).
 ///
-/// A reply may be split over notifications, or share one with bytes that are not of it. Bytes before a reply are skipped;
-/// those behind the last one are handed back.
+/// A reply may be split over notifications, or share one with other bytes. Bytes before a reply are skipped; bytes
+/// after the last one are returned.
 package struct ChatScript: Sendable {
     package static let mostCommands = 32
-    /// The most bytes that are kept while they are not looked at; a notification has at most half of it.
+    /// Maximum number of buffered bytes; a notification has at most half of it.
     private static let mostBytes = 1024
 
-    /// A reply did not come in time.
+    /// Time-out of a reply.
     package struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
         package var command: Int
-        /// How long it was waited for, at the last attempt.
+        /// Time-out of the last attempt.
         package var timeout: Duration
-        /// Bytes that came and were not the reply; what they were is nobody's business (D-6).
+        /// Number of bytes received that were not the reply; their contents are not reported (D-6).
         package var otherBytes: Int
 
         package init(command: Int, timeout: Duration, otherBytes: Int) {
@@ -26,7 +26,7 @@ package struct ChatScript: Sendable {
             self.otherBytes = otherBytes
         }
 
-        /// The failure in one sentence, for people.
+        /// Failure in one sentence, for people.
         package var message: Message {
             let time = TimeText.text(timeout)
             return otherBytes == 0
@@ -34,16 +34,16 @@ package struct ChatScript: Sendable {
                 : LinkFaultText.otherReply.message("\(command)", time, "\(otherBytes)")
         }
 
-        /// The failure in one English sentence, for logs.
+        /// Failure in one English sentence, for logs.
         package var description: String { message.english }
     }
 
     package enum Step: Equatable, Sendable {
-        /// Write these bytes, and call `written` when that is done.
+        /// Write these bytes, and call `written` once that is done.
         case write([UInt8])
-        /// Wait for what comes, and for the deadline.
+        /// Wait for input, or for the deadline.
         case wait
-        /// Every command has had its reply; what came behind the last one is handed back.
+        /// Every command was answered; the bytes after the last reply are returned.
         case finished([UInt8])
         case failed(Failure)
     }
@@ -59,10 +59,10 @@ package struct ChatScript: Sendable {
     private var attempt = 1
     private var state = State.idle
     private var memory: HexTemplate.Memory = [:]
-    /// The bytes received that may be the beginning of the reply.
+    /// Received bytes that may be the beginning of the reply.
     private var bytes: ArraySlice<UInt8> = []
     private var otherBytes = 0
-    /// When `handleDeadline` wants to be called; nil while no reply is waited for.
+    /// Time at which to call `handleDeadline`; nil while no command is running.
     package private(set) var deadline: Duration?
 
     package init(_ commands: [Command]) {
@@ -74,14 +74,14 @@ package struct ChatScript: Sendable {
         return start(now)
     }
 
-    /// The bytes of the last `write` are written.
+    /// Notes that the bytes of the last `write` were written.
     package mutating func written(now: Duration) -> Step {
         guard case .running(false, let isAnswered) = state else { return .wait }
         state = .running(isWritten: true, isAnswered: isAnswered)
         return advance(now)
     }
 
-    /// Takes bytes that the device sent.
+    /// Handles bytes from the device.
     package mutating func receive(_ received: [UInt8], now: Duration) -> Step {
         switch state {
         case .idle:
@@ -124,7 +124,7 @@ package struct ChatScript: Sendable {
         let command = commands[index]
         let output = command.send.map { $0.bytes(memory) }
         deadline = now + command.timeout
-        // Bytes that came before a command was sent are no reply to it.
+        // Bytes received before a command was sent are no reply to it.
         if output != nil {
             otherBytes &+= bytes.count
             bytes = []
@@ -137,7 +137,7 @@ package struct ChatScript: Sendable {
         return .write(output)
     }
 
-    /// Looks for the reply in what came, and drops what cannot begin it.
+    /// Searches the received bytes for the reply, and drops those that cannot begin it.
     private mutating func search() {
         guard case .running(let isWritten, false) = state, index < commands.count,
             let expected = commands[index].expect
@@ -165,17 +165,17 @@ package struct ChatScript: Sendable {
     }
 
     package struct Command: Hashable, Sendable {
-        /// The shortest and the longest time-out.
+        /// Permitted time-outs.
         package static let timeouts = Duration.milliseconds(10)...Duration.seconds(60)
         package static let mostAttempts = 10
 
-        /// The bytes to write; nil where the device speaks first.
+        /// Bytes to write; nil if the device sends first.
         package var send: HexTemplate?
-        /// The reply to wait for; nil to go on as soon as it is written.
+        /// Reply to wait for; nil to continue as soon as the bytes are written.
         package var expect: HexTemplate?
-        /// How long the reply may take.
+        /// Maximum time of each attempt, from the start of the write to the end of the reply.
         package var timeout: Duration
-        /// How often it is written before the reply is given up.
+        /// Number of attempts before the script fails.
         package var attempts: Int
 
         package init(send: HexTemplate?, expect: HexTemplate?, timeout: Duration = .seconds(2), attempts: Int = 1) {

@@ -9,9 +9,9 @@ import Texts
 import Typing
 
 extension Configuration {
-    /// Reads the file; a file that is not there says nothing, unless `mustExist`.
+    /// Reads the configuration file; a missing file counts as empty, unless `mustExist`.
     ///
-    /// Nothing is changed by a file that is wrong: whoever reads one again keeps what was read before.
+    /// A faulty file changes nothing: on a reload, the caller keeps the previous configuration.
     package static func read(_ path: FilePath, mustExist: Bool = false) throws(ConfigurationError) -> Configuration {
         let bytes: [UInt8]
         do throws(Errno) {
@@ -26,7 +26,7 @@ extension Configuration {
         }
     }
 
-    /// Parses the text of a file; `refusal` makes the error of its faults.
+    /// Parses the text of a file; `refusal` makes the error for its faults.
     private static func parse<Value>(
         _ bytes: [UInt8],
         of path: String,
@@ -41,9 +41,9 @@ extension Configuration {
         }
     }
 
-    /// The profiles that are tried on a device, in this order: the first that it offers is used.
+    /// Returns the profiles to try on a device, in this order: the first one that it offers is used.
     ///
-    /// With `auto` those of the file come first, since whoever wrote one means it, and then the built-in ones.
+    /// With `auto`, the file's own profiles come before the built-in ones, because they were added deliberately.
     package func profiles() throws(ConfigurationError) -> [Profile] {
         if profile == Self.anyProfile { return ownProfiles + Profile.builtIn }
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
@@ -58,29 +58,29 @@ extension Configuration {
         }
         return try Self.parse(bytes, of: profile, ConfigurationError.profileFaults) {
             text throws(ConfigurationFaults) in
-            // A file's profile is named by its path's last word, without its ending.
+            // The profile is named after the file, without its extension.
             [try Profile(text: text, name: FilePath(profile).stem ?? profile)]
         }
     }
 
-    /// True where the profile is a path: it has what no name has.
+    /// True if the profile is a path: it contains a character that names cannot have.
     var isProfileFile: Bool { !Self.isPlainName(profile, Profile.longestName) }
 
     package var files: [String] {
         [table.flatMap { ByteTable(named: $0) == nil ? $0 : nil }, isProfileFile ? profile : nil].compactMap(\.self)
     }
 
-    /// The table's name or file: the one that is set, or that of the only profile, or the first of the built-in ones.
+    /// Returns the name or file of the table: the configured one, or that of the only profile, or the default table.
     package func tableName(_ profiles: [Profile]) -> String {
         table ?? (profiles.count == 1 ? profiles.first?.table : nil) ?? ByteTable.BuiltIn.linble.rawValue
     }
 
-    /// The least security of a link with a device of one of these profiles, whichever it is.
+    /// Returns the minimum security of a link with a device of any of these profiles.
     package func leastSecurity(_ profiles: [Profile]) -> GATTLinkSecurity.Level {
         max(security, profiles.map(\.security).min() ?? .none)
     }
 
-    /// The layout that the reader of the keys uses.
+    /// Returns the layout that applications use.
     package func keyboardLayout() throws(ConfigurationError) -> KeyboardLayout {
         do throws(TypingError) {
             return try LayoutSource.layout(layout)
@@ -89,7 +89,7 @@ extension Configuration {
         }
     }
 
-    /// The settings of a keyboard for that device, after every file that the configuration names was read and checked.
+    /// Makes the settings of a keyboard for a device, after reading and checking all files named by the configuration.
     package func settings(device: DeviceSelector?) throws(ConfigurationError) -> KeyboardSettings {
         let profiles = try profiles()
         let security = leastSecurity(profiles)
@@ -103,7 +103,7 @@ extension Configuration {
         }
         let pace: Pace
         do throws(Pace.StallError) {
-            // Other ends than the keyboard have no queue of events to run over.
+            // Outputs other than the keyboard have no event queue that could overflow.
             pace =
                 destination == .keyboard
                 ? try Pace(self.pace, stall: stall?.inNanoseconds, queue: queue) : try Pace(.console, queue: queue)
@@ -134,7 +134,8 @@ extension Configuration {
         )
     }
 
-    /// Checks the files and texts that the configuration names, and keys without effect; `lines` finds the faulty key.
+    /// Checks the files and texts named by the configuration, and finds keys without effect; `lines` has the keys that
+    /// are set.
     package func faults(_ lines: [String: Int]) -> [(keys: [String], error: ConfigurationError)] {
         var faults: [(keys: [String], error: ConfigurationError)] = []
         func check<Value>(_ keys: [String], _ body: () throws(ConfigurationError) -> Value) -> Value? {

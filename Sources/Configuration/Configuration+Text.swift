@@ -6,7 +6,7 @@ import Keystrokes
 import Texts
 import Typing
 
-/// Everything that is wrong with a text, at least one fault.
+/// All faults of a text, at least one.
 package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConvertible {
     package let faults: [ConfigurationFault]
 
@@ -21,7 +21,7 @@ extension Configuration {
     package static let largestText = 64 * 1024
     package static let mostProfiles = 32
 
-    /// Reads the configuration's text: TOML of at most `largestText` bytes.
+    /// Parses the text of a configuration: TOML of at most `largestText` bytes.
     package init(text: String) throws(ConfigurationFaults) {
         self.init()
         let members = try TOMLValue.table(of: text, limit: Self.largestText)
@@ -75,7 +75,7 @@ extension Configuration {
         }
     }
 
-    /// The place of what is no key of a table: a command, or another table; nil where it has none.
+    /// Returns a hint about the right place of a misplaced key: a command, or another table; nil if there is none.
     private static func elsewhere(_ name: String) -> String? {
         if ["device", "name", "address"].contains(name) { return "; `blewedge use DEVICE` chooses the device" }
         let sections = ConfigurationKey.all.filter { $0.name == name }.map(\.section)
@@ -83,7 +83,7 @@ extension Configuration {
         return section.isEmpty ? "; it belongs above the first table" : "; it is a key of [\(section)]"
     }
 
-    /// The line of each key of a text, by its path; empty for what is not TOML.
+    /// Returns the line of each key of a text, by its path; empty if the text is not TOML.
     package static func lines(of text: String) -> [String: Int] {
         var lines: [String: Int] = [:]
         for member in (try? TOMLValue.table(of: text)) ?? [] {
@@ -125,7 +125,7 @@ extension Configuration {
         return nil
     }
 
-    /// Whether a name has small letters, digits and hyphens only, from one to so many.
+    /// Returns true if a name consists of 1 to `most` lower-case ASCII letters, digits and hyphens.
     static func isPlainName(_ name: String, _ most: Int) -> Bool {
         let isPlain = name.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "-")
@@ -164,12 +164,13 @@ extension Configuration {
         return faults
     }
 
-    /// The configuration as TOML, which reads as the same; `isCommented` explains keys, defaults as comments.
+    /// Formats the configuration as TOML that parses as the same; `isCommented` adds explanations, and defaults as
+    /// comments.
     package func text(isCommented: Bool = false) -> String {
         let defaults = Configuration()
         var lines: [String] = []
         var section = ""
-        // Without beacons, keys for their server are left out.
+        // Without beacons, the keys for a beacon server are omitted.
         let hidden = beacons == defaults.beacons ? ConfigurationKey.serversKeys : []
         for key in ConfigurationKey.all where !hidden.contains(key.path) {
             let value = key.text(self)
@@ -249,7 +250,7 @@ extension Configuration {
 }
 
 extension Configuration.BarcodeMode {
-    /// The rules, with what is typed around a barcode.
+    /// Makes the barcode rules with the text typed around a barcode.
     func rules(prefix: BarcodeAffix, suffix: BarcodeAffix?) throws(BarcodeRules.Fault) -> BarcodeRules {
         try BarcodeRules(
             terminators: terminators,

@@ -7,11 +7,11 @@ import LinuxIO
 package import Texts
 package import Typing
 
-/// The settings of the configuration file; a key that the file leaves out has the default of its property here.
+/// Settings of the configuration file; a property's default applies to a key missing in the file.
 ///
-/// `ConfigurationKey.all` is the table of its keys, with the meaning of each.
+/// `ConfigurationKey.all` is the table of the keys, with their meanings.
 package struct Configuration: Sendable, Equatable {
-    /// Scan mode's rules, as the file has them: for whole barcodes, before a layout is known.
+    /// Rules of scan mode as configured, before the layout is known.
     package struct BarcodeMode: Sendable, Equatable {
         package var isOn = false
         package var terminators = BarcodeRules.defaultTerminators
@@ -25,10 +25,10 @@ package struct Configuration: Sendable, Equatable {
         package init() {}
     }
 
-    /// The profile's name that means: the first of the known profiles that the device offers.
+    /// Profile name that stands for the first known profile that the device offers.
     package static let anyProfile = "auto"
     package static let greatestAge = Duration.seconds(3600)
-    /// How often the list of devices may be refreshed.
+    /// Allowed intervals between refreshes of the device list.
     package static let refreshPeriods = Duration.milliseconds(100)...Duration.seconds(3600)
     package static let terminals = 1...63
 
@@ -62,16 +62,16 @@ package struct Configuration: Sendable, Equatable {
 
     package init() {}
 
-    /// Where a device carries its address besides the one on the air; nil for nowhere.
+    /// Place of the address that devices carry in their manufacturer data; nil for none.
     package var advertisedAddress: ManufacturerAddressField? {
         addressOffset.map { ManufacturerAddressField(offset: $0, isReversed: isAddressReversed) }
     }
 }
 
-/// Why a text is refused, and where.
+/// Error in the text of a configuration or a profile: its line, if known, and its description.
 package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
     package var line: Int?
-    /// The description of the fault: the value that is there, and the one that is wanted.
+    /// Description of the fault: the actual value, and the expected one.
     package var reason: String
 
     package init(line: Int?, reason: String) {
@@ -82,8 +82,7 @@ package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConver
     package var description: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
-/// All that a configuration says, and that the files and keymaps say which it names, as they are at one moment: so that
-/// reading it again tells whether anything has changed.
+/// Snapshot of a configuration and of the files and keymaps that it names, to detect changes on a reload.
 package struct ConfigurationReading: Equatable, Sendable {
     private let configuration: Configuration
     private let profiles: [Profile]
@@ -92,7 +91,7 @@ package struct ConfigurationReading: Equatable, Sendable {
     private let snippets: Snippets
     private let regions: RegionFile
 
-    /// Reads everything that the configuration names, and the file of snippets beside it.
+    /// Reads everything that the configuration names, and the snippet file beside it.
     package init(_ configuration: Configuration, snippets path: String) throws(ConfigurationError) {
         self.configuration = configuration
         profiles = try configuration.profiles()

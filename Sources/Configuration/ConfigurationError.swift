@@ -5,10 +5,10 @@ package import Keystrokes
 package import SystemPackage
 package import Typing
 
-/// The reason for which a configuration, or a file that it names, cannot be used.
+/// Reason why a configuration, or a file that it names, cannot be used.
 package enum ConfigurationError: Error, Equatable, Sendable {
     case unreadable(FilePath, Errno)
-    /// The file of this path is no UTF-8.
+    /// The file at this path is not valid UTF-8.
     case notText(String)
     case faults(String, ConfigurationFaults)
     case unknownProfile(String, known: [String])
@@ -22,7 +22,7 @@ package enum ConfigurationError: Error, Equatable, Sendable {
     case barcodes(BarcodeRules.Fault)
     /// The prefix or the suffix of barcodes, by its key.
     case affix(String, BarcodeAffix.Fault)
-    /// A key is set, and not the one on which it depends.
+    /// A key is set, but not the one on which it depends.
     case noEffect(String, without: String)
     case typing(TypingError)
     case keyboard(KeyboardError)

@@ -8,7 +8,7 @@ import Texts
 import Typing
 
 extension ConfigurationKey {
-    /// Every key, in the order in which `config show` has them: the file's own first, then table by table.
+    /// All keys, in the order of `config show`: the top-level ones first, then table by table.
     package static let all: [ConfigurationKey] = file + barcodeModeKeys + otherTables + beaconKeys
 
     private static let file: [ConfigurationKey] = [
@@ -242,7 +242,7 @@ extension ConfigurationKey {
         ),
     ]
 
-    /// The keys of `[beacons]`.
+    /// Keys of `[beacons]`.
     static let beaconKeys: [ConfigurationKey] = [
         text(
             "beacons.regions",
@@ -343,18 +343,18 @@ extension ConfigurationKey {
         ),
     ]
 
-    /// The keys that mean something to a server only.
+    /// Keys that affect only a beacon server.
     static let serversKeys: Set = [
         "beacons.update-interval", "beacons.test-mode", "beacons.edition", "beacons.version",
     ]
 
-    /// A text that a server tells a genuine program by: no other than the default is allowed.
+    /// Makes a key for a text by which a server recognises this program; only the default is allowed.
     private static func constant(_ name: String, _ path: Place<String>, _ summary: String) -> Self {
         let only = Configuration()[keyPath: path]
         return word(name, path, summary, wanted: quoted(only), read: { $0 == only ? $0 : nil }, write: { $0 })
     }
 
-    /// The values of words with commas between, each once; nil where one is none, or there is none at all.
+    /// Parses words separated by commas; returns nil if a word is unknown or repeated, or if there is none.
     private static func words<Value>(_ text: String, _ read: (String) -> Value?) -> [Value]? {
         let words = text.split(separator: ",").map { $0.filter { $0 != " " } }
         let values = words.compactMap(read)

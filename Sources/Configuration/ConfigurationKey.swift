@@ -3,22 +3,22 @@
 import Texts
 import Typing
 
-/// A key of the configuration file: its name, what it means, and how it is read and written.
+/// Key of the configuration file: its name, its meaning, and its conversions.
 package struct ConfigurationKey: Sendable {
     typealias Place<Value> = any WritableKeyPath<Configuration, Value> & Sendable
 
-    /// Its name, with the table's that it stands in before it: `gate.vt`.
+    /// Full name, including its table: `gate.vt`.
     package let path: String
-    /// The table that it stands in; empty for the file itself.
+    /// Table of the key; empty for the top level of the file.
     package let section: String
     package let name: String
     package let summary: String
-    /// A value as an example, for a key that has no default; else empty.
+    /// Example value for a key without a default; else empty.
     let example: String
     let set: @Sendable (inout Configuration, TOMLValue) throws(UnfitValue) -> Void
     let text: @Sendable (Configuration) -> String?
 
-    /// The key without which this one has no effect; nil for none.
+    /// Key required for this one to have an effect; nil for none.
     var condition: String? {
         switch path {
         case "scan-mode.on": nil
@@ -105,7 +105,7 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
-    /// A text that is one of a few, or reads as something.
+    /// Makes a key with a text value that `read` converts.
     static func word<Value>(
         _ name: String,
         _ path: Place<Value>,
@@ -128,7 +128,7 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
-    /// One of a few words, each of which has a meaning.
+    /// Makes a key whose value is one of a few words.
     static func choice<Value: CaseIterable & RawRepresentable<String> & SendableMetatype>(
         _ name: String,
         _ path: Place<Value>,
@@ -138,7 +138,7 @@ package struct ConfigurationKey: Sendable {
         return word(name, path, summary, wanted: wanted, read: { Value(rawValue: $0) }, write: { $0.rawValue })
     }
 
-    /// One of a few numbers, each of which has a meaning.
+    /// Makes a key whose value is one of a few numbers.
     static func numberChoice<Value: CaseIterable & RawRepresentable<Int> & SendableMetatype>(
         _ name: String,
         _ path: Place<Value>,
@@ -154,7 +154,7 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
-    /// A name or a path, which has at least one character.
+    /// Makes a key whose value is a name or a path of at least one character.
     static func name(_ name: String, _ path: Place<String>, _ summary: String, wanted: String) -> Self {
         word(name, path, summary, wanted: wanted, read: { $0.isEmpty ? nil : $0 }, write: { $0 })
     }

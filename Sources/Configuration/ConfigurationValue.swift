@@ -4,7 +4,7 @@ import BluetoothLE
 import Keystrokes
 import Texts
 
-/// A value that is not what its key wants: what it wants, in words.
+/// Error for a value that its key does not accept: a description of the accepted values.
 struct UnfitValue: Error {
     var wanted: String
 
@@ -13,7 +13,7 @@ struct UnfitValue: Error {
     }
 }
 
-// The kinds of values, each with its check, for keys of the configuration and of profiles alike.
+// Kinds of values, each with its check, for keys of configurations and profiles alike.
 
 extension TOMLValue {
     func text(_ wanted: String = "a text in quotes") throws(UnfitValue) -> String {
@@ -45,7 +45,7 @@ extension TOMLValue {
         }
     }
 
-    /// A length of time within bounds: a text with its unit, or whole seconds.
+    /// Returns a duration within bounds: a text with its unit, or whole seconds.
     func time(_ range: ClosedRange<Duration>) throws(UnfitValue) -> Duration {
         let value: Duration? =
             switch kind {
@@ -77,7 +77,7 @@ extension TOMLValue {
         }
     }
 
-    /// The value as a fault names it: quoted text, a number, or the name of its type.
+    /// Value as named in a fault: quoted text, a number, or the name of its type.
     var shown: String {
         switch kind {
         case .string(let text): JSONObject.quoted(text)
@@ -90,7 +90,7 @@ extension TOMLValue {
     }
 }
 
-/// The members of a table, taken one after another by key; what is not taken in the end is unknown.
+/// Reader of the members of a table by key; members that were not read are unknown keys.
 struct TOMLTableReader {
     private(set) var faults: [ConfigurationFault] = []
     private var members: [TOMLMember]
@@ -102,7 +102,7 @@ struct TOMLTableReader {
         self.line = line
     }
 
-    /// The value of the key, converted by `read`; nil where the key is missing, or its value was noted as a fault.
+    /// Returns the value of a key, converted by `read`; nil if the key is missing, or its value was noted as a fault.
     mutating func take<Value>(_ key: String, _ read: (TOMLValue) throws(UnfitValue) -> Value) -> Value? {
         known.append(key)
         guard let index = members.firstIndex(where: { $0.key == key }) else { return nil }
@@ -115,7 +115,7 @@ struct TOMLTableReader {
         }
     }
 
-    /// The value of a key that has to be there: as `take`, and a missing key is noted as a fault.
+    /// Returns the value of a required key like `take`, and notes a missing key as a fault.
     mutating func need<Value>(_ key: String, _ read: (TOMLValue) throws(UnfitValue) -> Value) -> Value? {
         let isThere = members.contains { $0.key == key }
         if !isThere { note(line, "\(key) is missing") }
@@ -135,7 +135,7 @@ struct TOMLTableReader {
         members = []
     }
 
-    /// Names what may have been meant, or what there is.
+    /// Suggests a similar key, or lists the known ones.
     static func suggestion(for key: String, among known: [String]) -> String {
         guard let near = NearestName.of(key, among: known) else {
             return "; there are \(known.sorted().joined(separator: ", "))"

@@ -2,7 +2,7 @@
 
 import Typing
 
-/// Bytes as people write them: a command to send, or the reply that is expected (BT-5, BT-7).
+/// Template of bytes in text form: a command to send, or an expected reply (BT-5, BT-7).
 ///
 ///     A5 01 0d           bytes in hexadecimal, in letters of either case, spaces or none between them
 ///     "AT+START" 0D 0A   text in quotes, as its UTF-8 bytes
@@ -10,36 +10,36 @@ import Typing
 ///     ??                 any byte (in a reply)
 ///     ?1 … ?9            any byte, remembered under its number (in a reply)
 ///     $1                 the byte remembered under that number; also $1^5A, $1+0C, $1-0C, modulo 256
-///     *                  whatever else the same notification brings (at the end of a reply)
+///     *                  the rest of the same notification (at the end of a reply)
 ///
-/// With a key, bytes on the air are each combined with the key's by exclusive or, the key beginning anew when it is over;
-/// check values are taken of the bytes beneath it.
+/// With a key, each byte on the air is XORed with a byte of the key, which repeats; checksums are computed over the
+/// plain bytes.
 package struct HexTemplate: Hashable, Sendable {
     package enum Purpose: Sendable {
         case command
-        /// It is compared with what comes.
+        /// Pattern that received bytes are compared with.
         case reply
     }
 
     package typealias Memory = [UInt8: UInt8]
 
-    /// The outcome of a comparison of bytes with a template.
+    /// Result of comparing bytes with a template.
     package enum Match: Equatable, Sendable {
-        /// Not what was expected, whatever follows.
+        /// The bytes cannot match, whatever follows.
         case none
         case partial
-        /// All of it, in that many bytes.
+        /// The template matches, with this number of bytes.
         case whole(Int)
     }
 
-    /// How a remembered byte is changed before it is used.
+    /// Change applied to a remembered byte before use.
     enum Operation: Hashable, Sendable {
         case xor(UInt8)
         case add(UInt8)
         case subtract(UInt8)
     }
 
-    /// A byte of the template, or several.
+    /// Element of a template: one byte or several.
     enum Element: Hashable, Sendable {
         case byte(UInt8)
         case any
@@ -49,7 +49,7 @@ package struct HexTemplate: Hashable, Sendable {
         case rest
     }
 
-    /// The most bytes of a template.
+    /// Maximum length of a template, in bytes.
     package static let greatestLength = 256
     package static let longestKey = 64
 
@@ -57,7 +57,7 @@ package struct HexTemplate: Hashable, Sendable {
     let elements: [Element]
     let key: [UInt8]
 
-    /// Reads a template; `key` is what bytes on the air are combined with, nothing if it is empty.
+    /// Parses a template; `key` is XORed with the bytes on the air, and may be empty.
     package init(_ text: String, for purpose: Purpose, key: [UInt8] = []) throws(HexTemplateFault) {
         var reader = HexTemplateReader(text)
         let elements = try reader.elements(for: purpose)
@@ -70,20 +70,20 @@ package struct HexTemplate: Hashable, Sendable {
         self.key = key
     }
 
-    /// How many bytes it has at least.
+    /// Minimum length, in bytes.
     package var length: Int { Self.length(elements) }
 
-    /// The numbers under which it remembers bytes.
+    /// Numbers under which the template remembers bytes.
     package var remembers: Set<UInt8> {
         Set(elements.compactMap { if case .remember(let number) = $0 { number } else { nil } })
     }
 
-    /// The numbers whose bytes it uses.
+    /// Numbers of the remembered bytes that the template uses.
     package var uses: Set<UInt8> {
         Set(elements.compactMap { if case .remembered(let number, _) = $0 { number } else { nil } })
     }
 
-    /// The bytes to send; a number that nothing was remembered under stands for 0; configurations cannot name one.
+    /// Returns the bytes to send; an unset number counts as 0, but configurations cannot refer to one.
     package func bytes(_ memory: Memory = [:]) -> [UInt8] {
         var plain: [UInt8] = []
         for element in elements {
@@ -91,14 +91,14 @@ package struct HexTemplate: Hashable, Sendable {
             case .byte(let byte): plain.append(byte)
             case .remembered(let number, let operation): plain.append(operation.applied(to: memory[number] ?? 0))
             case .checksum(let checksum): plain += checksum.value(of: plain)
-            // Not in a command.
+            // Never part of a command.
             case .any, .remember, .rest: break
             }
         }
         return plain.indices.map { masked(plain[$0], at: $0) }
     }
 
-    /// Compares what came with the reply; what it says to remember is in `memory` once the whole has come.
+    /// Compares received bytes with the reply; `memory` gets its remembered bytes on a complete match.
     package func match(_ bytes: ArraySlice<UInt8>, _ memory: inout Memory) -> Match {
         var found = memory
         var plain: [UInt8] = []
@@ -124,7 +124,7 @@ package struct HexTemplate: Hashable, Sendable {
         return .whole(plain.count)
     }
 
-    /// The bytes that an element stands for; nil for any byte.
+    /// Returns the bytes expected for an element; nil for any byte.
     private func expectation(of element: Element, after plain: [UInt8], _ memory: Memory) -> [UInt8?] {
         switch element {
         case .byte(let byte): [byte]
@@ -172,7 +172,7 @@ package struct HexTemplateFault: Error, Equatable, Sendable, CustomStringConvert
     package var description: String { "character \(column): \(reason)" }
 }
 
-/// Reads the text of a `HexTemplate`.
+/// Parser of the text of a `HexTemplate`.
 struct HexTemplateReader {
     private let characters: [Unicode.Scalar]
     private var index = 0
@@ -201,7 +201,7 @@ struct HexTemplateReader {
         return elements
     }
 
-    /// Plain bytes, in hexadecimal and nothing else.
+    /// Parses plain hexadecimal bytes only.
     mutating func bytes() throws(HexTemplateFault) -> [UInt8] {
         var bytes: [UInt8] = []
         while let character = peek() {

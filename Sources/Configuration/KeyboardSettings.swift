@@ -4,18 +4,17 @@ package import BluetoothLE
 package import Devices
 package import Typing
 
-/// The settings of a `KeyboardService`.
+/// Settings of a `KeyboardService`.
 package struct KeyboardSettings: Sendable {
     package var adapter: AdapterTransport
-    /// Which device, from the beginning; nil for none yet.
+    /// Device to use from the start; nil for none yet.
     package var device: DeviceSelector?
-    /// The profiles that are tried on the device, in this order: the first that it offers is used.
+    /// Profiles to try on the device, in this order: the first one that it offers is used.
     package var profiles: [Profile]
-    /// How what it sends is typed.
     package var typing: TypingSettings
-    /// Where devices carry their address besides the one on the air; nil for nowhere (BT-3).
+    /// Place of the address that devices carry in their manufacturer data; nil for none (BT-3).
     package var advertisedAddress: ManufacturerAddressField?
-    /// The least security of a link, whatever its device and its profile.
+    /// Minimum security of a link, whatever its device and its profile.
     package var security: GATTLinkSecurity.Level
 
     package init(
@@ -34,7 +33,7 @@ package struct KeyboardSettings: Sendable {
         self.security = security
     }
 
-    /// The longest that the handshake of one of these profiles may take; zero without one.
+    /// Maximum duration of the handshake of one of these profiles; zero without one.
     package var longestHandshake: Duration {
         profiles.map { $0.handshake.reduce(Duration.zero) { $0 + $1.timeout * $1.attempts } }.max() ?? .zero
     }

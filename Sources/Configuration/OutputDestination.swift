@@ -2,19 +2,19 @@
 
 import Texts
 
-/// Where what a device sends goes.
+/// Destination of the data that a device sends.
 package enum OutputDestination: Hashable, Sendable, CustomStringConvertible {
     case keyboard
-    /// Written to standard output: the text that would be typed, or the bytes as received (D-7).
+    /// Standard output: the text that would be typed, or the bytes as received (D-7).
     case standardOutput
-    /// A pseudo-terminal, found at this path; both ways.
+    /// A pseudo-terminal at this path, in both directions.
     case terminal(String)
-    /// A local socket at this path; both ways, to every client.
+    /// A local socket at this path, in both directions, for every client.
     case socket(String)
 
-    /// How one is written, for people.
+    /// Syntax of a destination, for messages and help.
     package static let form = PlainText.ends.text(.english)
-    /// The longest path: what a local socket's address holds (unix(7)).
+    /// Maximum length of a path, that of a local socket's address (unix(7)).
     package static let longestPath = 107
 
     package init?(_ text: String) {
@@ -47,12 +47,12 @@ package enum OutputDestination: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What becomes of lines for which the queue before a reader of another end has no room.
+/// Policy for lines for which an output client's queue has no room.
 package enum SlowReaderPolicy: String, CaseIterable, Sendable {
-    /// Nothing more is taken from the ring until every reader has room, and there is one.
+    /// Stop reading from the ring until there is a client and every client has room.
     case wait
-    /// The oldest lines of which the reader has got nothing make room.
+    /// Drop the oldest lines that the client has not begun to receive.
     case dropOldest = "drop-oldest"
-    /// The line that comes is dropped, to its end.
+    /// Drop the new line, up to its end.
     case dropNewest = "drop-newest"
 }

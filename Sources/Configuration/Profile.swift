@@ -5,28 +5,28 @@ import Devices
 import Texts
 package import Typing
 
-/// A kind of device: the service and characteristics of its serial port, and how it is spoken to.
+/// Profile of a device type: its serial-port service and characteristics, and its protocol.
 package struct Profile: Hashable, Sendable {
     package static let longestName = 32
 
     package var name: String
-    /// The name that people are shown.
+    /// Name shown to people.
     package var title: String
     package var service: BluetoothUUID
-    /// The characteristic that carries bytes from the device.
+    /// Characteristic that carries bytes from the device.
     package var fromPeripheral: BluetoothUUID
-    /// The characteristic that carries bytes to the device; may be the same.
+    /// Characteristic that carries bytes to the device; may be the same.
     package var toPeripheral: BluetoothUUID
-    /// The commands and replies before the link counts as connected (BT-5); empty for none.
+    /// Commands and replies before the link counts as connected (BT-5); empty for none.
     package var handshake: [ChatScript.Command]
-    /// The frames that the bytes to type come in; nil where they come bare.
+    /// Framing of the bytes to type; nil if they are not framed.
     package var framing: Framing?
-    /// The table for what comes, where none is chosen: a built-in one's name, or a file.
+    /// Default byte table: the name of a built-in table, or a file; nil for none.
     package var table: String?
-    /// The least security of a link with such a device.
+    /// Minimum security of a link with such a device.
     package var security: GATTLinkSecurity.Level
 
-    /// A profile of devices that send bare bytes unasked.
+    /// Makes a profile; by default for devices that send unframed bytes without a handshake.
     package init(
         name: String,
         title: String,
@@ -53,7 +53,7 @@ package struct Profile: Hashable, Sendable {
 private func quoted(_ text: String) -> String { JSONObject.quoted(text, as: .toml) }
 
 extension Profile {
-    /// The profile as TOML, which reads as the same: `[prefix]` is where it stands, nothing for a file of its own.
+    /// Formats the profile as TOML that parses as the same profile; `prefix` is its table, empty for a file of its own.
     package func text(at prefix: String = "") -> String {
         var lines: [String] = []
         if !prefix.isEmpty { lines.append("[\(prefix)]") }
@@ -105,10 +105,10 @@ extension Framing {
     }
 }
 
-// The profiles that need no file, each with the public document that gives its UUIDs.
+// Built-in profiles, each with the public document that defines its UUIDs.
 
 extension Profile {
-    /// The module that this program was made for; "LINBLE キーボード", the module's document: LINBLE UART Service.
+    /// Module that this program was made for; "LINBLE キーボード", the module's document: LINBLE UART Service.
     package static let linble = Profile(
         name: "linble",
         title: "LINBLE UART Service",
@@ -117,7 +117,7 @@ extension Profile {
         toPeripheral: BluetoothUUID(high: 0x27AD_C9CC_35EB_465A, low: 0x9154_B8FF_9076_F3E8)
     )
 
-    /// nRF devices, and the many that took its UUIDs: Adafruit, Espressif's examples, Raspberry Pi Pico's.
+    /// nRF devices, and the many that adopted these UUIDs: Adafruit, Espressif's examples, Raspberry Pi Pico.
     ///
     /// docs.nordicsemi.com, nRF Connect SDK, "Nordic UART Service (NUS)": RX …0002 is written, TX …0003 notifies.
     package static let nordic = Profile(
@@ -128,7 +128,7 @@ extension Profile {
         toPeripheral: BluetoothUUID(high: 0x6E40_0002_B5A3_F393, low: 0xE0A9_E50E_24DC_CA9E)
     )
 
-    /// The Nordic UART Service with its two characteristics the other way round: …0002 indicates, …0003 is written.
+    /// Nordic UART Service with its two characteristics swapped: …0002 indicates, …0003 is written.
     ///
     /// lancaster-university.github.io/microbit-docs/resources/bluetooth/bluetooth_profile.html, UART Service.
     package static let microbit = Profile(
@@ -150,7 +150,7 @@ extension Profile {
         toPeripheral: BluetoothUUID(high: 0x4953_5343_8841_43F4, low: 0xA8D4_ECBE_3472_9BB3)
     )
 
-    /// HM-10 and the modules of its kind: one characteristic for both ways.
+    /// HM-10 and similar modules: one characteristic for both directions.
     ///
     /// "DSD TECH HM-10 datasheet" V545, 1. Product Parameters: service 0xFFE0, characteristic 0xFFE1, notify and write.
     package static let hm10 = Profile(
@@ -163,7 +163,7 @@ extension Profile {
 
     /// ANNA, NINA, NORA and ODIN modules of u-blox.
     ///
-    /// The characteristic for credits is left alone, which the service takes as a connection without flow control.
+    /// The credits characteristic is not used, which the service treats as a connection without flow control.
     ///
     /// github.com/u-blox/sps, SPS_PROTOCOL.md, Service Definition; u-blox UBX-16011192.
     package static let ublox = Profile(
@@ -174,7 +174,7 @@ extension Profile {
         toPeripheral: BluetoothUUID(high: 0x2456_E1B9_26E2_8F83, low: 0xE744_F34F_01E9_D703)
     )
 
-    /// Texas Instruments' UART bridge: one characteristic for both ways.
+    /// Texas Instruments' UART bridge: one characteristic for both directions.
     ///
     /// ti.com/lit/pdf/tidua63, "TI Serial Port Service (SPS)", Data characteristic.
     package static let ti = Profile(
@@ -196,7 +196,7 @@ extension Profile {
         toPeripheral: BluetoothUUID(high: 0xF000_C0C1_0451_4000, low: 0xB000_0000_0000_0000)
     )
 
-    /// Serial adapters with chips of CSR, later Qualcomm: one characteristic for both ways.
+    /// Serial adapters with chips of CSR, later Qualcomm: one characteristic for both directions.
     ///
     /// LM Technologies, "User Manual for LM068_BLE_Peri_0204 FW", 4.4 Serial over GATT service.
     package static let csr = Profile(
@@ -207,7 +207,7 @@ extension Profile {
         toPeripheral: BluetoothUUID(high: 0x0000_5501_D102_11E1, low: 0x9B23_0002_5B00_A5A5)
     )
 
-    /// All of them, in the order in which they are looked for.
+    /// All built-in profiles, in the order in which they are tried.
     package static let builtIn: [Profile] = [
         .linble, .nordic, .microbit, .microchip, .hm10, .ublox, .ti, .tiStream, .csr,
     ]

@@ -9,9 +9,9 @@ import Typing
 //     title = "Counter scale"
 //     service = "FFE0"
 //     from-device = "FFE1"
-//     to-device = "FFE1"           # the same as from-device if not said
+//     to-device = "FFE1"           # same as from-device if omitted
 //     table = "strict"
-//     security = "encrypted"       # none if not said
+//     security = "encrypted"       # none if omitted
 //
 //     [[handshake]]                # one after another, before anything is typed
 //     send = "A5 01 {crc8-maxim}"  # see HexTemplate
@@ -26,10 +26,10 @@ import Typing
 //     checksum = "xor"
 
 extension Profile {
-    /// The most bytes of a file.
+    /// Maximum size of a file, in bytes.
     package static let largestText = 64 * 1024
 
-    /// Reads a file that holds one profile.
+    /// Parses a file that contains one profile.
     package init(text: String, name: String) throws(ConfigurationFaults) {
         let members = try TOMLValue.table(of: text, limit: Self.largestText)
         let (profile, faults) = Self.read(members, name: name, line: 1)
@@ -37,7 +37,7 @@ extension Profile {
         self = profile
     }
 
-    /// The profile that a table describes, nil where something of it is wrong; and what.
+    /// Parses the profile in a table; returns nil and the faults if it has any.
     static func read(_ members: [TOMLMember], name: String, line: Int) -> (Profile?, [ConfigurationFault]) {
         var reader = TOMLTableReader(members, line: line)
         let title = reader.take("title") { (value: TOMLValue) throws(UnfitValue) in try value.text() }
@@ -138,7 +138,7 @@ extension Profile {
 }
 
 extension Framing {
-    /// The framing that a table describes; nil where something of it is wrong, which is added to `faults`.
+    /// Parses the framing in a table; returns nil if it has faults, which are added to `faults`.
     static func read(_ value: TOMLValue, _ faults: inout [ConfigurationFault]) throws(UnfitValue) -> Framing? {
         guard case .table(let members) = value.kind else { throw UnfitValue("a table, written [….framing]") }
         var reader = TOMLTableReader(members, line: value.line)

@@ -2,7 +2,7 @@
 
 import CTOML
 
-/// A value of a TOML text, with the line that it stands in; TOML 1.0; read by toml++.
+/// Value of a TOML 1.0 text with its line number, parsed by toml++.
 struct TOMLValue: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
         case string(String)
@@ -25,7 +25,7 @@ struct TOMLMember: Equatable, Sendable {
 }
 
 extension TOMLValue {
-    /// The members of a text of at most `limit` bytes, in the order of their lines.
+    /// Parses a text of at most `limit` bytes; returns its members in line order.
     static func table(of text: String, limit: Int) throws(ConfigurationFaults) -> [TOMLMember] {
         guard text.utf8.count <= limit else {
             throw ConfigurationFaults([ConfigurationFault(line: nil, reason: "longer than \(limit) bytes")])
@@ -37,7 +37,7 @@ extension TOMLValue {
         }
     }
 
-    /// The table that a text is; its members in the order of their lines.
+    /// Parses a text; returns its members in line order.
     static func table(of text: String) throws(ConfigurationFault) -> [TOMLMember] {
         let builder = TOMLBuilder()
         var fault = ctoml_fault()
@@ -71,7 +71,7 @@ extension TOMLValue {
     }
 }
 
-/// Puts the items together that the reader hands over one after another.
+/// Builder that assembles a table from the items that the parser reports one by one.
 private final class TOMLBuilder {
     private struct Open {
         var member: TOMLMember
@@ -104,7 +104,7 @@ private final class TOMLBuilder {
     }
 }
 
-/// An item, copied out of what C hands over.
+/// Copy of an item reported by the C parser.
 private struct TOMLItem {
     enum Content {
         case value(TOMLValue.Kind)
@@ -117,9 +117,9 @@ private struct TOMLItem {
     let line: Int
     let content: Content
 
-    /// Copies an item while it holds.
+    /// Copies an item while it is valid.
     @unsafe init(_ item: ctoml_item) {
-        // Sound: the reader hands over lengths with its pointers, which hold during the call that this is made in.
+        // Sound: the parser passes a length with each pointer, and both are valid during the call that makes this item.
         key = unsafe Self.text(item.key, item.key_length)
         line = Int(unsafe item.line)
         let number = unsafe item.number

@@ -3,10 +3,10 @@
 import Beacons
 import Devices
 
-// The words of a request, both ways.
+// Conversion between beacon requests and words.
 
 extension BeaconRequest {
-    /// The words behind `beacons`, which read as the same request.
+    /// Words after `beacons` that parse as this request.
     var words: [String] {
         switch self {
         case .status: ["status"]
@@ -52,7 +52,7 @@ extension BeaconRequest.Place {
 }
 
 extension WatchOptions {
-    /// The words of the options; `quiet` for none of them.
+    /// Words of the options; `quiet` if there are none.
     var words: [String] {
         isEmpty ? [Self.quiet] : Self.named.filter { contains($0.option) }.map(\.word)
     }
@@ -66,7 +66,7 @@ extension RequestScanner {
         "clear",
     ]
 
-    /// The request behind the word `beacons`.
+    /// Parses the request after the word `beacons`.
     mutating func beacons() throws(ControlFault) -> BeaconRequest {
         let known = "known are \(Self.verbs.joined(separator: ", "))"
         let verb = try text("a request about beacons is missing; \(known)")
@@ -94,7 +94,7 @@ extension RequestScanner {
         return group
     }
 
-    /// Options to the end; those of entry and exit where there is none.
+    /// Parses options up to the end of the line; returns those of entry and exit if there are none.
     private mutating func options() throws(ControlFault) -> WatchOptions {
         guard !isAtEnd else { return .usual }
         var options: WatchOptions = []

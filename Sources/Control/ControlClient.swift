@@ -5,18 +5,18 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-/// The other end of the control socket, for commands: it waits for each answer.
+/// Blocking client of the control socket, for commands.
 package struct ControlClient: ~Copyable {
-    /// An answer of the daemon: one line of JSON.
+    /// Answer of the daemon: one line of JSON.
     package struct Answer: Sendable {
-        /// The line as it came, without its end.
+        /// Line as received, without its end.
         package var line: String
-        /// The line for programs: without the forms of texts, from which a client makes them in its own language.
+        /// Line for programs: without the `texts` members, from which a client translates messages.
         package var plainLine: String { value.withoutForms.text }
         package var value: JSONValue
     }
 
-    /// How long an answer may take that asks for nothing slow.
+    /// Default time limit for an answer; slow requests set their own.
     package static let patience = Duration.seconds(10)
     package static let mostBytes = 1024 * 1024
 
@@ -26,14 +26,14 @@ package struct ControlClient: ~Copyable {
 
     /// Connects to the daemon at the first of these paths where one listens.
     ///
-    /// `patience` is how long a full queue is waited for. Fails with `unavailable` where none does, and with what is wrong with
-    /// the last one that is there.
+    /// `patience` limits the retries while the daemon's queue is full. Throws `noDaemon` if no daemon listens at any
+    /// path, or the fault of the last path where connecting failed otherwise.
     package init(at paths: [String], patience: Duration = ControlClient.patience) throws(CommandFailure) {
         var failure = CommandFailure.noDaemon
         for path in paths {
             do {
                 stream = try ControlSocket.connect(to: path, patience: patience)
-                // After what can throw: Swift 6.2 destroys twice what is set before it.
+                // Set after the last throwing call: Swift 6.2 destroys a property twice that is set before one.
                 self.path = path
                 input = LineSplitter(longestLine: Self.mostBytes + 1, ends: .lineFeed)
                 return
@@ -45,12 +45,12 @@ package struct ControlClient: ~Copyable {
         throw failure
     }
 
-    /// The daemon's process; nil where the kernel does not say it.
+    /// Process number of the daemon; nil if the kernel does not report it.
     package var process: Int32? { (try? stream.peer())?.process }
 
-    /// Asks, and waits for the answer; throws what the daemon says is wrong.
+    /// Sends a request and waits for the answer; throws the error reported by the daemon.
     ///
-    /// `patience` is how long the daemon may take; nil waits for ever.
+    /// `patience` limits the wait; nil waits forever.
     package mutating func ask(
         _ request: ControlRequest,
         patience: Duration? = ControlClient.patience
@@ -71,7 +71,7 @@ package struct ControlClient: ~Copyable {
         return answer
     }
 
-    /// The next line of a stream of events; nil at its end.
+    /// Waits for the next line of an event stream; returns nil at its end.
     package mutating func next(until deadline: Duration? = nil) throws(CommandFailure) -> Answer? {
         while true {
             if let answer = try received() { return answer }
@@ -79,7 +79,7 @@ package struct ControlClient: ~Copyable {
         }
     }
 
-    /// The next line that was read as a whole; nil for none.
+    /// Returns the next complete line that was read; nil if there is none.
     private mutating func received() throws(CommandFailure) -> Answer? {
         guard let line = input.next() else { return nil }
         guard line.isLineEnd else {
@@ -92,12 +92,12 @@ package struct ControlClient: ~Copyable {
         }
     }
 
-    /// Sends a line of a conversation, without its end.
+    /// Sends a line of a conversation, given without its end.
     mutating func say(_ line: String) throws(CommandFailure) {
         try write(line + "\n", until: MonotonicClock.now + Self.patience)
     }
 
-    /// Calls `handler` on a loop whenever lines may have come.
+    /// Calls `handler` on a loop whenever lines may be available.
     func watch(on loop: EventLoop, _ handler: @escaping () -> Void) throws(CommandFailure) -> EventLoop.Registration {
         do throws(Errno) {
             return try loop.watch(stream.descriptor, for: .readable) { _ in handler() }
@@ -110,18 +110,18 @@ package struct ControlClient: ~Copyable {
         loop.unwatch(registration, stream.descriptor)
     }
 
-    /// Hands on the lines that have come, without waiting for others; throws at the end of the connection.
+    /// Passes the received lines to `handler` without waiting for more; throws at the end of the connection.
     mutating func takeArrived(_ handler: (Answer) -> Void) throws(CommandFailure) {
         let count = try readArrived()
         while let answer = try received() { handler(answer) }
         if count == 0 { throw CommandFailure(.inputOutput, ControlFaultText.closed, kind: .noDaemon) }
     }
 
-    /// Sleeps for that time between two questions; throws as soon as the daemon goes.
+    /// Sleeps between two polls; throws as soon as the daemon disconnects.
     package mutating func rest(for time: Duration) throws(CommandFailure) {
         let deadline = MonotonicClock.now + time
         do throws(Errno) {
-            // Nothing comes unasked: what can be read is the end.
+            // The daemon sends nothing unasked, so readable means disconnected.
             guard try stream.wait(for: .readable, until: deadline) else { return }
         } catch {
             throw CommandFailure(.inputOutput, ControlFaultText.cannotWait, "\(error)")
@@ -129,7 +129,7 @@ package struct ControlClient: ~Copyable {
         throw CommandFailure(.unavailable, ControlFaultText.ended)
     }
 
-    /// Waits for more; false at the end.
+    /// Waits for more input; returns false at its end.
     private mutating func read(until deadline: Duration?) throws(CommandFailure) -> Bool {
         while true {
             if let count = try readArrived() { return count > 0 }
@@ -142,7 +142,7 @@ package struct ControlClient: ~Copyable {
         throw Self.noAnswer
     }
 
-    /// Reads what has come, and answers how much: 0 at the end, nil for nothing yet.
+    /// Reads the available input and returns its length: 0 at the end, nil if there is none yet.
     private mutating func readArrived() throws(CommandFailure) -> Int? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         do throws(Errno) {
@@ -163,7 +163,7 @@ package struct ControlClient: ~Copyable {
                 guard try stream.wait(for: .writable, until: deadline) else { break }
             }
         } catch {
-            // The daemon may have said why before it closed: that is read next.
+            // The daemon may have sent a reason before it closed; the caller reads it next.
             if error.recovery(of: .client) == .peerGone { return }
             throw CommandFailure(.inputOutput, ControlFaultText.cannotAsk, "\(error)")
         }

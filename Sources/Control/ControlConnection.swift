@@ -5,17 +5,18 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// One client of the control socket: lines in, lines out, within bounds of size and time.
+/// Connection of a client to the control socket: lines in, lines out, with limits on size and time.
 ///
-/// A line is answered before the next is read, and the next one's turn comes after everybody else's. Until a client follows events, it has `patience` after each answer to send a
-/// whole line and to take what was answered; then it is let go, whatever it has sent by then. A conversation ends with its
-/// last line, which ends the connection, or with the connection.
+/// A line is answered before the next is read, and all other clients are served before the next line. Until a client
+/// follows events, it has `patience` after each answer to send a whole line and to read the answer; then it is
+/// disconnected, whatever it has sent by then. A conversation ends with its last line, which closes the connection, or
+/// when the client disconnects.
 final class ControlConnection {
     let peer: LocalStream.Peer
-    /// True from the request for events on.
+    /// True once the client has requested events.
     private(set) var isFollowing = false
 
-    /// The conversation that the client has begun; nil before and after it.
+    /// Conversation in progress; nil if there is none.
     private var conversation: (any ControlConversation)?
     private let loop: EventLoop
     private let stream: LocalStream
@@ -26,26 +27,26 @@ final class ControlConnection {
     private var interest: EventLoop.Readiness = .readable
     private let timer = LoopTimer()
 
-    /// The bytes that were read and not taken yet: less than a line and a buffer.
+    /// Bytes that were read but not processed: less than a line and a read buffer.
     ///
-    /// A line that is too long comes as a piece without an end.
+    /// A line that is too long yields a piece without a line end.
     private var input = LineSplitter(longestLine: ControlLine.mostBytes + 1, ends: .lineFeed)
     private var output: OutgoingBuffer
-    /// The events that were left out since the last one that was not.
+    /// Number of events skipped since the last one sent.
     private var missed = 0
-    /// A line was handed on, and its answer is outstanding.
+    /// True while a line was passed on and its answer is outstanding.
     private var isAnswering = false
-    /// The client sends nothing more.
+    /// True if the client has closed its sending side.
     private var isInputOver = false
-    /// The connection ends once the output has gone.
+    /// True if the connection closes once the output is flushed.
     private var isLeaving = false
-    /// The next line's turn, which comes when the loop has served everybody else.
+    /// Timer for the next line, which fires after the loop has served all other clients.
     private let turn = LoopTimer()
 
-    /// Begins to read.
+    /// Starts to read.
     ///
-    /// `onLine` takes each line and answers it with `answer` or `follow`, at once or later; `onEnd` is called once, and
-    /// nothing after it.
+    /// `onLine` receives each line and answers it with `answer`, `follow` or `converse`, at once or later; `onEnd` is
+    /// called once, and is the last call.
     init(
         _ stream: consuming LocalStream,
         peer: LocalStream.Peer,
@@ -60,7 +61,7 @@ final class ControlConnection {
         self.loop = loop
         self.onLine = onLine
         self.onEnd = onEnd
-        // The longest answer that a client takes, and what waits of the events before it.
+        // Capacity for the longest answer that a client accepts, plus the events queued before it.
         output = OutgoingBuffer(capacity: ControlClient.mostBytes + limits.streamBytes)
         registration = try loop.watch(self.stream.descriptor, for: interest) { [unowned self] readiness in
             ready(readiness)
@@ -68,7 +69,7 @@ final class ControlConnection {
         startPatience()
     }
 
-    /// Answers the line that was handed on; with `thenEnd` as the last word.
+    /// Answers the pending line; `thenEnd` closes the connection afterwards.
     func answer(_ object: JSONObject, thenEnd: Bool = false) { answer(object.line, thenEnd: thenEnd) }
 
     func answer(_ line: [UInt8], thenEnd: Bool = false) {
@@ -79,7 +80,7 @@ final class ControlConnection {
         send(line)
     }
 
-    /// Answers the request for events: the answer, then every event until the client goes.
+    /// Answers the request for events, and sends every event until the client disconnects.
     func follow(_ objects: [JSONObject]) {
         guard registration != nil else { return }
         isAnswering = false
@@ -89,7 +90,7 @@ final class ControlConnection {
         for object in objects { send(object.line) }
     }
 
-    /// Answers the request for a conversation: the answer, then its lines, which the client answers.
+    /// Answers the request for a conversation, and starts it on this connection.
     func converse(_ conversation: any ControlConversation, _ answer: JSONObject) {
         guard registration != nil else { return conversation.cancel() }
         isAnswering = false
@@ -109,8 +110,8 @@ final class ControlConnection {
         send(line.line)
     }
 
-    /// Sends an event to a client that follows them, unless too much waits: then the next that is sent says how many are
-    /// missing.
+    /// Sends an event to a client that follows them, unless its queue is full; the next event sent then has the number
+    /// of skipped ones.
     func publish(_ event: JSONObject) {
         guard isFollowing, registration != nil else { return }
         guard output.count < limits.streamBytes else {
@@ -123,7 +124,7 @@ final class ControlConnection {
         send(event.line)
     }
 
-    /// Lets the client go.
+    /// Disconnects the client.
     func end() {
         guard let registration else { return }
         self.registration = nil
@@ -140,7 +141,7 @@ final class ControlConnection {
 
     private func ready(_ readiness: EventLoop.Readiness) {
         if readiness.contains(.writable) { flush() }
-        // The requests that a client has sent before it closed its end are still carried out.
+        // Requests that a client sent before it closed its sending side are still carried out.
         if isReading, !readiness.isDisjoint(with: [.readable, .hangUp]) { read() }
         if !isReading, !turn.isSet, !readiness.isDisjoint(with: [.hangUp, .error]) { end() }
     }
@@ -154,7 +155,7 @@ final class ControlConnection {
         do throws(Errno) {
             guard case .done(let count) = try stream.descriptor.read(into: &buffer) else { return }
             isInputOver = count == 0
-            // A client that follows events has nothing more to say.
+            // Input of a client that follows events is ignored.
             if !isFollowing { input.append(buffer.prefix(count)) }
             takeLine()
         } catch {
@@ -162,11 +163,11 @@ final class ControlConnection {
         }
     }
 
-    /// Hands on the next line, if there is one and the last one's answer has gone.
+    /// Passes on the next line, if there is one and the last answer was flushed.
     private func takeLine() {
         guard registration != nil, !isAnswering, !isFollowing, !isLeaving, output.isEmpty else { return wait() }
         guard let line = input.next() else { return isInputOver ? end() : wait() }
-        // A line that is too long is refused by its length, and nothing behind it can be understood.
+        // A line that is too long is rejected, and the input after it cannot be parsed.
         isLeaving = !line.isLineEnd
         if let conversation { return hear(line.bytes, conversation) }
         isAnswering = true
@@ -196,7 +197,7 @@ final class ControlConnection {
     // MARK: Out
 
     private func send(_ line: [UInt8]) {
-        // Nobody waits for more than fits.
+        // A client that cannot keep up is disconnected.
         guard output.append(line) else { return end() }
         flush()
     }
@@ -206,7 +207,7 @@ final class ControlConnection {
         do throws(Errno) {
             _ = try output.drain { bytes throws(Errno) in try stream.write(bytes) }
         } catch {
-            // Whoever asked has gone.
+            // The client has disconnected.
             return end()
         }
         if output.isEmpty {
@@ -216,7 +217,7 @@ final class ControlConnection {
         wait()
     }
 
-    /// Waits for what can happen next; errors and the other end's going are always reported.
+    /// Registers for the next possible events; errors and hang-ups are always reported.
     private func wait() {
         guard let registration else { return }
         var next: EventLoop.Readiness = []

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The words of a line on the control socket (D-9).
+/// Syntax of a line on the control socket (D-9).
 ///
-/// Words are separated by spaces. A word in quotation marks may hold spaces, or nothing; within them `\"` and `\\` stand
-/// for the signs themselves, `\n` for a line feed and `\xHH` for any byte. Other control characters do not occur.
+/// Words are separated by spaces. A word in quotation marks may contain spaces, or be empty; inside, `\"` and `\\` are
+/// the characters themselves, `\n` is a line feed and `\xHH` any byte. Other control characters are not allowed.
 package enum ControlLine {
-    /// The most bytes of a line, without its end.
+    /// Maximum length of a line in bytes, without its end.
     package static let mostBytes = 4096
 
-    /// The words of a line without its end.
+    /// Splits a line, given without its end, into words.
     package static func words(_ line: [UInt8]) throws(ControlFault) -> [[UInt8]] {
         guard line.count <= mostBytes else { throw ControlFault(1, "the request is longer than \(mostBytes) bytes") }
         guard String(validating: line, as: UTF8.self) != nil else { throw ControlFault(1, "the request is not UTF-8") }
@@ -22,13 +22,13 @@ package enum ControlLine {
         }
     }
 
-    /// A word as a line has it, in quotation marks where it needs them.
+    /// Returns a word as written in a line, in quotation marks if needed.
     package static func written(_ word: some Sequence<UInt8>) -> String {
         let bytes = Array(word)
         let isText = String(validating: bytes, as: UTF8.self) != nil
         let isPlain = bytes.allSatisfy { $0 > space && $0 != delete && $0 != quotationMark }
         guard bytes.isEmpty || !isPlain || !isText else { return String(decoding: bytes, as: UTF8.self) }
-        // Bytes that are no UTF-8 are written as their numbers, and so are all beyond ASCII of the same word.
+        // A word that is not valid UTF-8 has all its bytes beyond ASCII escaped as numbers.
         var result: [UInt8] = [quotationMark]
         for byte in bytes {
             switch byte {
@@ -84,7 +84,7 @@ package enum ControlLine {
         case UInt8(ascii: "n"): return lineFeed
         case UInt8(ascii: "x"):
             let digits = rest.prefix(2)
-            // Two digits: neither a sign nor a single one, which the conversion would take too.
+            // Exactly two digits: the conversion would also accept a sign or a single digit.
             guard digits.count == 2, digits.first != UInt8(ascii: "+"), digits.first != UInt8(ascii: "-"),
                 let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
             else { throw ControlFault(number, "two hexadecimal digits belong after \\x") }

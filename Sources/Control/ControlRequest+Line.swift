@@ -6,16 +6,16 @@ import Devices
 import Texts
 import Typing
 
-// The line that a request is, both ways.
+// Conversion between requests and lines.
 
 extension ControlRequest {
-    /// The words that begin a request, in the order in which they are listed to people.
+    /// Verbs of the requests, in the order of listings.
     package static let verbs = [
         "status", "events", "scan", "use", "forget", "pair", "connect", "disconnect", "pause", "resume", "key",
         "snippet", "clear", "send", "ask", "beacons", "reload", "stop",
     ]
 
-    /// Reads a line without its end.
+    /// Parses a line, given without its end.
     package init(line: [UInt8]) throws(ControlFault) {
         var words = RequestScanner(try ControlLine.words(line))
         var verb = try words.text("a request is missing; known are \(Self.verbs.joined(separator: ", "))")
@@ -51,7 +51,7 @@ extension ControlRequest {
         guard words.isAtEnd else { throw words.tooMany }
     }
 
-    /// The line, which reads as the same request, without its end.
+    /// Line that parses as this request, without its end.
     package var line: String {
         let words: [String] =
             switch self {
@@ -83,7 +83,7 @@ extension ControlRequest {
         return (["version", "\(Self.version)"] + words).joined(separator: " ")
     }
 
-    /// A time in seconds, or in milliseconds with their unit.
+    /// Formats a time in seconds, or in milliseconds with the unit.
     private static func word(of time: Duration) -> String {
         let text = TimeText.text(time)
         return text.hasSuffix("ms") ? text : String(text.dropLast())
@@ -111,7 +111,7 @@ struct RequestScanner {
 
     var tooMany: ControlFault { ControlFault(taken + 1, "nothing may follow here") }
 
-    /// The next word, any bytes; `missing` says what is wrong where there is none.
+    /// Returns the next word, which may be any bytes; `missing` is the fault if there is none.
     mutating func next(_ missing: String) throws(ControlFault) -> [UInt8] {
         taken += 1
         guard words.indices.contains(taken - 1) else { throw fault(missing) }
@@ -123,7 +123,7 @@ struct RequestScanner {
         return text
     }
 
-    /// A number of seconds, or of milliseconds with their unit.
+    /// Parses a number of seconds, or of milliseconds with the unit.
     mutating func scanTime() throws(ControlFault) -> Duration {
         guard !isAtEnd else { return ControlRequest.defaultScanTime }
         let word = try text("")
@@ -134,18 +134,18 @@ struct RequestScanner {
         return time
     }
 
-    /// A number of seconds within bounds; `usual` where the line ends, nil for a fault there.
+    /// Parses a number of seconds within bounds; at the end of the line it returns `usual`, or throws if that is nil.
     mutating func seconds(_ times: ClosedRange<Int>, usual: Int? = nil) throws(ControlFault) -> Int {
         if isAtEnd, let usual { return usual }
         let word = try text("a number of seconds is missing")
-        // At most four digits and no sign: nothing that is taken for a number in another way.
+        // At most four digits and no sign, because `Int` accepts other notations too.
         guard word.utf8.count <= 4, word.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
             let seconds = Int(word), times.contains(seconds)
         else { throw fault("a number of seconds from \(times.lowerBound) to \(times.upperBound) belongs here") }
         return seconds
     }
 
-    /// Whether the next word, the last, asks for a list that begins with this scan.
+    /// Returns true if the next word is `anew`, which limits the list to this scan; throws for any other word.
     mutating func isAnew() throws(ControlFault) -> Bool {
         guard !isAtEnd else { return false }
         guard try text("") == "anew" else { throw fault("only `anew` may follow") }
@@ -158,7 +158,7 @@ struct RequestScanner {
         return device
     }
 
-    /// A device, and where they are named the security, the console and the seconds, in this order.
+    /// Parses a device, and optionally the security, the console and the seconds, in this order.
     mutating func pair() throws(ControlFault) -> PairingRequest {
         var request = PairingRequest(try device())
         if try option("security", nil) {
@@ -210,7 +210,7 @@ struct RequestScanner {
         return keys
     }
 
-    /// A command, and where one is named its reply, its time and its attempts, in this order.
+    /// Parses a command, and optionally its reply, its time-out and its attempts, in this order.
     mutating func command() throws(ControlFault) -> ChatScript.Command {
         let send = try template(.command, "the bytes of the command are missing")
         guard try option("reply", "only `reply` may follow") else { return ChatScript.Command(send: send, expect: nil) }
@@ -233,7 +233,8 @@ struct RequestScanner {
         return command
     }
 
-    /// Whether the next word is that name, which is taken then; another word is a fault where `wanted` says what may be.
+    /// Consumes the next word and returns true if it is `name`; throws for another word if `wanted` lists the permitted
+    /// ones.
     private mutating func option(_ name: String, _ wanted: String?) throws(ControlFault) -> Bool {
         guard !isAtEnd else { return false }
         if words[taken] == Array(name.utf8) {

@@ -6,73 +6,75 @@ package import Devices
 package import Texts
 package import Typing
 
-/// A request of a client to the daemon: one line of words (D-9).
+/// Client request to the daemon: one line of words (D-9).
 ///
 ///     status                      use LINBLE-TEST            key 1 2 enter
 ///     version 1 scan 10 anew      use "LT01 BC000120" yes    send text "\x02R\x03"
 ///     use LINBLE-TEST security none
 ///     pair LINBLE-TEST security authenticated console yes-no seconds 30
 ///
-/// `ControlLine` has the rules of words and quotation marks. A line may begin with `version 1`.
+/// `ControlLine` defines the rules for words and quotation marks. A line may begin with `version 1`.
 package enum ControlRequest: Equatable, Sendable {
-    /// Tell the status: the state of the daemon at this moment.
+    /// Report the current status of the daemon.
     case status
-    /// Tell of every event from now on, a line for each.
+    /// Stream all events from now on, one line each.
     case events
-    /// The devices that were heard in the last minute, after listening for a time; with `isAnew` those that were heard in
-    /// that time only.
+    /// List the devices heard in the last minute, after scanning for this time; with `isAnew`, only those heard during
+    /// this scan.
     case scan(for: Duration, isAnew: Bool)
-    /// Choose a device; `confirmed` where another one that is chosen may be given up for it (LK-8). With the least `security`
-    /// of its link, or nil where nothing was said of it, which a device without keys is refused for.
+    /// Select a device with the minimum `security` of its link.
+    ///
+    /// `confirmed` allows it to replace another selected device (LK-8). A nil `security` means that none was given; an
+    /// unpaired device is then rejected.
     case use(DeviceSelector, confirmed: Bool, security: GATTLinkSecurity.Level? = nil)
     case forget
-    /// Pair with a device: a conversation of `PairingEvent` and `PairingAnswer` lines follows on the same connection.
+    /// Pair with a device; the connection then carries a conversation of `PairingEvent` and `PairingAnswer` lines.
     case pair(PairingRequest)
-    /// Connect to the chosen device, again after `disconnect`.
+    /// Connect to the selected device, also after `disconnect`.
     case connect
-    /// Close the link and leave it closed.
+    /// Close the link and keep it closed.
     case disconnect
     case pause
-    /// Type again what comes.
+    /// Resume typing.
     case resume
     case key([KeyName])
-    /// Type the text of that title.
+    /// Type the snippet with this title.
     case snippet(String)
-    /// Empty the field that was typed into.
+    /// Clear the field that was typed into.
     case clear
     case send([UInt8])
-    /// Write a command to the device when those before it have had their replies, and answer with its own (BT-6).
+    /// Write a command to the device after those before it were answered, and return the reply (BT-6).
     case ask(ChatScript.Command)
-    /// Beacons: what is watched, ranged, designated, and advertised.
+    /// Watch, range, designate or advertise beacons.
     case beacons(BeaconRequest)
-    /// Read the configuration again.
+    /// Reload the configuration.
     case reload
     case stop
 
-    /// The version of the requests and answers that are described here.
+    /// Version of the protocol described here.
     package static let version = 1
-    /// The usual duration of `scan`.
+    /// Default duration of `scan`.
     package static let defaultScanTime = Duration.seconds(5)
-    /// The longest duration of `scan`.
+    /// Permitted durations of `scan`.
     package static let scanTimes = Duration.milliseconds(100) ... .seconds(60)
 
-    /// The time, or the nearest that `scan` may listen.
+    /// Returns the time, clamped to the permitted durations of `scan`.
     package static func scanTime(nearest time: Duration) -> Duration {
         min(max(time, scanTimes.lowerBound), scanTimes.upperBound)
     }
 
     package static let mostKeys = 256
-    /// The most bytes of one `send`, which are those of the longest attribute value.
+    /// Maximum length of `send`, in bytes: that of an attribute value.
     ///
     /// Core 6.0, Vol 3, Part F, 3.2.9.
     package static let mostBytes = 512
 
     package enum Right: Sendable {
-        /// Whoever can open the socket: the owner's group.
+        /// Any user that can open the socket: the owner and the owner's group.
         case reading
         /// The socket's owner, and root.
         case changing
-        /// The socket's owner, and root, unless keys are switched off in the configuration.
+        /// The socket's owner, and root, unless keys are disabled in the configuration.
         case typing
     }
 
@@ -86,11 +88,11 @@ package enum ControlRequest: Equatable, Sendable {
     }
 }
 
-/// Why a line is no request: which word is wrong, counted from 1, and what stands there.
+/// Parse error of a line.
 package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The word, counted from 1; one more than there are where one is missing.
+    /// Number of the faulty word, counted from 1; for a missing word, one more than the number of words.
     package var word: Int
-    /// The fault of the word, in words.
+    /// Description of the fault.
     package var reason: String
 
     /// `word 2: …`.
@@ -102,13 +104,13 @@ package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible
     }
 }
 
-/// Who may ask for what on the control socket (D-9).
+/// Access rights on the control socket (D-9).
 ///
-/// Whoever can open the socket may read; the socket's owner and root may change and type.
+/// Any user that can open the socket may read; only the socket's owner and root may change and type.
 package struct ControlRights: Sendable {
-    /// The user that the socket belongs to.
+    /// User that owns the socket.
     package var owner: UInt32
-    /// False where the configuration says `keys = off`.
+    /// False if the configuration says `keys = off`.
     package var allowsKeys: Bool
 
     package init(owner: UInt32, allowsKeys: Bool = true) {
@@ -116,10 +118,10 @@ package struct ControlRights: Sendable {
         self.allowsKeys = allowsKeys
     }
 
-    /// True for users who may change things, as the configuration permits.
+    /// Returns true for users who may make changes, as far as the configuration permits.
     package func isTrusted(_ user: UInt32) -> Bool { user == owner || user == 0 }
 
-    /// Why this user may not ask for that; nil where it is allowed.
+    /// Returns the failure if this user may not make the request, else nil.
     package func refusal(of request: ControlRequest, by user: UInt32) -> CommandFailure? {
         let right = request.right
         guard right == .reading || isTrusted(user) else {

@@ -5,30 +5,30 @@ package import LinuxIO
 import SystemPackage
 package import Texts
 
-/// The control socket: takes requests, refuses those that their sender may not make, and streams events (D-8, D-9).
+/// Server of the control socket: receives requests, rejects those without permission, and streams events (D-8, D-9).
 ///
 /// A request is one line of words, an answer one JSON line: `{"ok":true,"version":1,…}`, or
-/// `{"ok":false,"version":1,"error":{"code":77,"cause":"…","remedy":"…"}}` with the exit status of D-10. What is said to
-/// people is in English; beside it `texts` has each such member's id in the table and what it is told of, for clients that
-/// say it in another language. Everything happens on the loop's thread.
+/// `{"ok":false,"version":1,"error":{"code":77,"cause":"…","remedy":"…"}}` with the exit status of D-10. Messages for
+/// people are in English; the member `texts` has the id and the arguments of each of them, for clients that translate
+/// it. Everything runs on the loop's thread.
 package final class ControlServer {
     package struct Limits: Sendable {
         package var clients = 16
-        /// The most of these that are neither the owner nor root, so that they cannot keep those out.
+        /// Maximum number of clients that are neither the owner nor root, so that they cannot lock those out.
         package var guests = 12
-        /// How long a client may take for a whole request, and for taking its answer.
+        /// Time limit for a client to send a whole request, and to receive its answer.
         package var patience = Duration.seconds(10)
-        /// The bytes that may wait for a client that follows events, before events are left out.
+        /// Bytes that may be queued for a client that follows events before events are skipped.
         package var streamBytes = 64 * 1024
 
         package init() {}
     }
 
-    /// The socket's mode: its owner and its group.
+    /// Mode of the main socket: access for its owner and its group.
     private static let mode: UInt32 = 0o660
     private static let ownersMode: UInt32 = 0o600
 
-    /// False where the configuration says `keys = off`.
+    /// False if the configuration says `keys = off`.
     package var allowsKeys: Bool {
         get { rights.allowsKeys }
         set { rights.allowsKeys = newValue }
@@ -40,12 +40,12 @@ package final class ControlServer {
     private var rights: ControlRights
     private var listeners: [RecoveringListener] = []
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
-    /// The answer to `status` that was made in this turn of the loop, for all who ask in the same turn (B-21).
+    /// Answer to `status` made in this turn of the loop, shared by all requests in the same turn (B-21).
     private var statusLine: [UInt8]?
 
-    /// Listens at `path`, whose directory is there.
+    /// Listens at `path`, whose directory must exist.
     ///
-    /// The handler is not kept alive. Fails where another daemon listens, and where nothing can be made there.
+    /// The handler is referenced weakly. Throws if another daemon listens there, or if the socket cannot be created.
     package init(
         at path: String,
         allowsKeys: Bool = true,
@@ -66,7 +66,7 @@ package final class ControlServer {
         do throws(Errno) {
             try listen(at: own, mode: Self.ownersMode)
         } catch {
-            // One socket serves everybody where the path leaves no room for a second one.
+            // If the path is too long for a second socket, one socket serves all clients.
             guard error == .fileNameTooLong else { throw CommandFailure(controlSocket: own, error) }
         }
     }
@@ -75,18 +75,18 @@ package final class ControlServer {
         close()
     }
 
-    /// Tells every client that follows events.
+    /// Sends the event to every client that follows events.
     package func publish(_ event: JSONObject) {
         noteChange()
         for connection in connections.values { connection.publish(event) }
     }
 
-    /// Takes note that the state is not what a client was told of it in this turn of the loop.
+    /// Notes a change of state, so that the cached status answer is no longer used.
     package func noteChange() { statusLine = nil }
 
     package var clientCount: Int { connections.count }
 
-    /// Lets all clients go, and removes the socket.
+    /// Disconnects all clients, and removes the socket.
     package func close() {
         listeners = []
         for connection in connections.values { connection.end() }
@@ -107,7 +107,7 @@ package final class ControlServer {
         let guests = connections.values.filter { !rights.isTrusted($0.peer.user) }.count
         guard connections.count < limits.clients, rights.isTrusted(peer.user) || guests < limits.guests else {
             let refusal = CommandFailure(.unavailable, ControlFaultText.tooManyClients, "\(connections.count)")
-            // One line fits into a socket that is empty.
+            // One line fits into the buffer of a new socket.
             _ = try? stream.write(Self.answer(.failure(refusal)).line)
             return
         }
@@ -165,7 +165,7 @@ package final class ControlServer {
         _ = loop.schedule(at: .zero) { [weak self] in self?.noteChange() }
     }
 
-    /// The line that answers one that cannot be read.
+    /// Returns the answer to a line that cannot be parsed.
     static func refusal(of fault: ControlFault) -> [UInt8] {
         answer(.failure(CommandFailure(.usage, ControlFaultText.faultyRequest, "\(fault)"))).line
     }
@@ -186,27 +186,27 @@ package final class ControlServer {
     }
 }
 
-/// The daemon, as the control socket's server uses it; everything on the event loop's thread.
+/// Interface from the control socket's server to the daemon, on the event loop's thread.
 package protocol ControlHandler: AnyObject {
-    /// Answers one request that its sender may make; `reply` is called exactly once, at once or later, with the members
-    /// that the answer has besides `ok` and `version`.
+    /// Handles a request that its sender may make.
     ///
-    /// Never called for `events`, which the server answers itself, and `pair`, which begins a conversation.
+    /// `reply` is called exactly once, at once or later, with the members of the answer besides `ok` and `version`.
+    /// Never called for `events`, which the server answers itself, nor for `pair`, which begins a conversation.
     func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void)
 
-    /// Makes the conversation that a request of `pair` asks for.
+    /// Makes the conversation for a `pair` request.
     func conversation(for request: PairingRequest) throws(CommandFailure) -> any ControlConversation
 
-    /// The events that a new stream of them begins with: the state as it stands.
+    /// Initial events of a new stream: the current state.
     var currentEvents: [JSONObject] { get }
 }
 
 /// A conversation on one connection of the control socket (D-9).
 package protocol ControlConversation: AnyObject {
-    /// Begins; `say` sends a line to the client, the last of which ends the connection.
+    /// Starts the conversation; `say` sends a line to the client, and the last line closes the connection.
     func begin(_ say: @escaping (_ line: JSONObject, _ isLast: Bool) -> Void)
-    /// Takes a line of the client, without its end.
+    /// Handles a line from the client, without its end.
     func take(_ line: [UInt8]) throws(ControlFault)
-    /// Ends it, since the client has gone before the last line.
+    /// Cancels the conversation, because the client disconnected before the last line.
     func cancel()
 }

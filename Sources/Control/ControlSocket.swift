@@ -3,17 +3,17 @@
 package import LinuxIO
 package import SystemPackage
 
-/// The sockets of a daemon: one for its owner and its group, and one whose queue the group cannot fill.
+/// Sockets of a daemon: one for its owner and its group, and one whose queue the group cannot fill.
 package enum ControlSocket {
     /// Pause between two attempts while the queue is full, in milliseconds.
     private static let pause = 10
 
-    /// The socket that only the owner and root can open.
+    /// Returns the path of the socket that only the owner and root can open.
     static func ownersPath(_ path: String) -> String { path + ".owner" }
 
-    /// Connects to the daemon at a path; while its queue is full, tries again until `patience` is over.
+    /// Connects to the daemon at a path; retries while its queue is full, until `patience` has elapsed.
     ///
-    /// The owner's socket comes first, where this process may open it. Throws `wouldBlock` if the queue stays full.
+    /// The owner's socket is tried first, if this process may open it. Throws `wouldBlock` if the queue stays full.
     package static func connect(to path: String, patience: Duration) throws(Errno) -> LocalStream {
         let deadline = MonotonicClock.now + patience
         while true {
@@ -27,7 +27,7 @@ package enum ControlSocket {
 
     private static func connect(to path: String) throws(Errno) -> LocalStream {
         let own = ownersPath(path)
-        // Another user's is no socket of this daemon, where others can make files beside it.
+        // Other users may be able to create files beside the socket, so an `.owner` socket of another user is ignored.
         guard let owner = FileSystem.owner(of: path), FileSystem.owner(of: own) == owner else {
             return try LocalStream(connectingTo: path)
         }

@@ -5,18 +5,18 @@ import Devices
 package import LinuxIO
 package import Texts
 
-/// A client's side of a conversation with the daemon, on an event loop.
+/// Client's side of a conversation with the daemon, on an event loop.
 package final class ControlTalk {
     package var onLine: ((ControlClient.Answer) -> Void)?
-    /// The handler that is called once when the daemon has closed the connection, or it is broken.
+    /// Handler called once when the daemon has closed the connection, or the connection failed.
     package var onEnd: ((CommandFailure) -> Void)?
 
     private var client: ControlClient
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
 
-    /// Takes over the connection of a client whose request the daemon has taken; lines that have come already are handed on
-    /// from the loop.
+    /// Takes over the connection of a client whose request was accepted; lines already received are delivered from the
+    /// loop.
     package init(_ client: consuming ControlClient, on loop: EventLoop) throws(CommandFailure) {
         self.client = client
         self.loop = loop
@@ -26,7 +26,7 @@ package final class ControlTalk {
 
     deinit { close() }
 
-    /// Sends a line, without its end.
+    /// Sends a line, given without its end.
     package func say(_ line: String) {
         guard registration != nil else { return }
         do throws(CommandFailure) {
@@ -36,7 +36,7 @@ package final class ControlTalk {
         }
     }
 
-    /// Ends the conversation; no handler is called any more.
+    /// Ends the conversation; no handler is called afterwards.
     package func close() {
         (onLine, onEnd) = (nil, nil)
         if let registration { client.unwatch(registration, on: loop) }
@@ -64,10 +64,10 @@ package final class ControlTalk {
     }
 }
 
-// The lines of a pairing's conversation (D-9): what the daemon says, and what its client answers.
+// Lines of a pairing conversation (D-9): events of the daemon, and answers of its client.
 
 extension PairingEvent {
-    /// The event as a line of the daemon.
+    /// Event as a line of the daemon.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("event", name)
@@ -87,7 +87,7 @@ extension PairingEvent {
         return object
     }
 
-    /// The event's name, also for programs that read the command's output.
+    /// Name of the event, also used in the command's output for programs.
     package var name: String {
         switch self {
         case .listening: "listening"
@@ -101,7 +101,7 @@ extension PairingEvent {
         }
     }
 
-    /// Reads a line of the daemon; nil for one of another kind, or with a member missing.
+    /// Parses a line of the daemon; returns nil for another event, or if a member is missing.
     package init?(_ value: JSONValue) {
         let number = value["number"]?.string.flatMap { PairingAnswer.number($0) }
         switch (value["event"]?.string, number) {
@@ -125,7 +125,7 @@ extension PairingEvent {
 }
 
 extension BondFacts {
-    /// The bond, as programs are told of it.
+    /// Bond as reported to programs.
     package var object: JSONObject {
         var object = JSONObject()
         object.add(device)
@@ -157,7 +157,7 @@ extension BondFacts {
 }
 
 extension PairingAnswer {
-    /// The answer as a line of the client, without its end.
+    /// Answer as a line of the client, without its end.
     package var line: String {
         switch self {
         case .same(true): "yes"
@@ -166,7 +166,7 @@ extension PairingAnswer {
         }
     }
 
-    /// Reads a line of the client as the answer to a question; nil for no question.
+    /// Parses a client's line as the answer to a question; throws if no question is pending.
     package init(line: [UInt8], to question: ManagedPairing.Question?) throws(ControlFault) {
         var words = RequestScanner(try ControlLine.words(line))
         let word = try words.text("an answer is missing")

@@ -6,16 +6,16 @@ import LinuxIO
 package import Texts
 
 extension JSONObject {
-    /// The most bytes of the devices in an answer: less than clients take, by what else is in it.
+    /// Maximum size of all devices in an answer: the client's limit, less a reserve for the other members.
     private static let mostBytes = ControlClient.mostBytes - 4096
-    /// The most bytes of one of them: as many devices as a table has fit then.
+    /// Maximum size of one device, in bytes, so that a full device table fits.
     private static let mostDeviceBytes = 4000
 
-    /// The devices of a look, the first ones first, as many as fit into so many bytes; `leftOut` is the number of the others,
-    /// `selection` the chosen device.
+    /// Makes an object with the results of a scan, in order, as many as fit into `mostBytes`; `leftOut` is the number
+    /// of omitted devices, and `selection` is the selected device.
     ///
-    /// A device whose text is longer than `mostDeviceBytes` loses its data and its last services, and has `cut` then: nobody
-    /// takes the others' room.
+    /// A device longer than `mostDeviceBytes` loses its data and its last services, and gets `cut`, so that no device
+    /// displaces the others.
     package init(
         devices: [DiscoveredDevice],
         choice: DeviceSelector? = nil,
@@ -27,7 +27,7 @@ extension JSONObject {
         var rest = mostBytes
         for device in devices {
             let object = JSONObject(device, mostBytes: mostDeviceBytes)
-            // With the comma behind it.
+            // Includes the comma after it.
             rest -= object.text.utf8.count + 1
             guard rest >= 0 else { break }
             objects.append(object)
@@ -37,7 +37,7 @@ extension JSONObject {
         add("selection", choice?.kept.map { JSONObject($0) })
     }
 
-    /// A device in so many bytes, unless its name alone takes more.
+    /// Makes an object of at most `mostBytes`, unless the device's name alone is longer.
     private init(_ device: DiscoveredDevice, mostBytes: Int) {
         self.init(device)
         guard text.utf8.count > mostBytes else { return }
@@ -52,14 +52,14 @@ extension JSONObject {
         var rest = mostBytes - cut([]).text.utf8.count
         let services = device.services.map(\.description)
         let last = services.firstIndex { service in
-            // With its quotation marks and a comma.
+            // Includes its quotation marks and a comma.
             rest -= service.utf8.count + 3
             return rest < 0
         }
         self = cut(services[..<(last ?? services.endIndex)])
     }
 
-    /// A device that was heard, as programs are told of it.
+    /// Makes the object of a device, as reported to programs.
     package init(_ device: DiscoveredDevice) {
         self = Self.beginning(of: device)
         add("services", device.services.map(\.description))
@@ -105,7 +105,7 @@ extension JSONObject {
     }
 }
 
-// An address and a choice as members, and how they are read.
+// Addresses and selected devices as members, in both directions.
 
 extension JSONObject {
     /// Adds an address and its type; nil adds nothing.
@@ -123,7 +123,7 @@ extension JSONObject {
 }
 
 extension DeviceAddress {
-    /// The device of an object with an address and its type; nil for what is none.
+    /// Parses an object's address and its type; returns nil if it has none.
     package init?(answer: JSONValue) {
         guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
             let type = AddressType.allCases.first(where: { "\($0)" == answer["addressType"]?.string })
@@ -133,7 +133,7 @@ extension DeviceAddress {
 }
 
 extension SelectedDevice {
-    /// The choice as the daemon tells it; nil for none.
+    /// Parses the selected device as reported by the daemon; returns nil if there is none.
     package init?(answer: JSONValue) {
         guard let device = DeviceAddress(answer: answer) else { return nil }
         self.init(device, name: answer["name"]?.string)

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Lines out of bytes as they come.
+/// Splitter of a byte stream into lines.
 ///
-/// A line comes in pieces as soon as it has `longestLine` bytes, so that no more than that is kept of it.
+/// A line that reaches `longestLine` bytes is returned in pieces, so that no more of it is buffered.
 package struct LineSplitter: Sendable {
     /// A line, or a part of a long one.
     package struct Piece: Equatable, Sendable {
-        /// Its bytes, without the line's end.
+        /// Bytes of the line, without its end.
         package var bytes: [UInt8]
-        /// True when the line ends here.
+        /// True if the line ends here.
         package var isLineEnd: Bool
     }
 
-    /// The bytes that end a line.
+    /// Accepted line ends.
     package enum Ends: Sendable {
         case lineFeed
-        /// CR LF, LF and CR, each one line.
+        /// CR LF, LF and CR are one line end each.
         case any
     }
 
-    /// The longest piece, in bytes.
+    /// Maximum length of a piece, in bytes.
     package let longestLine: Int
     private let ends: Ends
     private var bytes: [UInt8] = []
-    /// Where the next line begins.
+    /// Offset of the next line.
     private var start = 0
-    /// How far it is known that there is no end of a line.
+    /// Offset up to which the bytes were searched for a line end.
     private var scanned = 0
-    /// True behind a CR, whose LF may come later.
+    /// True after a CR, because an LF may follow.
     private var skipsLineFeed = false
 
     package init(longestLine: Int = 4096, ends: Ends = .any) {
@@ -44,7 +44,7 @@ package struct LineSplitter: Sendable {
         bytes += more
     }
 
-    /// The next line, or the next part of a long one; nil when more has to be read.
+    /// Returns the next line, or the next part of a long one; nil if more input is needed.
     package mutating func next() -> Piece? {
         if skipsLineFeed, start < bytes.count {
             skipsLineFeed = false
@@ -65,7 +65,7 @@ package struct LineSplitter: Sendable {
         return nil
     }
 
-    /// The last piece, where the input ends without an end of a line; nil where no bytes are left.
+    /// Returns the last piece, if the input ends without a line end; nil if no bytes are left.
     package mutating func finish() -> Piece? {
         guard start < bytes.count else { return nil }
         return take(upTo: bytes.count, next: bytes.count, isLineEnd: true)

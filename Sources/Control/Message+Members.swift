@@ -2,13 +2,13 @@
 
 package import Texts
 
-// Messages as members of requests and answers: each in English, and beside them all their forms.
+// Messages as members of requests and answers: each in English, with the forms for translation beside it.
 
 extension JSONObject {
-    /// The member that holds the forms of texts, by the names of the members that have them in English.
+    /// Member that holds the forms of messages, by the names of the members with the English.
     package static let formsName = "texts"
 
-    /// Adds the forms of messages that members have in English.
+    /// Adds the forms of messages whose English is in other members.
     package mutating func addForms(_ messages: [(name: String, message: Message?)]) {
         var forms = JSONObject()
         for (name, message) in messages { forms.add(name, message?.form) }
@@ -17,7 +17,7 @@ extension JSONObject {
 }
 
 extension JSONValue {
-    /// The value without the forms of texts, at any depth.
+    /// Value without the forms of messages, at any depth.
     var withoutForms: JSONValue {
         switch self {
         case .object(let members):
@@ -27,14 +27,14 @@ extension JSONValue {
         }
     }
 
-    /// The message in a member: the table's, or in English what another version of the daemon says.
+    /// Returns the message in a member: from the table, or the English text of a daemon of another version.
     package func message(_ name: String) -> Message? {
         guard let text = self[name]?.string else { return nil }
         let message = self[JSONObject.formsName]?[name].flatMap { Message(form: $0, in: .daemon) }
         return message?.english == text ? message : Message(detail: text)
     }
 
-    /// The reason in two members, the cause and the remedy; nil without a cause.
+    /// Returns the reason in two members, the cause and the remedy; nil without a cause.
     package func reason(_ cause: String, _ remedy: String) -> Reason? {
         message(cause).map { Reason($0, remedy: message(remedy)) }
     }

@@ -4,18 +4,18 @@ package import BluetoothLE
 package import Devices
 package import Texts
 
-/// A step of a pairing, for the person who has asked for it.
+/// Step of a pairing, for the user who requested it.
 package enum PairingEvent: Equatable, Sendable {
     case listening
     case pairing(DeviceAddress)
     case ask(ManagedPairing.Question)
-    /// The person is to enter this number at the other device.
+    /// Passkey that the user must enter on the other device.
     case show(UInt32)
-    /// A consequence or a fault beside the pairing.
+    /// Side effect or fault that does not end the pairing.
     case note(Reason)
-    /// The keys are kept; the last event.
+    /// The keys are stored; the last event.
     case paired(BondFacts)
-    /// There are no keys; the last event.
+    /// The pairing failed; the last event.
     case failed(CommandFailure)
 
     /// True for the last event of a pairing.
@@ -36,7 +36,7 @@ extension PairingEvent {
         case .show(let passkey): self = .show(passkey)
         case .raised(.success(let choice)):
             self = .note(Reason(LogText.choiceRaised.message(choice.label, choice.security.word)))
-        // A daemon demands the bond without that, as long as it is there.
+        // Even so, a daemon demands the bond as long as it exists.
         case .raised(.failure(let error)): self = .note(Reason(error.failure))
         case .paired(let bond): self = .paired(BondFacts(bond))
         case .failed(let error): self = .failed(error.failure)
@@ -49,11 +49,11 @@ package struct BondFacts: Equatable, Sendable {
     package var device: DeviceAddress
     package var adapter: BluetoothAddress
     package var level: GATTLinkSecurity.Level
-    /// The length of the key, in bytes.
+    /// Length of the key, in bytes.
     package var keySize: UInt8
     /// False for a bond of legacy pairing.
     package var isSecureConnections: Bool
-    /// True where the device has given the key of its private addresses.
+    /// True if the device has distributed its identity resolving key.
     package var hasResolvingKey: Bool
 }
 
@@ -67,7 +67,7 @@ extension BondFacts {
         hasResolvingKey = bond.identityResolvingKey != nil
     }
 
-    /// The report of a new bond, with the device's identity as its argument.
+    /// Report of a new bond, with the device's identity as its argument.
     package var report: BondText {
         level == .authenticated ? .paired : isSecureConnections ? .pairedOpenly : .pairedLegacy
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The states of a session with a device, as the user is shown them (LK-24).
+/// States of a session with a device, as shown to the user (LK-24).
 package enum SessionState: String, Sendable, CaseIterable {
     case unselected
-    /// The device is looked for, or an attempt is under way.
+    /// Searching for the device, or connecting.
     case connecting
-    /// The link stands, and the device's values are typed.
+    /// The link is up, and data from the device is typed.
     case connected
-    /// The link was lost; it is tried again.
+    /// The link was lost; reconnecting.
     case lost
     /// The user closed the link.
     case disconnected
-    /// The last attempt failed, or the device is not heard; it is tried again.
+    /// The last attempt failed, or the device was not heard; retrying.
     case failed
-    /// The device does not have the service; it is left alone.
+    /// The device lacks the service; no retries.
     case unsupported
     case bluetoothOff
     case unauthorized

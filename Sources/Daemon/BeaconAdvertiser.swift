@@ -4,42 +4,42 @@ package import Beacons
 package import BluetoothLE
 package import Texts
 
-/// Being a beacon (SW-13): an advertisement that nobody can connect to, through the arbiter, beside both other roles.
+/// Advertiser of a beacon (SW-13): a non-connectable advertisement through the arbiter, beside both other roles.
 package final class BeaconAdvertiser {
     package enum State: String, Sendable {
         case off
-        /// Beginning, or waiting for an adapter.
+        /// Starting, or waiting for an adapter.
         case starting
         case on
-        /// The controller, or the kernel, does not.
+        /// Advertising failed, for example because the controller or the kernel refused it.
         case failed
     }
 
-    /// How often a second the frame is sent: as iBeacons do.
+    /// Advertising interval, as of iBeacons.
     private static let interval = Duration.milliseconds(100)
 
-    /// The beacon that is wanted; nil for none.
+    /// Requested beacon; nil for none.
     package private(set) var frame: BeaconFrame?
     package private(set) var state = State.off
-    /// Why it does not advertise; nil where it does, or is off.
+    /// Cause of the state `failed`; nil in all other states.
     package private(set) var failure: CommandFailure?
     package var onChange: (() -> Void)?
 
     private let radio: RadioArbiter
     private var server: ServerCore?
 
-    /// Advertises nothing yet.
+    /// Creates an advertiser that advertises nothing yet.
     package init(on radio: RadioArbiter) {
         self.radio = radio
     }
 
-    /// Advertises a beacon from now on, in the place of the one before.
+    /// Advertises a beacon in place of the previous one.
     package func start(_ frame: BeaconFrame) {
         self.frame = frame
         begin()
     }
 
-    /// Begins, or begins again, where a beacon is wanted: an adapter has come.
+    /// Starts advertising the requested beacon, if there is one, on the current adapter.
     package func begin() {
         guard let frame else { return }
         enter(.starting, nil)
@@ -62,12 +62,12 @@ package final class BeaconAdvertiser {
         }
     }
 
-    /// The adapter is gone, and the advertisement with it; `begin` begins again.
+    /// Records the loss of the adapter, which ends the advertisement; `begin` starts it again.
     package func adapterLost() {
         if frame != nil { enter(.starting, nil) }
     }
 
-    /// Advertises no more; false where nothing was advertised.
+    /// Stops advertising; returns false if no beacon was advertised.
     ///
     /// `completion` is called when the controller has stopped.
     @discardableResult
@@ -78,7 +78,7 @@ package final class BeaconAdvertiser {
         }
         frame = nil
         enter(.off, nil)
-        // Whoever else serves on the adapter may, from now on.
+        // Releases the server, so that another one may use the adapter.
         let server = server.take()
         guard let server else {
             completion()

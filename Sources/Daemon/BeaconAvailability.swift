@@ -5,7 +5,7 @@ import Control
 import Devices
 package import Texts
 
-/// Whether beacons can be watched here, and if not, why (SW-2).
+/// Availability of beacons on this machine, with the reason if they cannot be watched (SW-2).
 package struct BeaconAvailability: Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         case possible
@@ -14,14 +14,14 @@ package struct BeaconAvailability: Sendable {
         case noAdapter = "no-adapter"
         case off
         case forbidden
-        /// The adapter or the kernel cannot do it.
+        /// The adapter or the kernel does not support it.
         case unsupported
-        /// The adapter or its scan has failed; it is tried again.
+        /// The adapter or its scan has failed; a retry follows.
         case failed
     }
 
     package let state: State
-    /// The cause and the remedy; nil where beacons can be watched.
+    /// Cause and remedy; nil if beacons can be watched.
     package let reason: Reason?
 
     private init(_ state: State, _ reason: Reason?) {
@@ -59,12 +59,13 @@ package struct BeaconAvailability: Sendable {
         self.init(state, Reason(loss))
     }
 
-    /// The adapter may not be used by this process.
+    /// Creates the availability for an adapter that this process may not use.
     package init(refused refusal: CommandFailure) {
         self.init(refusal.status == .permission ? .forbidden : .noAdapter, Reason(refusal))
     }
 
-    /// The scan has failed; nil where the adapter's own end says why.
+    /// Creates the availability after a failed scan; returns nil if the loss of the adapter, reported separately, is
+    /// the cause.
     package init?(_ error: ScanError) {
         let state: State
         switch error {
@@ -76,7 +77,7 @@ package struct BeaconAvailability: Sendable {
         self.init(state, Reason(CommandFailure(error)))
     }
 
-    /// The texts of the members, for clients that have a language of their own.
+    /// Translatable texts of the members, for clients with a language of their own.
     var forms: [(name: String, message: Message?)] {
         [("availabilityCause", reason?.cause), ("availabilityRemedy", reason?.remedy)]
     }

@@ -5,20 +5,21 @@ package import Control
 import LinuxIO
 import Texts
 
-/// Ranging for clients (SW-5): each waits for the list of its regions' beacons, and a region is ranged while one does.
+/// Ranging for clients (SW-5): each client waits for the lists of its regions, which are ranged as long as a client
+/// waits.
 final class BeaconRanging {
     private let service: BeaconService
     private let loop: EventLoop
     /// Number of clients that wait for each region's list.
     private var waiting: [BeaconRegion: Int] = [:]
 
-    /// Nothing is ranged yet.
+    /// Creates the ranging service; no region is ranged yet.
     init(_ service: BeaconService, on loop: EventLoop) {
         self.service = service
         self.loop = loop
     }
 
-    /// Ranges the regions of a place for a time, and answers what was heard in each.
+    /// Ranges the regions of a place for a time, and replies with the beacons heard in each.
     func range(
         _ place: BeaconRequest.Place,
         for time: Duration,
@@ -71,7 +72,7 @@ final class BeaconRanging {
         }
     }
 
-    /// Ranges a region no more, where no other client waits for its list.
+    /// Stops ranging a region if no other client waits for its list.
     private func unrange(_ region: BeaconRegion, _ monitor: inout BeaconMonitor) {
         let others = (waiting[region] ?? 1) - 1
         waiting[region] = others > 0 ? others : nil
@@ -80,7 +81,7 @@ final class BeaconRanging {
 }
 
 extension BeaconMonitor {
-    /// The regions that are meant by a word of `range`.
+    /// Returns the regions that an argument of `range` selects.
     package func regions(of place: BeaconRequest.Place) -> [BeaconRegion] {
         switch place {
         case .statics: catalogue.file.staticRegions.map(\.region)

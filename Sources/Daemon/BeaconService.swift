@@ -4,21 +4,21 @@ package import Beacons
 package import BluetoothLE
 import LinuxIO
 
-/// The beacons of an adapter: a scan of the arbiter's while there is something to hear, and the monitor that it feeds.
+/// Beacon service of an adapter: a scan of the arbiter, which runs while it is needed, and the monitor that it feeds.
 package final class BeaconService {
-    /// How long a scan that failed is left alone.
+    /// Pause between a failed scan and the next one.
     private static let pause = Duration.seconds(3)
 
     package var onEvent: ((BeaconMonitor.Event) -> Void)?
-    /// Told, once, that the controller has begun to scan.
+    /// Handler that is called once, when the controller has started to scan.
     package var onStarted: (() -> Void)?
-    /// Told why a scan has ended by itself, the first time in a row; it is begun again.
+    /// Handler for the error that ended a scan, called for the first of successive failures; the scan is restarted.
     package var onFailure: ((ScanError) -> Void)?
-    /// Told that what is watched may be another, and that a scan has failed or goes on again.
+    /// Handler for possible changes of the watched regions, and for failures and recoveries of the scan.
     package var onChange: (() -> Void)?
 
     package private(set) var monitor: BeaconMonitor
-    /// Why the last scan has ended by itself; nil from the next one that began.
+    /// Error that ended the last scan; nil once the next one has started.
     package private(set) var failure: ScanError?
 
     private let radio: RadioArbiter
@@ -27,14 +27,14 @@ package final class BeaconService {
     private let pauseTimer = LoopTimer()
     private var isEnded = false
 
-    /// Nothing is listened for before the monitor watches something.
+    /// Creates a service, which scans only while the monitor needs it.
     package init(_ monitor: BeaconMonitor, on radio: RadioArbiter) {
         self.monitor = monitor
         self.radio = radio
         settle()
     }
 
-    /// Changes what is watched, and begins or ends the scan as that wants it.
+    /// Changes the monitor, and starts or stops the scan as the change requires.
     package func change<Value>(_ body: (inout BeaconMonitor) -> Value) -> Value {
         defer {
             settle()
@@ -43,13 +43,14 @@ package final class BeaconService {
         return body(&monitor)
     }
 
-    /// Tells of what is inside and wants it told, as the display goes on (D-24).
+    /// Reports the entered regions that request it when the display is switched on (D-24).
     package func displayCameOn() { tell { monitor, tell in monitor.displayCameOn(tell: tell) } }
 
-    /// Has the display go on with the scan's start: what is inside is told when its first sightings are in (D-24).
+    /// Counts the display as switched on at the start of the scan: entered regions are reported at their first
+    /// sightings (D-24).
     package func displayStarted() { monitor.displayStarted(now: MonotonicClock.now) }
 
-    /// Listens no more; `completion` is called when the controller scans no more, or for others only.
+    /// Stops listening; calls `completion` when the controller has stopped scanning, or scans for others only.
     package func end(completion: @escaping () -> Void = {}) {
         isEnded = true
         for timer in [timer, pauseTimer] { timer.cancel() }
@@ -91,7 +92,7 @@ package final class BeaconService {
         radio.stop(scan, completion: completion)
     }
 
-    /// Lets the monitor work, and passes on what it tells when it has done so: whoever hears of it may change what is watched.
+    /// Runs the monitor, and passes on its events afterwards, because their handlers may change the watched regions.
     private func tell(_ body: (inout BeaconMonitor, (BeaconMonitor.Event) -> Void) -> Void) {
         var events: [BeaconMonitor.Event] = []
         body(&monitor) { events.append($0) }

@@ -6,19 +6,19 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// The choice of the device in its file: kept for the next run, and followed where another process changes it.
+/// Keeper of the selected device in its file: saved for the next run, and followed if another process changes it.
 final class ChoiceKeeper {
-    /// Told of a choice that was made in the file, or forgotten.
+    /// Handler for a selection that was made or removed in the file.
     var onChange: ((SelectedDevice?) -> Void)?
-    /// Told why the file cannot be read; the earlier choice stays in force.
+    /// Handler for the reason why the file cannot be read; the earlier selection stays in force.
     var onFault: ((Reason) -> Void)?
     let store: ChoiceStore
-    /// The reason why the last attempt to read the file failed; nil if it did not.
+    /// Reason why the last attempt to read the file failed; nil if it did not.
     private(set) var fault: Reason?
 
     private let follower: ChoiceFollower?
 
-    /// Reads the file where it is followed, and watches it from then on.
+    /// Creates a keeper that reads and watches the file if it `follows` it.
     init(_ store: ChoiceStore, follows: Bool, on loop: EventLoop) throws(CommandFailure) {
         self.store = store
         if follows { store.upgrade() }
@@ -33,7 +33,7 @@ final class ChoiceKeeper {
         }
     }
 
-    /// The choice in the file; nil for none, for one that cannot be read, and where the file is not followed.
+    /// Returns the selection in the file; nil if there is none, if it cannot be read, and if the file is not followed.
     func read() -> SelectedDevice? {
         switch follower?.read() {
         case .success(let kept): return kept
@@ -44,7 +44,8 @@ final class ChoiceKeeper {
         }
     }
 
-    /// Writes the choice to its file; where that may not be written, returns the note that it holds for this run only.
+    /// Writes the selection to its file; if the file is not writable, returns a note that the selection holds for this
+    /// run only.
     func write(_ choice: SelectedDevice) throws(CommandFailure) -> Message? {
         do throws(ChoiceStore.Failure) {
             try store.write(choice)

@@ -5,7 +5,7 @@ import Control
 import Devices
 import Texts
 
-/// The looks at devices that clients ask for, one at a time, and what they have heard in the last minute (LK-3).
+/// Scans requested by clients, one at a time, and the devices heard in the last minute (LK-3).
 final class ClientScans {
     private let place: ManufacturerAddressField?
     private let radio: RadioArbiter
@@ -13,17 +13,17 @@ final class ClientScans {
     private var search: DeviceFinder?
     private var devices = DeviceTable()
 
-    /// No look yet; devices carry their address in `place` besides the one on the air.
+    /// Creates a scanner; devices may give their address in `place` besides the one on the air.
     init(advertisedAt place: ManufacturerAddressField?, on radio: RadioArbiter) {
         self.place = place
         self.radio = radio
     }
 
-    /// True until the look that was asked for last has ended.
+    /// True until the last requested scan has ended.
     var isBusy: Bool { look != nil || search != nil }
 
-    /// Listens to all devices for a while; `completion` gets those that were heard in the last minute, or with `isAnew` since
-    /// the look began, the strongest first.
+    /// Scans for all devices; `completion` gets those heard in the last minute, or with `isAnew` since the scan began,
+    /// the strongest first.
     func survey(
         for duration: Duration,
         isAnew: Bool,
@@ -37,7 +37,8 @@ final class ClientScans {
         }
     }
 
-    /// Listens for a device that is to be chosen, as long as `limit`, and answers it as it is to be kept and as it was heard.
+    /// Scans for a device to be selected, for at most `limit`; `completion` gets it in the form to save, and its
+    /// address as heard.
     func find(
         _ choice: DeviceSelector,
         for limit: Duration,
@@ -56,7 +57,7 @@ final class ClientScans {
         search.start(for: limit)
     }
 
-    /// Looks no more; who waits hears nothing.
+    /// Cancels the scan without calling its completion.
     func end() {
         look?.abandon()
         search?.stop()

@@ -10,12 +10,12 @@ import SystemPackage
 package import Texts
 import Typing
 
-// The requests of clients (D-9).
+// Client requests (D-9).
 
 extension Daemon {
-    /// How long a device that is chosen by its name or address is listened for.
+    /// Scan time for a device that is selected by name or address.
     private static let useTime = Duration.seconds(8)
-    /// How long `clear` waits for what is still to be typed, and how often it looks.
+    /// Time limit of `clear` for bytes and keys that still wait to be typed, and its polling interval.
     private static let clearTime = Duration.seconds(1)
     private static let clearInterval = Duration.milliseconds(5)
 
@@ -34,7 +34,7 @@ extension Daemon {
         case .reload: reply(result { () throws(CommandFailure) in try reload() })
         case .stop:
             reply(.success(JSONObject()))
-            // The answer leaves first.
+            // The delay lets the answer be sent first.
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [weak self] in self?.onStopAsked?() }
         // The server answers these itself.
         case .events, .pair: reply(.success(JSONObject()))
@@ -80,7 +80,7 @@ extension Daemon {
         }
     }
 
-    // MARK: The choice
+    // MARK: Selected device
 
     private func use(
         _ asked: DeviceSelector,
@@ -112,7 +112,7 @@ extension Daemon {
         }
     }
 
-    /// Keeps the choice: from now on it is that device with its keys, or, where somebody has said so, anybody.
+    /// Saves and selects a device: a paired one with its keys, or an unpaired one if the user has accepted that.
     private func keep(
         _ kept: SelectedDevice,
         _ security: SecurityPolicy,
@@ -155,9 +155,9 @@ extension Daemon {
         try service.press(try reporting(sequence, try usableKeypad()))
     }
 
-    /// Empties the field as soon as nothing waits that goes into it: only then is it known how much there is to delete.
+    /// Empties the field once no bytes or keys wait to be typed, because only then is the number of characters known.
     ///
-    /// Bytes that come without a pause, or the beginning of a barcode, are not waited for longer than `deadline`.
+    /// Bytes that arrive without a pause, or an incomplete barcode, extend the wait only up to `deadline`.
     private func clear(until deadline: Duration, _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         let isOver = MonotonicClock.now >= deadline
         let waits = service.keyboard.waitingKeys > 0
@@ -176,19 +176,19 @@ extension Daemon {
         )
     }
 
-    /// The keypad, where its keys may be pressed now.
+    /// Returns the keypad if its keys may be pressed now; throws otherwise.
     private func usableKeypad() throws(CommandFailure) -> Keypad {
         guard let keypad = service.keypad else {
             throw CommandFailure(.unavailable, KeyboardFaultText.noKeysForOthers)
         }
-        // Where nothing of the device is typed, nothing else is: the reader in front is another one.
+        // A closed gate blocks the keys of clients too: they could reach another application.
         if let reason = gate.reason {
             throw CommandFailure(.unavailable, KeyboardFaultText.nothingTypedNow, reason.cause, remedy: reason.remedy)
         }
         return keypad
     }
 
-    // MARK: The link
+    // MARK: Link
 
     private func connect() throws(CommandFailure) {
         try needChoice()
@@ -224,10 +224,10 @@ extension Daemon {
     }
 }
 
-/// The device that was found for a choice which is refused until somebody says that anybody may be it: with that word it is
-/// not listened for again.
+/// Device found for a selection that is refused until the user accepts it as unpaired; the confirmed request needs no
+/// second scan.
 struct AwaitedWord {
-    /// How long the word is awaited: what was heard then may be another device's later.
+    /// Time limit for the confirmation: later, the address that was heard may be another device's.
     private static let life = Duration.seconds(60)
 
     private var found: (asked: DeviceSelector, kept: SelectedDevice, heard: DeviceAddress, time: Duration)?
@@ -238,7 +238,8 @@ struct AwaitedWord {
         found = (asked, kept, heard, now)
     }
 
-    /// The device that was found for the same choice a short time ago, once; `isFresh` where it may still advertise.
+    /// Returns, once, the device recently found for the same selection; `isFresh` is true if it may still be
+    /// advertising.
     mutating func take(
         _ asked: DeviceSelector,
         now: Duration

@@ -10,24 +10,24 @@ import SystemPackage
 package import Texts
 package import Typing
 
-/// The keyboard as a service: it follows the choice, keeps others from its adapter, and does what clients ask for.
+/// Keyboard service that follows the selected device, locks its adapter, and handles client requests.
 package final class Daemon {
     /// The settings of the daemon that do not concern typing.
     package struct Options: Sendable {
         package var paths: DaemonPaths
-        /// Whether it follows the file of the choice; else its device is the one of its settings, for good.
+        /// True if the daemon follows the file of the selected device; otherwise, it keeps the device of its settings.
         package var followsChoice: Bool
-        /// The virtual terminal that must be in front; nil for any.
+        /// Number of the virtual terminal that must be in the foreground; nil for any.
         package var terminal: Int?
-        /// Whether clients may press keys (D-9).
+        /// True if clients may press keys (D-9).
         package var allowsKeys: Bool
-        /// The profile, the layout, the table and the program's version, as `status` shows them.
+        /// Profile, layout, table and program version, as shown by `status`.
         package var labels: DaemonLabels
         package var beacons = BeaconConfiguration()
         package var regions = RegionCatalogue(RegionFile())
-        /// Reads the server's regions, as they were fetched last; nil where that failed.
+        /// Function that reads the most recently fetched regions of the server, and returns nil if that fails.
         package var managed: (@Sendable () -> [RegionFile.Entry]?)?
-        /// Removes the server's regions and the tracks that wait to be sent.
+        /// Function that removes the server's regions and the tracks that wait to be sent.
         package var removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)?
 
         package init(paths: DaemonPaths, followsChoice: Bool, terminal: Int?, allowsKeys: Bool, labels: DaemonLabels) {
@@ -40,14 +40,15 @@ package final class Daemon {
     }
 
     package var onEvent: ((KeyboardService.Event) -> Void)?
-    /// Told of what goes on beside that, for people.
+    /// Handler for other messages to the user.
     package var onNote: ((Reason) -> Void)?
     package var onStopAsked: (() -> Void)?
-    /// Told how much was received from the device: at once, then ten times a second at most, and before its link's end.
+    /// Handler for reports of received data: called at once, then at most ten times per second, and before the link
+    /// ends.
     package var onReceived: ((ReceivedMeter.Report) -> Void)?
-    /// Told of each entry and exit that the hook is told of, with the beacon's key code.
+    /// Handler for each entry and exit that runs the hook, with the beacon's key code.
     package var onBeacon: ((RegionWatch.Notice, String?) -> Void)?
-    /// Reads the configuration again; nil where there is none.
+    /// Function that reloads the configuration; nil if there is none.
     package var onReload: (() throws(CommandFailure) -> Void)?
 
     package let service: KeyboardService
@@ -62,7 +63,7 @@ package final class Daemon {
     private static let lockWord = "lock="
 
     private let lock: AdapterLock
-    /// The lock's number for the process that takes this one's place.
+    /// Number of the lock's descriptor, for the process that replaces this one.
     private var keptLock: Int32?
     private let allows: Message?
     private let notifier: ServiceNotifier
@@ -71,10 +72,10 @@ package final class Daemon {
     private var rivals = ConflictingProcesses()
     private var stateSince = MonotonicClock.now
     private var latest: JSONObject?
-    /// The notes from before `onNote` was set.
+    /// Notes made before `onNote` was set.
     private var startNotes: [Reason] = []
 
-    /// Sets everything up, so that clients are answered; nothing is scanned for yet.
+    /// Sets up the daemon so that clients are answered; does not scan yet.
     package init(
         _ settings: KeyboardSettings,
         _ options: Options,
@@ -113,11 +114,11 @@ package final class Daemon {
                 handler: self
             )
         } catch {
-            // A keyboard for one device works without clients, and beside a daemon that uses another adapter.
+            // A keyboard for a single device also works without clients, beside a daemon that uses another adapter.
             if options.followsChoice { throw error }
             startNotes.append(Reason(ReasonText.unanswered.message(error.cause)))
         }
-        // Whoever has keys of its devices types nothing without them.
+        // A bond file that cannot be read ends the start: without its keys, nothing of a paired device would be typed.
         for note in try reporting(bonds.read).notes(bonds.path) { startNotes.append(Reason(note)) }
         startNotes += [beacons.storeFault, choice.fault].compactMap(\.self)
         service.device.bonds = { [bonds] () throws(BondStore.Failure) in try bonds.read() }
@@ -142,9 +143,9 @@ package final class Daemon {
         choice.onFault = { [unowned self] reason in onNote?(reason) }
     }
 
-    /// Begins; `completion` is called once, with the reason if the adapter cannot be used now.
+    /// Starts the daemon; calls `completion` once, with the failure if the adapter cannot be used now.
     ///
-    /// It is looked for further, until `stop`.
+    /// The search for a usable adapter continues until `stop`.
     package func start(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
         onEvent?(.keyboard(node: service.keyboard.node))
         for note in startNotes { onNote?(note) }
@@ -163,10 +164,10 @@ package final class Daemon {
         }
     }
 
-    /// Lets clients go, closes the link, and calls `completion` when all is quiet.
+    /// Disconnects the clients, closes the link, and calls `completion` when everything has stopped.
     ///
-    /// Where this process goes on as another daemon then (`isReloading`), the service manager hears so, and the adapter's lock
-    /// is left to that one.
+    /// With `isReloading`, the service manager is notified of the reload, and the adapter's lock is kept for the daemon
+    /// that replaces this one in the same process.
     package func stop(isReloading: Bool = false, completion: @escaping () -> Void) {
         if isReloading { notifier.reloading() } else { notifier.stopping() }
         choice.end()
@@ -181,8 +182,8 @@ package final class Daemon {
         }
     }
 
-    /// The requests of the user that are in force and in no file, and the number of the adapter's lock after `stop`, as words
-    /// for the process that takes this one's place.
+    /// User requests that are in force but in no file, and the number of the adapter's lock after `stop`, as words for
+    /// the process that replaces this one.
     package var memory: String {
         let words = [
             gate.isPaused ? "paused" : nil, service.device.state == .disconnected ? "disconnected" : nil,
@@ -191,13 +192,13 @@ package final class Daemon {
         return words.compactMap(\.self).joined(separator: " ")
     }
 
-    /// Takes the adapter's lock that the process before this one has left; to be called before `start`.
+    /// Takes over the adapter's lock from the previous process; must be called before `start`.
     package func inherit(_ memory: String?) {
         let word = memory?.split(separator: " ").first { $0.hasPrefix(Self.lockWord) }
         if let number = word.flatMap({ Int32($0.dropFirst(Self.lockWord.count)) }) { lock.inherit(number) }
     }
 
-    /// Takes what the process before this one had been asked for.
+    /// Restores the user requests that were in force in the previous process.
     package func restore(_ memory: String?) {
         let words = memory?.split(separator: " ") ?? []
         if words.contains("paused") { gate.isPaused = true }
@@ -239,9 +240,9 @@ package final class Daemon {
         )
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// The service is made with a handler before this object is whole.
+    /// Forwarder of service events: the service needs a handler before this object is initialized.
     private final class Relay {
         var handler: ((KeyboardService.Event) -> Void)?
     }
@@ -274,7 +275,7 @@ package final class Daemon {
         if isOpen { onNote?(Reason(ReasonText.typedAgain.message())) } else { noteGate() }
     }
 
-    /// Says why nothing is typed, where that is so.
+    /// Reports the reason if the gate is closed.
     private func noteGate() {
         guard let reason = gate.reason else { return }
         onNote?(Reason(ReasonText.nothingTyped.message(reason.cause), remedy: reason.remedy))
@@ -289,19 +290,19 @@ package final class Daemon {
         return object
     }
 
-    // MARK: The choice
+    // MARK: Selected device
 
-    /// Means that device from now on; where it was `heard` just now, it is not listened for again.
+    /// Selects a device, or none; a device that was just `heard` is connected without another scan.
     func choose(_ kept: SelectedDevice?, heard: DeviceAddress? = nil) {
         let choice = kept.map(DeviceSelector.kept)
-        // A file that was only touched changes nothing.
+        // The file may have been touched without a change of the selection.
         if choice != service.device.choice { service.device.choose(choice, heard: heard) }
     }
 
-    /// Why an adapter may not be used; nil where it may.
+    /// Takes the lock of an adapter; returns the failure if the adapter may not be used, else nil.
     private func refusal(of adapter: String) -> CommandFailure? {
         guard let refusal = lock.take(adapter) else { return nil }
-        // A keyboard for one device works where no lock can be made, but never where another has it.
+        // A keyboard for a single device also works if the lock cannot be created, but not if another process holds it.
         if case .notMade = refusal, !options.followsChoice { return nil }
         return CommandFailure(refusal)
     }

@@ -11,16 +11,16 @@ import Typing
 
 /// The daemon's beacons: requests of clients, actions of regions (D-30), and their availability (SW-2).
 final class DaemonBeacons {
-    /// Told each event that clients hear.
+    /// Handler for events that clients receive.
     var onEvent: ((JSONObject) -> Void)?
-    /// Told of what goes on beside that, for people.
+    /// Handler for other messages to the user.
     var onNote: ((Reason) -> Void)?
-    /// Told of each entry and exit that the hook is told of, with the beacon's key code.
+    /// Handler for each entry and exit that runs the hook, with the beacon's key code.
     var onHook: ((RegionWatch.Notice, String?) -> Void)?
-    /// The reason why the designated beacons of earlier runs could not be read; nil if they were.
+    /// Reason why the designated beacons of earlier runs could not be read; nil if they were.
     let storeFault: Reason?
 
-    /// The most regions whose sightings `status` tells.
+    /// Maximum number of regions whose sightings `status` reports.
     private static let mostSightings = 100
 
     private let options: Daemon.Options
@@ -32,12 +32,12 @@ final class DaemonBeacons {
     private let service: BeaconService
     private let advertiser: BeaconAdvertiser
     private let ranging: BeaconRanging
-    /// The availability that clients were told last.
+    /// Availability that was last reported to clients.
     private var availability = BeaconAvailability.starting
-    /// The reason why the adapter cannot be used for beacons; nil if it can.
+    /// Reason why the adapter cannot be used for beacons; nil if it can.
     private var hindrance: BeaconAvailability? = .starting
 
-    /// Nothing is watched before `start`.
+    /// Creates the beacon functions of the daemon; no region is watched before `start`.
     init(_ options: Daemon.Options, opening gate: KeyboardGate, typing codes: KeyCodeTyper, on radio: RadioArbiter) {
         self.options = options
         actions = options.beacons.actions
@@ -68,12 +68,12 @@ final class DaemonBeacons {
         ranging = BeaconRanging(service, on: radio.loop)
     }
 
-    /// Begins what the configuration asks for.
+    /// Starts the functions that the configuration enables.
     func start() {
         let settings = options.beacons
         service.onEvent = { [unowned self] event in take(event) }
         service.onFailure = { [unowned self] error in
-            // The adapter's loss is told by itself.
+            // The loss of the adapter is reported separately.
             if error != .adapterGone { onNote?(Reason(CommandFailure(error))) }
         }
         service.onChange = { [unowned self] in noteAvailability() }
@@ -91,7 +91,7 @@ final class DaemonBeacons {
         }
         setGate()
         noteAvailability()
-        // Without a terminal to come to the front, the display goes on with the daemon (D-24).
+        // Without a configured terminal, the display counts as switched on when the daemon starts (D-24).
         if options.terminal == nil, settings.isWatching {
             service.onStarted = { [unowned self] in service.displayStarted() }
         }
@@ -104,7 +104,7 @@ final class DaemonBeacons {
 
     func displayCameOn() { service.displayCameOn() }
 
-    /// The event of the availability that a new client hears; nil where no beacon is known.
+    /// Availability event for a new client; nil if no beacon is known.
     var currentEvent: JSONObject? { availability.state == .unconfigured ? nil : availabilityEvent }
 
     /// Answers a client's request.
@@ -117,7 +117,7 @@ final class DaemonBeacons {
             object.add("regions", monitor.regions.map { JSONObject($0, in: monitor) })
             reply(.success(object))
         case .watch(let group, let options):
-            // Those of a fetch since the last time are watched too.
+            // Regions fetched since the last request are watched too.
             let managed = self.options.managed?()
             let count = service.change { monitor in
                 if let managed { monitor.setManaged(managed) }
@@ -147,7 +147,7 @@ final class DaemonBeacons {
         }
     }
 
-    // MARK: How it stands
+    // MARK: State
 
     private var status: JSONObject {
         let monitor = service.monitor
@@ -258,7 +258,7 @@ final class DaemonBeacons {
         return .success(JSONObject())
     }
 
-    // MARK: What regions do
+    // MARK: Region actions
 
     private func take(_ event: BeaconMonitor.Event) {
         if case .ranged = event { return }
@@ -276,14 +276,14 @@ final class DaemonBeacons {
         }
     }
 
-    /// Opens and closes the gate by the regions that are inside, where any region opens it.
+    /// Opens or closes the gate depending on the entered regions, if any action of a region is to open it.
     private func setGate() {
         let regions = actions.filter { $0.deed == .gate }.map(\.region)
         guard !regions.isEmpty else { return }
         gate.isOutside = !regions.contains { service.monitor.isInside($0) }
     }
 
-    // MARK: Whether beacons can be watched
+    // MARK: Availability
 
     func take(_ event: AdapterCore.Event) {
         switch event {
@@ -298,13 +298,13 @@ final class DaemonBeacons {
         noteAvailability()
     }
 
-    /// Takes why the adapter may not be used.
+    /// Records the reason why the adapter may not be used.
     func take(refusal: CommandFailure) {
         hindrance = BeaconAvailability(refused: refusal)
         noteAvailability()
     }
 
-    /// Tells clients whether beacons can be watched, where that is another answer than the last.
+    /// Notifies clients of the availability if its state has changed.
     private func noteAvailability() {
         let last = availability.state
         availability = currentAvailability
@@ -313,7 +313,7 @@ final class DaemonBeacons {
 
     private var currentAvailability: BeaconAvailability {
         let monitor = service.monitor
-        // Whoever has no use for beacons is not told of their radio.
+        // Radio faults are not reported to a user who has no region.
         if monitor.watched.isEmpty, monitor.regions.isEmpty { return .unconfigured }
         return hindrance ?? service.failure.flatMap { BeaconAvailability($0) } ?? .possible
     }

@@ -9,41 +9,41 @@ import LinuxIO
 package import Texts
 package import Typing
 
-/// The state of a daemon at one moment, as it answers `status`.
+/// State of a daemon at one moment, as returned by `status`.
 package struct DaemonStatus: Sendable {
     package var state: Session.State
     package var reason: Reason?
     package var since: Duration
-    /// Which device is meant; nil for none.
+    /// Selector of the daemon's device; nil for none.
     package var choice: DeviceSelector?
-    /// The security without which nothing of it is typed; nil without one.
+    /// Security level required for typing the device's values; nil if no device is selected.
     package var requiredSecurity: GATTLinkSecurity.Level?
-    /// The device as it was heard; nil before it was.
+    /// Address of the device as it was heard; nil before that.
     package var device: DeviceAddress?
     package var adapter: String?
     /// The keyboard's event node.
     package var keyboard: String?
-    /// The profile, the layout, the table and the program's version, in words.
+    /// Profile, layout, table and program version, as text.
     package var labels: DaemonLabels
     package var isPaused: Bool
-    /// Why nothing is typed; nil while what comes is typed.
+    /// Reason for which the gate is closed; nil while it is open.
     package var gate: Reason?
     package var counts: KeyboardService.Counts
-    /// The link that is ready; nil without one.
+    /// Facts about the link; nil if no link is ready.
     package var link: LinkFacts?
-    /// The links since the start, and what ended them.
+    /// Counts of the links since the start, and of the reasons for their ends.
     package var links = LinkCounts()
-    /// What was done so that the radio goes on, since the start.
+    /// Counts of radio faults and recoveries since the start.
     package var radio = RadioCounts()
-    /// How long ago a value was received, and its length, never its contents (D-6); nil before the first.
+    /// Age and length of the last received value, never its contents (D-6); nil before the first.
     package var lastReceived: (ago: Duration, length: Int)?
-    /// Programs that are in this one's way; nil where they cannot be seen.
+    /// Programs that conflict with this one; nil if the processes of other users are hidden.
     package var rivals: [String]?
-    /// The reason why the choice could not be read or kept; nil where it could.
+    /// Reason why the selected device could not be read from its file or saved; nil if there was no failure.
     package var choiceFault: Reason?
-    /// What the keyboard may press beyond text, Tab, Enter and Backspace; nil for nothing.
+    /// Configured permissions beyond text, Tab, Enter and Backspace: further keys and beacon actions; nil for none.
     package var allows: Message?
-    /// What is done about beacons; nil for nothing.
+    /// Summary of beacon activity; nil if beacons were never used.
     package var beacons: JSONObject?
 
     package var object: JSONObject {
@@ -94,7 +94,7 @@ package struct DaemonStatus: Sendable {
     }
 }
 
-/// The settings of a daemon that `status` shows, in words.
+/// Daemon settings that `status` shows, as text.
 package struct DaemonLabels: Sendable {
     package var profile: String
     package var layout: String
@@ -140,21 +140,21 @@ extension JSONObject {
 extension KeyboardService {
     package struct Counts: Sendable {
         package var values = ValueCounts()
-        /// Keyboards that were made after the first, each because the one before it was gone.
+        /// Number of keyboards created after the first, each because the previous one was removed.
         package var keyboardRemakes: UInt64 = 0
         package var bytes = Ledger.Snapshot()
         /// The counts of the self-check; nil without one.
         package var check: SelfCheck.Counts?
-        /// What each reader of the other end than the keyboard took and missed; nil where the keyboard types.
+        /// Counts of bytes delivered to and missed by each output client; nil if the output is the keyboard.
         package var wire: OutputCounts?
 
-        /// Nothing has come yet.
+        /// Creates counts of zero.
         package init() {}
     }
 }
 
 extension KeyboardService.Counts {
-    /// The counts as a JSON object: of every byte's outcome, and all others.
+    /// Counts as a JSON object: the outcomes of all bytes, then the other counts.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("notifications", values.notifications)
@@ -183,25 +183,26 @@ extension KeyboardService.Counts {
     }
 }
 
-/// The programs that also manage adapters, looked for at most once in a while: the list of processes is long, and whoever
-/// may ask for the status could keep the loop reading it.
+/// Finder of programs that also manage adapters, with a cached answer.
+///
+/// The list of processes is long: without the cache, clients could keep the loop reading it by requests for the status.
 struct ConflictingProcesses {
-    /// How long an answer holds.
+    /// Maximum age of a cached answer.
     static let life = Duration.seconds(5)
 
     private let folder: String
     private var answer: (time: Duration, names: [String]?)?
 
-    /// Reads the processes in `folder`.
+    /// Creates a finder that reads the processes in `folder`.
     init(proc folder: String = "/proc") {
         self.folder = folder
     }
 
-    /// Their names with their process numbers; nil where other users' processes are hidden, as from the service
-    /// (ProtectProc=).
+    /// Returns the names with their process numbers; nil if the processes of other users are hidden, as from the
+    /// service (ProtectProc=).
     mutating func names(now: Duration) -> [String]? {
         if let answer, now - answer.time < Self.life { return answer.names }
-        // The first process is root's, and always there.
+        // Process 1 belongs to root and always exists.
         guard FileSystem.exists("\(folder)/1") else {
             answer = (now, nil)
             return nil

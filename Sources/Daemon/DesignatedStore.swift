@@ -6,7 +6,7 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// The file in which the designated beacons outlive the program (D-29).
+/// File that keeps the designated beacons between runs (D-29).
 package struct DesignatedStore: Sendable {
     package typealias Failure = KeptFile<DesignatedBeacons.UnreadableLine>.Failure
 
@@ -26,13 +26,14 @@ package struct DesignatedStore: Sendable {
         }
     }
 
-    /// Writes beacons that an earlier version has kept, in lines, as JSON; where they cannot be read or written they stay.
+    /// Converts the line format of an earlier version to JSON; beacons that cannot be read or written are left as they
+    /// are.
     func upgrade() {
         guard file.isJSON == false else { return }
         try? locked { if let beacons = try? read() { _ = keep(beacons) } }
     }
 
-    /// Keeps the beacons, or says why they could not be.
+    /// Saves the beacons; returns the failure if that is not possible.
     package func keep(_ beacons: DesignatedBeacons) -> CommandFailure? {
         do {
             try file.write(beacons.text)
@@ -42,7 +43,7 @@ package struct DesignatedStore: Sendable {
         }
     }
 
-    /// Reads and changes them while no other process does so by this.
+    /// Runs `body` while holding the lock of the file's directory.
     package func locked<Result>(_ body: () throws -> Result) throws -> Result {
         try file.withLock(refused: { CommandFailure($0) as any Error }, { () throws(any Error) in try body() })
     }

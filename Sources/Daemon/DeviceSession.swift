@@ -10,18 +10,18 @@ import LinuxIO
 package import Texts
 package import Typing
 
-/// One device of the wedge: which it is, the session and the link with it, and the text that it sends to its outputs.
+/// One device of the wedge: its selector, its session and link, and the text that it sends to its outputs.
 ///
 /// The radio and the outputs, which several devices may share, are passed in.
 package final class DeviceSession {
-    /// Told that the session has another state, or says it anew.
+    /// Handler for each state that the session reports, including a repeated one.
     package var onState: ((Session.State, DeviceAddress?, Reason?) -> Void)?
-    /// Told the length of each value that was received from the device.
+    /// Handler for the length of each value received from the device.
     package var onReceived: ((Int) -> Void)?
-    /// Reads the bonds; nil where there is no place for any.
+    /// Function that reads the bonds; nil if there is no bond store.
     package var bonds: (() throws(BondStore.Failure) -> BondStore.Contents)?
 
-    /// Maximum age of a sighting that is reused instead of a scan: as long as the end of an earlier link may take.
+    /// Maximum age of a sighting that replaces a scan: the time that closing an earlier link may take.
     private static let sightingLife = Session.closingTimeout
 
     private let settings: KeyboardSettings
@@ -31,19 +31,20 @@ package final class DeviceSession {
     private let link: DeviceLink
     private var session: Session
     private let timer = LoopTimer()
-    /// Finds the chosen device; nil while none was chosen yet.
+    /// Finder of the selected device; nil before the first selection.
     private var finder: DeviceFinder?
-    /// The chosen device, where it was heard by the look that it was chosen from.
+    /// Sighting of the selected device by the scan from which it was selected; nil if none is pending.
     private var sighting: (device: DeviceAddress, time: Duration)?
     private var flood = FloodLimit()
     private var isStopping = false
 
     package private(set) var choice: DeviceSelector?
-    /// The chosen device as it was heard last; nil before it was.
+    /// Address at which the selected device was last heard; nil before that.
     package private(set) var address: DeviceAddress?
     package private(set) var reason: Reason?
 
-    /// A session with the device of the settings, which types on `outputs`; nothing is scanned for before `adapterReady`.
+    /// Creates a session with the device of the settings; it types on `outputs` and does not scan before
+    /// `adapterReady`.
     package init(_ settings: KeyboardSettings, typingOn outputs: [VirtualKeyboard], on radio: RadioArbiter) {
         self.settings = settings
         self.radio = radio
@@ -57,13 +58,14 @@ package final class DeviceSession {
         link = DeviceLink(settings.profiles, on: radio)
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in source.useFraming(profile?.framing) }
-        // The hot path goes on: from the profile's characteristic into the ring of each output.
+        // Hot path, continued: from the profile's characteristic to the ring of each output.
         link.onValue = { [unowned self] value, isFromOpenDevice in
             source.receive(value, epoch: link.epoch, isFromOpenDevice: isFromOpenDevice)
             onReceived?(value.count)
             if let excess = flood.check(source.outrun) { endFlood(excess) }
         }
-        // A packet of two comes an interval behind the other, or two where it has to be sent again.
+        // The second of two packets arrives one interval after the first, or two intervals after it if it is
+        // retransmitted.
         link.onTiming = { [unowned self] timing in
             for output in self.outputs { output.joinLineFeeds(within: (timing?.longestSilence ?? .zero) * 2) }
         }
@@ -71,7 +73,7 @@ package final class DeviceSession {
         listen(for: settings.device)
     }
 
-    /// Ends the link that floods, behind the packets that are just being read.
+    /// Ends a link that floods, after the packets that are being read now.
     private func endFlood(_ excess: UInt64) {
         _ = radio.loop.schedule(at: .zero) { [unowned self, epoch = link.epoch] in
             guard link.epoch == epoch, state == .connected else { return }
@@ -80,14 +82,14 @@ package final class DeviceSession {
         }
     }
 
-    /// Begins nothing more, and drops and counts what waits (D-1).
+    /// Prevents further actions, and drops and counts the bytes that wait to be typed (D-1).
     package func beginStop() {
         isStopping = true
         timer.cancel()
         drop(through: .max, .disconnected)
     }
 
-    /// Ends link and scan after `beginStop`; `completion` is called when there are none any more.
+    /// Ends the link and the scan after `beginStop`; calls `completion` when both have ended.
     package func stop(completion: @escaping () -> Void) {
         closeLink { [unowned self] in
             stopListening { [unowned self] in
@@ -97,9 +99,9 @@ package final class DeviceSession {
         }
     }
 
-    // MARK: What the user asks for
+    // MARK: User requests
 
-    /// Means another device from now on, or none; the same one again is asked to connect.
+    /// Selects another device, or none; selecting the same device again requests a connection.
     ///
     /// A device that was just `heard` is connected without another scan.
     package func choose(_ choice: DeviceSelector?, heard: DeviceAddress? = nil) {
@@ -114,14 +116,15 @@ package final class DeviceSession {
         apply(choice == nil ? .forgotten : .switched)
     }
 
-    /// Wants the link, again after `disconnect`.
+    /// Requests the link, also after `disconnect`.
     package func connect() { apply(.connectAsked) }
 
-    /// Wants no link, until `connect` or another choice (LK-17).
+    /// Ends the link until `connect` or the next selection (LK-17).
     package func disconnect() { apply(.disconnectAsked) }
 
-    /// Types bytes that come from here as a notification of an open device, as a beacon's key code: table, pace, scan mode
-    /// and account are those of all others.
+    /// Types bytes of local origin, such as a beacon's key code, like a notification from an unpaired device.
+    ///
+    /// The table, pace, scan mode and account are the same as for all other bytes.
     package func type(_ bytes: [UInt8]) {
         // With no link, use the next epoch, so that a pending drop of the old one does not discard these bytes.
         let epoch = state == .connected ? link.epoch : link.epoch &+ 1
@@ -135,8 +138,8 @@ package final class DeviceSession {
         try reporting(link.send, bytes)
     }
 
-    /// Writes a command to the device when those before it have ended (BT-6); `completion` is called once, with the bytes
-    /// of the reply.
+    /// Writes a command to the device after the earlier commands have ended (BT-6); calls `completion` once, with the
+    /// bytes of the reply or the failure.
     package func ask(_ command: ChatScript.Command, completion: @escaping (Result<[UInt8], CommandFailure>) -> Void) {
         guard state == .connected else {
             return completion(.failure(CommandFailure(.unavailable, LinkFaultText.notConnected)))
@@ -148,11 +151,11 @@ package final class DeviceSession {
         }
     }
 
-    // MARK: How it stands
+    // MARK: State
 
     package var state: Session.State { session.state }
 
-    /// True while connecting: no client may scan then.
+    /// True while connecting, when clients may not scan.
     package var isAttempting: Bool { session.isAttempting }
 
     package var profile: Profile? { link.profile }
@@ -163,7 +166,8 @@ package final class DeviceSession {
 
     package var values: ValueCounts { link.values }
 
-    /// The security without which nothing of the chosen device is typed, as far as it is known; nil without a choice.
+    /// Security level required for typing the selected device's values, as far as it is known; nil if no device is
+    /// selected.
     package var requiredSecurity: GATTLinkSecurity.Level? {
         guard choice != nil else { return nil }
         return address != nil && address == link.device ? max(chosenSecurity, link.required) : chosenSecurity
@@ -171,8 +175,7 @@ package final class DeviceSession {
 
     // MARK: The adapter
 
-    /// Begins with an adapter, which knows the bonds before the first scan: a device with a private address is found by its
-    /// key.
+    /// Starts on an adapter, after giving it the bonds: a device with a private address is identified by its key.
     package func adapterReady() {
         useBonds()
         apply(.adapterReady)
@@ -181,7 +184,7 @@ package final class DeviceSession {
     package func adapterFailed(_ error: AdapterError) { apply(Session.Event(error)) }
 
     package func adapterRefused(_ refusal: CommandFailure) {
-        // Another's adapter is none of this one's; a missing permission is said as such.
+        // An adapter that another process uses counts as lost; a missing permission is reported as such.
         let isPermission = refusal.status == .permission
         apply(isPermission ? .forbidden(Reason(refusal)) : .adapterLost(Reason(refusal)))
     }
@@ -195,7 +198,7 @@ package final class DeviceSession {
 
     // MARK: Pairing
 
-    /// The connected device, which does not advertise, where it is the one that is meant.
+    /// Returns the address of the connected device, which does not advertise, if `meant` selects it; nil otherwise.
     package func linked(_ meant: DeviceSelector, _ known: BondStore.Contents) -> DeviceAddress? {
         guard state == .connected, let address else { return nil }
         var name = known.names[address]
@@ -207,13 +210,13 @@ package final class DeviceSession {
         return meant.names(address, name) ? address : nil
     }
 
-    /// Begins no link before `pairingEnds`, and ends the one with `device`; one with another device stays.
+    /// Prevents new links until `pairingEnds`, and ends the link with `device`; a link with another device remains.
     package func pairingBegins(with device: DeviceAddress?, _ proceed: @escaping () -> Void) {
         apply(.pairingBegins(endingLink: device != nil && device == address))
         if state == .connected { proceed() } else { link.close(completion: proceed) }
     }
 
-    /// Goes on after a pairing, whose bond the adapter knows before the next link.
+    /// Resumes after a pairing; the adapter gets the new bond before the next link.
     package func pairingEnds() {
         useBonds()
         apply(.pairingEnds)
@@ -272,7 +275,7 @@ package final class DeviceSession {
     private func take(_ result: Result<DiscoveredDevice, DeviceFinder.Failure>) {
         switch result {
         case .success(let heard): found(heard.address)
-        // The adapter's loss is told by itself.
+        // The loss of the adapter is reported separately.
         case .failure(.scan(.adapterGone)), .failure(.notHeard): break
         case .failure(.scan(let error)): apply(.scanFailed(Reason(CommandFailure(error))))
         case .failure(let failure): if let choice { apply(.attemptFailed(Reason(CommandFailure(failure, of: choice)))) }
@@ -282,7 +285,7 @@ package final class DeviceSession {
     private func found(_ heard: DeviceAddress) {
         address = heard
         apply(.heard(heard))
-        // It is left alone for now: it matters when it is heard again.
+        // The session did not start an attempt: the finder reports the next advertisement.
         if session.isListening { finder?.goOn() }
     }
 
@@ -293,7 +296,7 @@ package final class DeviceSession {
             finder?.start()
             return
         }
-        // Not from within the step that asks for it.
+        // Deferred: the session is still performing its actions.
         _ = radio.loop.schedule(at: .zero) { [unowned self] in
             if session.isListening { found(sighting.device) }
         }
@@ -323,13 +326,14 @@ package final class DeviceSession {
 
     // MARK: Security
 
-    /// The security that the configuration and the choice demand.
+    /// Security level required by the configuration and the selected device.
     private var chosenSecurity: GATTLinkSecurity.Level {
         guard case .kept(let kept)? = choice else { return settings.security }
         return max(settings.security, kept.security)
     }
 
-    /// Connects to the device, as secure as its bond and its choice want it; without the bond for that, not at all.
+    /// Connects to the device with the security that its bond and selection require; fails without a usable bond for
+    /// that level.
     private func connect(to device: DeviceAddress) {
         let refusal: CommandFailure
         do throws(CommandFailure) {
@@ -342,14 +346,15 @@ package final class DeviceSession {
             }
             refusal = CommandFailure(lack, .permission)
         } catch {
-            // Without its file no device is known to be unpaired.
+            // If the bond file cannot be read, no device can be assumed to be unpaired.
             refusal = error
         }
-        // Not from within the step that asks for it.
+        // Deferred: the session is still performing its actions.
         _ = radio.loop.schedule(at: .zero) { [unowned self] in apply(.attemptFailed(Reason(refusal))) }
     }
 
-    /// Ends the link of a device that has not proved to be the paired one, or that has no keys for what its profile demands.
+    /// Ends the link with a device that has not authenticated as the paired one, or that lacks the keys its profile
+    /// requires.
     private func refuse() {
         source.endLink(through: link.epoch)
         var failure = CommandFailure(.permission, LinkFaultText.notSecured, address.map { "\($0.address)" } ?? "")
@@ -365,7 +370,7 @@ package final class DeviceSession {
         try bonds.map { bonds throws(CommandFailure) in try reporting(bonds) } ?? BondStore.Contents()
     }
 
-    /// The proof that the device has to give before it counts as the chosen one.
+    /// Returns the proof that the device must give before it counts as the selected device.
     private func claim(on device: DeviceAddress, _ known: BondStore.Contents) -> BondClaim {
         guard let adapter = radio.adapter?.address else { return BondClaim(demanded: .authenticated) }
         let claim = known.claim(of: device, for: choice, on: adapter)

@@ -2,7 +2,7 @@
 
 package import BluetoothLE
 
-/// Something that a user's command is told of (CB-30), or several of a kind as one.
+/// Notice of one or more events of a kind, for which the user's command is run (CB-30).
 package struct HookNotice: Equatable, Sendable {
     package enum Occasion: String, Sendable, CaseIterable {
         /// The device is connected, and its values arrive.
@@ -13,11 +13,11 @@ package struct HookNotice: Equatable, Sendable {
         case beaconLeft = "beacon-left"
     }
 
-    /// A region, and the beacon of it that was heard last.
+    /// Region, and its most recently heard beacon.
     package struct Beacon: Equatable, Sendable {
         package var region: String
         package var identity: String
-        /// Its key code; nil where it has none.
+        /// Key code of the beacon; nil if it has none.
         package var keyCode: String?
 
         package init(region: String, identity: String, keyCode: String?) {
@@ -28,12 +28,12 @@ package struct HookNotice: Equatable, Sendable {
     }
 
     package var occasion: Occasion
-    /// How often it happened since the last notice of its kind.
+    /// Number of occurrences since the last notice of this kind.
     package var count: Int
-    /// The bytes that were received, of all of them.
+    /// Total number of received bytes.
     package var length: Int
     package var device: DeviceAddress?
-    /// Why, where that is known.
+    /// Cause, if it is known.
     package var reason: String?
     package var beacon: Beacon?
 
@@ -51,7 +51,7 @@ package struct HookNotice: Equatable, Sendable {
         self.reason = reason
     }
 
-    /// The variables of the command's environment: lengths and names, never contents.
+    /// Environment variables of the command: lengths and names, never contents.
     package var environment: [(name: String, value: String)] {
         var variables = [("EVENT", occasion.rawValue), ("COUNT", "\(count)"), ("LENGTH", "\(length)")]
         if let device { variables += [("ADDRESS", "\(device.address)"), ("ADDRESS_TYPE", "\(device.type)")] }
@@ -64,25 +64,25 @@ package struct HookNotice: Equatable, Sendable {
     }
 }
 
-/// Which notice the user's command is run for next: one at a time, the rest joined by their kind.
+/// Queue of notices that the user's command is run for: one at a time, the waiting ones joined by their kind.
 ///
-/// A pure state machine. At most one notice of each kind waits; they come out in the order in which each kind was last
-/// heard of, so that the last link notice always says how the link stands.
+/// A pure state machine. At most one notice of each kind waits; notices leave in the order in which their kinds were
+/// last added, so that the last link notice always gives the current state of the link.
 package struct HookQueue: Sendable {
-    /// How long a command may run.
+    /// Time limit of a command.
     package static let timeLimit = Duration.seconds(30)
 
     private var waiting: [HookNotice] = []
-    /// When the command that runs has run too long; nil while none runs.
+    /// Deadline of the running command; nil while none runs.
     package private(set) var deadline: Duration?
 
-    /// A queue in which nothing waits.
+    /// Creates an empty queue.
     package init() {}
 
-    /// True when nothing runs and nothing waits.
+    /// True if no command runs and no notice waits.
     package var isIdle: Bool { deadline == nil && waiting.isEmpty }
 
-    /// Puts a notice behind the others, joined with the one of its kind that waits.
+    /// Appends a notice, merged with the waiting one of the same kind.
     package mutating func add(_ notice: HookNotice) {
         var notice = notice
         if let position = waiting.firstIndex(where: { $0.occasion == notice.occasion }) {
@@ -93,14 +93,14 @@ package struct HookQueue: Sendable {
         waiting.append(notice)
     }
 
-    /// The notice to run the command for now; nil while it runs, and when nothing waits.
+    /// Removes and returns the notice to run the command for; nil while a command runs, or if no notice waits.
     package mutating func next(now: Duration) -> HookNotice? {
         guard deadline == nil, !waiting.isEmpty else { return nil }
         deadline = now + Self.timeLimit
         return waiting.removeFirst()
     }
 
-    /// The command has ended, or could not be run.
+    /// Records that the command has ended, or could not be run.
     package mutating func ended() {
         deadline = nil
     }

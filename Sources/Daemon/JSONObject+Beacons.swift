@@ -8,7 +8,7 @@ import Devices
 package import Texts
 
 extension JSONObject {
-    /// A beacon that is ranged (SW-5, SW-6): `keyCode` only where it has one, `metres` only where it is known.
+    /// Describes a ranged beacon (SW-5, SW-6): `keyCode` only if it has one, `metres` only if the distance is known.
     package init(_ beacon: RangedBeacon, in monitor: BeaconMonitor) {
         self.init()
         add("beacon", "\(beacon.identity)")
@@ -23,7 +23,7 @@ extension JSONObject {
         add("designated", monitor.designated[beacon.identity] != nil)
     }
 
-    /// What was heard of a region that is watched, the seconds since then rounded down.
+    /// Describes a watched region and its last sighting, with the seconds since then rounded down.
     package init(_ sighting: RegionWatch.Sighting, in monitor: BeaconMonitor, now: Duration) {
         self.init()
         add("region", "\(sighting.region)")
@@ -57,7 +57,7 @@ extension JSONObject {
         }
     }
 
-    /// What is done as a region is entered and left (D-30).
+    /// Describes a configured action on entering and leaving a region (D-30).
     package init(_ action: BeaconAction) {
         self.init()
         add("name", action.name)
@@ -75,7 +75,7 @@ extension JSONObject {
         add("regionsLeftOut", counters.regionsLeftOut)
     }
 
-    /// A designated beacon (SW-9).
+    /// Describes a designated beacon (SW-9).
     package init(_ beacon: DesignatedBeacons.Beacon) {
         self.init()
         add("code", beacon.keyCode)
@@ -84,7 +84,7 @@ extension JSONObject {
         add("switcher", beacon.isSwitcher)
     }
 
-    /// A region that is known, with what it is (SW-3).
+    /// Describes a known region and its kinds (SW-3).
     package init(_ region: BeaconRegion, in monitor: BeaconMonitor) {
         self.init()
         add("region", "\(region)")
@@ -94,7 +94,7 @@ extension JSONObject {
         add("inside", monitor.isInside(region))
     }
 
-    /// The answer to designating (SW-8): its number, and a text.
+    /// Describes the answer to a designation (SW-8): its number and a text.
     package init(_ answer: DesignatedBeacons.Answer, in monitor: BeaconMonitor) {
         self.init()
         add("answer", answer.rawValue)
@@ -123,7 +123,7 @@ extension DesignatedBeacons.Answer {
         return text.message()
     }
 
-    /// What helps; nil where all were designated.
+    /// Advice to the user; nil if all were designated.
     package var remedy: Message? {
         let text: BeaconRemedyText? =
             switch self {

@@ -6,32 +6,32 @@ import Link
 import LinuxIO
 import Typing
 
-/// Types the key codes of beacons (D-30), each as a barcode of its own, in a pause of what is received.
+/// Typist for the key codes of beacons (D-30): types each as a separate barcode, in a pause of the received data.
 final class KeyCodeTyper {
     /// Longest wait for a pause in the received data, and the interval of the checks.
     private static let patience = Duration.seconds(5)
     private static let interval = Duration.milliseconds(10)
-    /// The silence behind which a key code cannot come into the middle of a barcode.
+    /// Silence after which a key code cannot be inserted into a barcode.
     private static let silence = Duration.milliseconds(100)
 
     private(set) var taken: UInt64 = 0
-    /// The codes that were not: the link has to be secured, or no pause came in time.
+    /// Number of codes that were not typed, because the link has to be secured, or because no pause came in time.
     private(set) var dropped: UInt64 = 0
 
     private let service: KeyboardService
     private let received: ReceivedReporter
     private let loop: EventLoop
 
-    /// A typer on the service's keyboard, beside what is `received`.
+    /// Creates a typist on the service's keyboard, which waits for a pause in the values of `received`.
     init(_ service: KeyboardService, beside received: ReceivedReporter, on loop: EventLoop) {
         self.service = service
         self.received = received
         self.loop = loop
     }
 
-    /// Types a code when nothing that was received is being typed or may go on.
+    /// Types a code when no received data is being typed or may be continued.
     func type(_ code: String) {
-        // A link has to be secured, and a beacon is not: what it says is not typed then.
+        // If the link has to be secured, the codes of beacons are not typed, because beacons are not secured.
         guard service.device.requiredSecurity ?? GATTLinkSecurity.Level.none == .none else { return dropped &+= 1 }
         type(Array(code.utf8) + [service.barcodeEnd].compactMap(\.self), until: MonotonicClock.now + Self.patience)
     }

@@ -11,28 +11,28 @@ package import SystemPackage
 package import Texts
 package import Typing
 
-/// The whole wedge on an event loop: the adapter, the session with the device, and the keyboard that types for it.
+/// The complete wedge on an event loop: the adapter, the session with the device, and the keyboard that types for it.
 package final class KeyboardService {
     package enum Event {
-        /// The virtual keyboard stands; readers find it at this node.
+        /// The virtual keyboard is ready; applications find it at this node.
         case keyboard(node: String?)
         case state(Session.State, device: DeviceAddress?, reason: Reason?)
-        /// The keyboard is gone, and another is made: what comes meanwhile waits.
+        /// The keyboard was removed and is being recreated; received bytes wait meanwhile.
         case keyboardGone(Reason)
-        /// The keyboard cannot be written to: nothing is typed any more.
+        /// The keyboard cannot be written: nothing is typed any more.
         case keyboardFailed(Errno)
     }
 
-    /// Asked before an adapter is used, by its name: why it may not be; nil where it may.
+    /// Function that is called with an adapter's name before its use; returns the reason for refusing it, or nil.
     package var refusal: ((String) -> CommandFailure?)?
-    /// Asked then: whether the process that had it before has ended without giving it back.
+    /// Function that is called after that; returns true if the adapter's previous process ended without releasing it.
     package var isAbandoned: (() -> Bool)?
-    /// Told that an adapter can be used, that none can, and that it is lost.
+    /// Handler for adapter events: ready, failed and lost.
     package var onAdapter: ((AdapterCore.Event) -> Void)?
 
     package let device: DeviceSession
     package let keyboard: VirtualKeyboard
-    /// The other end than the keyboard; nil where the keyboard types.
+    /// Output other than the keyboard; nil if the keyboard types.
     package var wire: OutputListener? {
         didSet { keyboard.isPatient = wire?.isPatient == true }
     }
@@ -45,9 +45,9 @@ package final class KeyboardService {
     private var isStopping = false
     private var onStarted: ((Result<Void, CommandFailure>) -> Void)?
 
-    /// Makes the virtual keyboard and its thread; nothing is scanned for yet.
+    /// Creates the virtual keyboard and its thread; does not scan yet.
     ///
-    /// The adapter is not opened yet either. A `screen` shows what is typed, instead of a keyboard of the kernel.
+    /// The adapter is not opened yet either. A `screen` shows the typed text in place of a kernel keyboard.
     package init(
         _ settings: KeyboardSettings,
         through core: AdapterCore,
@@ -78,19 +78,19 @@ package final class KeyboardService {
     package func join(_ wire: TextOutput) {
         wire.join(keyboard)
         self.wire = wire.end
-        // Bytes for a device that is not connected are dropped, as by a cable that is not plugged in.
+        // Bytes for a device that is not connected are dropped, as on an unplugged cable.
         wire.end.onBytes = { [unowned self] bytes in try? device.send(bytes) }
     }
 
-    /// Begins; `completion` is called once, with the reason if the adapter cannot be used.
+    /// Starts the service; calls `completion` once, with the failure if the adapter cannot be used.
     ///
-    /// It is looked for further, until `stop`.
+    /// The search for a usable adapter continues until `stop`.
     package func start(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
         onStarted = completion
         core.start()
     }
 
-    /// Closes the link, drops and counts what waits (D-1), and calls `completion` when all is quiet.
+    /// Closes the link, drops and counts the bytes that wait (D-1), and calls `completion` when everything has stopped.
     package func stop(completion: @escaping () -> Void) {
         guard !isStopping else { return }
         isStopping = true
@@ -112,10 +112,10 @@ package final class KeyboardService {
 
     package var keypad: Keypad? { settings.typing.keypad }
 
-    /// The byte that ends a barcode here: CR, or a terminator of scan mode's; nil where only a silence ends one.
+    /// Byte that ends a barcode: CR, or a terminator of scan mode; nil if only a silence ends one.
     var barcodeEnd: UInt8? { settings.typing.barcodes.map { $0.terminator } ?? 0x0D }
 
-    /// How a device is chosen for which that security is asked for.
+    /// Returns the security policy for selecting a device with the requested level.
     package func security(asked: GATTLinkSecurity.Level?) -> SecurityPolicy {
         SecurityPolicy(asked, least: settings.security)
     }
@@ -138,7 +138,8 @@ package final class KeyboardService {
 
     private func admits(_ adapter: String) -> Bool {
         guard !isStopping, let refusal = refusal?(adapter) else { return true }
-        // Who does not wait for the adapter ends with this, and says nothing of waiting.
+        // The failure is reported first: a run that does not wait for the adapter ends here, without a message about
+        // waiting.
         started(.failure(refusal))
         device.adapterRefused(refusal)
         return false
@@ -164,12 +165,12 @@ package final class KeyboardService {
         completion?(result)
     }
 
-    // MARK: Looking for clients
+    // MARK: Scans for clients
 
-    /// Listens to all devices for a while; `completion` gets those that were heard in the last minute, or with `isAnew` since
-    /// the look began, the strongest first.
+    /// Scans for all devices; `completion` gets those heard in the last minute, or with `isAnew` since the scan began,
+    /// the strongest first.
     ///
-    /// The chosen device is listened for meanwhile.
+    /// The session listens for the selected device meanwhile.
     package func survey(
         for duration: Duration,
         isAnew: Bool = false,
@@ -179,7 +180,8 @@ package final class KeyboardService {
         looks.survey(for: duration, isAnew: isAnew, completion: completion)
     }
 
-    /// Listens for a device that is to be chosen, as long as `limit`, and answers it as it is to be kept and as it was heard.
+    /// Scans for a device to be selected, for at most `limit`; `completion` gets it in the form to save, and its
+    /// address as heard.
     package func find(
         _ choice: DeviceSelector,
         for limit: Duration,
@@ -196,11 +198,12 @@ package final class KeyboardService {
         return device.isAttempting ? CommandFailure(.timeout, AdapterFaultText.busy) : nil
     }
 
-    // MARK: Pairing beside the typing (D-9)
+    // MARK: Pairing while typing (D-9)
 
-    /// Makes a pairing, which begins with `begin`; until its end no link is begun, and no other pairing is made.
+    /// Creates a pairing, which starts with its `begin`; until its end, no link is started and no other pairing is
+    /// created.
     ///
-    /// Throws without an adapter, during another pairing, and for a device that is connected and paired already.
+    /// Throws if there is no adapter, during another pairing, and for a device that is connected and already paired.
     package func pair(
         _ request: PairingRequest,
         keepingIn store: BondStore,
@@ -233,7 +236,7 @@ package final class KeyboardService {
         waiting?()
     }
 
-    /// Calls off a pairing; `completion` is called when there is none any more.
+    /// Cancels the pairing; calls `completion` when no pairing runs any more.
     private func endPairing(completion: @escaping () -> Void) {
         guard let pairer else { return completion() }
         onPairingEnd = completion

@@ -4,7 +4,7 @@ import Control
 import Devices
 import Texts
 
-/// A pairing that a client of the control socket has asked for: its events as lines, and lines as answers (D-9).
+/// Pairing requested by a client of the control socket: its events and the client's answers are lines (D-9).
 final class PairingConversation: ControlConversation {
     private let pairer: DevicePairer
 

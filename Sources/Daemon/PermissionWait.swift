@@ -10,19 +10,20 @@ import SystemPackage
 package import Texts
 import Typing
 
-/// A daemon without the permissions that it needs: it tells its clients so, and looks again and again whether it may
-/// begin (LK-10).
+/// Daemon without the required permissions: it reports this to clients, and checks periodically whether it may start
+/// (LK-10).
 ///
-/// It is in the state `unauthorized`, and has neither a keyboard nor an adapter.
+/// Its state is `unauthorized`, and it has neither a keyboard nor an adapter.
 package final class PermissionWait {
     private static let interval = Duration.seconds(3)
 
-    /// Told of the state when it begins.
+    /// Handler for the state, which is reported at the start.
     package var onEvent: ((KeyboardService.Event) -> Void)?
     package var onStopAsked: (() -> Void)?
-    /// Called once, when the permissions are there.
+    /// Handler that is called once when the permissions are granted.
     ///
-    /// `needsRestart` is true where the program's file grants them: a process gets them when it is started from it.
+    /// `needsRestart` is true if the program's file grants them: a process gets such permissions only when it is
+    /// started.
     package var onPermitted: ((_ needsRestart: Bool) -> Void)?
 
     private let options: Daemon.Options
@@ -31,14 +32,14 @@ package final class PermissionWait {
     private let loop: EventLoop
     private let notifier: ServiceNotifier
     private let start = MonotonicClock.now
-    /// What the program's file granted at the start, which this process lacks all the same.
+    /// Capabilities that the program's file granted at the start; a restart for the same ones would gain nothing.
     private let grantedInVain = Set(Capability.allCases.filter(\.isGrantedByFile))
     private let missing: CommandFailure
     private var server: ControlServer?
     private var rivals = ConflictingProcesses()
     private let timer = LoopTimer()
 
-    /// The first permission that a daemon lacks, with what grants it; nil where it lacks none.
+    /// Returns the first permission that a daemon lacks, with the way to grant it; nil if it lacks none.
     ///
     /// Without `hasKeyboard` nothing is typed through the kernel, and /dev/uinput is not needed.
     package static func missing(for adapter: AdapterTransport, hasKeyboard: Bool) -> CommandFailure? {
@@ -51,7 +52,7 @@ package final class PermissionWait {
         return failure.status == .permission ? failure : nil
     }
 
-    /// A wait for `missing`, whose clients are answered; it looks for the permissions from `begin` on.
+    /// Creates a wait for `missing` that answers clients; it checks the permissions from `begin` on.
     package init(
         _ options: Daemon.Options,
         _ adapter: AdapterTransport,
@@ -74,7 +75,7 @@ package final class PermissionWait {
         )
     }
 
-    /// Tells how it stands, and looks every 3 s from now on.
+    /// Reports the state, and checks the permissions every 3 s from now on.
     package func begin() {
         report()
         notifier.ready()
@@ -82,7 +83,7 @@ package final class PermissionWait {
         lookLater()
     }
 
-    /// Lets clients go; unless all `isOver`, the daemon begins then.
+    /// Disconnects the clients; `isOver` is true if the program ends, and false if the daemon starts next.
     package func end(isOver: Bool) {
         timer.cancel()
         server?.close()
@@ -141,7 +142,7 @@ extension PermissionWait: ControlHandler {
         case .status: reply(.success(status.object))
         case .stop:
             reply(.success(JSONObject()))
-            // The answer leaves first.
+            // The delay lets the answer be sent first.
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [weak self] in self?.onStopAsked?() }
         default: reply(.failure(missing))
         }

@@ -2,9 +2,9 @@
 
 import LinuxIO
 
-/// Makes a bounded number of reports out of any number of received values: the first at once, then ten a second at most.
+/// Rate limiter for reports of received values: the first report is immediate, then at most ten per second follow.
 package struct ReceivedMeter: Sendable {
-    /// The values received since the last report.
+    /// Numbers of values and bytes received since the last report.
     package struct Report: Equatable, Sendable {
         package var values: Int
         package var bytes: Int
@@ -15,33 +15,33 @@ package struct ReceivedMeter: Sendable {
         }
     }
 
-    /// The time between two reports.
+    /// Shortest interval between two reports.
     package static let interval = Duration.milliseconds(100)
 
     private var since = Report(values: 0, bytes: 0)
     private var last: Duration?
 
-    /// A meter that has counted nothing.
+    /// Creates a meter that has counted nothing.
     package init() {}
 
-    /// When what was counted is to be reported; nil while there is nothing.
+    /// Time of the next report; nil while no value is counted.
     package var deadline: Duration? {
         since.values == 0 ? nil : last.map { $0 + Self.interval } ?? .zero
     }
 
-    /// Counts a value of so many bytes.
+    /// Counts a value of `length` bytes.
     package mutating func add(_ length: Int) {
         since.values &+= 1
         since.bytes &+= length
     }
 
-    /// The report that is due; nil before its time.
+    /// Returns the report that is due; nil before its time.
     package mutating func take(now: Duration) -> Report? {
         guard let deadline, now >= deadline else { return nil }
         return takeAll(now: now)
     }
 
-    /// The report of all that was counted since the last one, due or not; nil where no value was received.
+    /// Returns a report of all values since the last one, due or not; nil if no value was received.
     package mutating func takeAll(now: Duration) -> Report? {
         guard since.values > 0 else { return nil }
         defer { since = Report(values: 0, bytes: 0) }
@@ -50,11 +50,11 @@ package struct ReceivedMeter: Sendable {
     }
 }
 
-/// The reports of what the device sends, on a loop; and the last value of all.
+/// Reporter of received values on an event loop, which also stores the time and length of the last value.
 final class ReceivedReporter {
-    /// Told how much was received: at once, then ten times a second at most.
+    /// Handler for the reports: called at once, then at most ten times per second.
     var onReport: ((ReceivedMeter.Report) -> Void)?
-    /// The time and the length of the last value; nil before the first.
+    /// Time and length of the last value; nil before the first.
     var last: (time: Duration, length: Int)? { lastValue.map { (.nanoseconds($0.time), $0.length) } }
 
     private let loop: EventLoop
@@ -62,10 +62,10 @@ final class ReceivedReporter {
     private var meter = ReceivedMeter()
     private let timer = LoopTimer()
 
-    /// Nothing was received yet.
+    /// Creates a reporter for which no value was received yet.
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// Takes a value of that length; where nobody `isTold`, there is no report, and no timer that wakes for one.
+    /// Records a value of `length` bytes; without `isTold`, there is no report, and no timer for one.
     func received(_ length: Int, isTold: Bool) {
         lastValue = (MonotonicClock.nanoseconds, length)
         guard isTold else { return }
@@ -82,7 +82,7 @@ final class ReceivedReporter {
         }
     }
 
-    /// Tells what was received and not told, and wakes no more for it.
+    /// Reports the values that were not reported yet, and cancels the timer.
     func flush() {
         timer.cancel()
         if let rest = meter.takeAll(now: MonotonicClock.now) { onReport?(rest) }

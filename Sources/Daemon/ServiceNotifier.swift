@@ -4,10 +4,10 @@ import BluetoothLE
 package import LinuxIO
 import SystemPackage
 
-/// Tells the service manager that the daemon is ready, how it stands, and that it still works.
+/// Notifier of the service manager: readiness, state, and watchdog keep-alives.
 ///
-/// The watchdog is fed by progress only: by this loop's timer, and then only if whoever `ask` asked has answered. To be
-/// used on the loop's thread. sd_notify(3), sd_watchdog_enabled(3).
+/// The watchdog is fed by progress only: by this loop's timer, and only if the last `ask` was answered. To be used on
+/// the loop's thread. sd_notify(3), sd_watchdog_enabled(3).
 package final class ServiceNotifier {
     private let loop: EventLoop
     private var socket: NotifySocket?
@@ -15,7 +15,7 @@ package final class ServiceNotifier {
     private let timer = LoopTimer()
     private var status: String?
 
-    /// A notifier for this process's manager; silent where it has none.
+    /// Creates a notifier for the manager of this process; without a manager, it sends nothing.
     package convenience init(on loop: EventLoop) {
         let number = ProcessFacts.environment("WATCHDOG_PID").flatMap { Int32($0) }
         let isMeant = number == nil || number == ProcessFacts.number
@@ -26,23 +26,25 @@ package final class ServiceNotifier {
         )
     }
 
-    /// A notifier for the manager that listens at `path`, and wants a sign of life within `watchdog` microseconds.
+    /// Creates a notifier for the manager that listens at `path` and expects a keep-alive within `watchdog`
+    /// microseconds.
     package init(socket path: String?, watchdog microseconds: Int64?, on loop: EventLoop) {
         self.loop = loop
         if let path { socket = try? NotifySocket(path) } else { socket = nil }
-        // Half of the time, as sd_watchdog_enabled(3) says: each sign of life wakes both threads.
+        // Half of the time, as sd_watchdog_enabled(3) recommends: each keep-alive wakes both threads.
         interval = microseconds.flatMap { $0 > 0 ? .microseconds($0 / 2) : nil }
     }
 
-    /// The daemon is set up, which is a sign of life.
+    /// Reports that the daemon is ready, which is also a keep-alive.
     package func ready() { socket?.send("READY=1" + life) }
 
     package func stopping() { end("STOPPING=1") }
 
-    /// The daemon begins anew in the same process, which then says that it is ready.
+    /// Reports that the daemon restarts in the same process, which then reports that it is ready.
     ///
-    /// A manager that was told of an end instead would bring it about, a while later. It is a sign of life: the time until
-    /// the next one is the new program's, else a few reloads in a row would be taken for a hang.
+    /// If a stop were reported instead, the manager would enforce it after a while. The report is also a keep-alive:
+    /// the time until the next one belongs to the new program, otherwise a few reloads in a row would be taken for a
+    /// hang.
     package func reloading() { end("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.nanoseconds / 1000)" + life) }
 
     private var life: String { interval == nil ? "" : "\nWATCHDOG=1" }
@@ -53,14 +55,14 @@ package final class ServiceNotifier {
     }
 
     package func tell(_ text: String) {
-        // A line's end would begin another assignment.
+        // A line feed would begin another assignment.
         let line = LocalName.printable(text)
         guard line != status else { return }
         status = line
         socket?.send("STATUS=\(line)")
     }
 
-    /// Begins to give signs of life: as long as `hasAnswered` is true of the last `ask`.
+    /// Starts the keep-alives, which are sent as long as `hasAnswered` returns true for the last `ask`.
     package func watch(hasAnswered: @escaping () -> Bool, ask: @escaping () -> Void) {
         guard let interval, socket != nil else { return }
         ask()

@@ -7,34 +7,34 @@ import Keystrokes
 import LinuxIO
 import Texts
 
-/// The way from a chosen device to a link with it, as a pure state machine: events and time in, actions out.
+/// State machine that leads from a selected device to a link with it: events and time in, actions out.
 ///
-/// It connects only to a device that it has just heard, so that an attempt is short, and it listens for as long as it
-/// takes. After a loss the next attempt begins `retryInterval` later (LK-19). After a failed attempt it does too, and
-/// after each further one twice as long later, up to `longestBackOff` (LK-16); so it is for a device without the service
-/// (D-5), and where listening itself fails. A device that refuses may advertise all the time, which is no reason to try
-/// it sooner; one that was silent for `absence` and is heard again is tried at once. One link at a time: the next is not
-/// asked for before the last is closed, or `closingTimeout` is over.
+/// It is pure. It connects only to a device that it has just heard, so that an attempt is short, and it listens without
+/// a time limit. After a loss, the next attempt begins `retryInterval` later (LK-19). After a failed attempt, the pause
+/// is the same, and it doubles with each further failure up to `longestBackOff` (LK-16); the same applies to a device
+/// without the service (D-5) and to a failed scan. A device that advertises while it refuses connections is not tried
+/// sooner; a device that is heard again after a silence of `absence` is tried at once. Only one link exists at a time:
+/// the next connection is not requested before the previous link is closed, or `closingTimeout` is over.
 package struct Session: Sendable {
     package typealias State = SessionState
 
-    /// How long after a loss or a failed attempt the next one may begin.
+    /// Shortest pause between a loss or a failed attempt and the next attempt.
     package static let retryInterval = Duration.seconds(3)
-    /// The longest pause between two attempts, or two tries to listen.
+    /// Longest pause between two attempts to connect, or to listen.
     package static let longestBackOff = Duration.seconds(60)
-    /// The silence after which an advertisement brings the next attempt forward.
+    /// Silence after which an advertisement brings the next attempt forward.
     package static let absence = Duration.seconds(3)
-    /// How long a link stands that makes the next pause the shortest again.
+    /// Duration of a link that resets the back-off to the shortest pause.
     package static let provenTime = Duration.seconds(60)
-    /// How long the device may stay unheard before the state says so.
+    /// Silence of the device after which the state reports it.
     package static let patience = Duration.seconds(10)
-    /// How long an attempt may take that needs no handshake, from a device just heard to its subscription.
+    /// Time limit of an attempt without a handshake, from the device's advertisement to the subscription.
     ///
     /// Each of its requests has the 30 s of `ATTBearer.transactionTimeout`.
     package static let usualAttemptTimeout = Duration.seconds(120)
-    /// How long a device that was just heard may take to answer the request to connect.
+    /// Time limit of a connection request to a device that was just heard.
     package static let connectTimeout = Duration.seconds(30)
-    /// How long the end of a link is waited for.
+    /// Time limit for closing a link.
     package static let closingTimeout = Duration.seconds(5)
 
     private enum Adapter: Equatable {
@@ -45,11 +45,12 @@ package struct Session: Sendable {
     }
 
     private enum Phase {
-        /// Nothing can be done, or nothing is wanted.
+        /// No activity is possible or requested.
         case idle
         case closing(until: Duration)
         case resting(until: Duration)
-        /// Listening to a device that is left alone until then, and was heard last, or may have been, at that time.
+        /// Listening during a pause up to `until`; `heard` is the latest time at which the device was, or may have
+        /// been, heard.
         case watching(until: Duration, heard: Duration)
         case listening(since: Duration, reported: Bool)
         case attempting(until: Duration)
@@ -62,28 +63,28 @@ package struct Session: Sendable {
     private var adapter = Adapter.unknown
     private var isChosen: Bool
     private var isWanted = true
-    /// True while a pairing has the radio: no link is begun.
+    /// True while a pairing uses the radio and no link may be started.
     private var isHeld = false
-    /// Before this time no attempt begins, whoever asks.
+    /// Earliest time of any attempt, even one that the user requests; nil for no limit.
     private var floor: Duration?
-    /// Before this time none begins by itself.
+    /// Scheduled time of the next automatic attempt; nil for none.
     private var next: Duration?
-    /// The pauses between tries to listen.
+    /// Back-off between attempts to listen.
     private var scanBackoff = Self.backoff
-    /// Where the chosen device's name was heard since the session listens, as a reason; nil where it was not.
+    /// Report that the device's name was heard at another address since listening began; nil if it was not.
     private var elsewhere: Reason?
-    /// The pauses after attempts that failed, and after devices that were found without the service.
+    /// Back-off after failed attempts, and after devices without the service.
     private var backoff = Self.backoff
     private static let backoff = Backoff(retryInterval...longestBackOff)
 
-    /// A session that knows nothing of its adapter yet.
+    /// Creates a session whose adapter state is unknown.
     package init(isChosen: Bool, attemptTimeout: Duration = usualAttemptTimeout) {
         self.isChosen = isChosen
         self.attemptTimeout = attemptTimeout
         state = isChosen ? .connecting : .unselected
     }
 
-    /// When `.deadline` wants to be told, if no other event comes first.
+    /// Time of the next `.deadline` event, if no other event comes first; nil for none.
     package var deadline: Duration? {
         switch phase {
         case .closing(let until), .resting(let until), .watching(let until, _), .attempting(let until): until
@@ -92,7 +93,7 @@ package struct Session: Sendable {
         }
     }
 
-    /// True from a `scan` to its end.
+    /// True between `scan` and its end.
     package var isListening: Bool {
         switch phase {
         case .listening, .watching: true
@@ -105,7 +106,7 @@ package struct Session: Sendable {
         if case .attempting = phase { true } else { false }
     }
 
-    /// Takes one event, and answers with what is to be done, in order.
+    /// Handles an event, and returns the actions to perform, in order.
     package mutating func handle(_ event: Event, now: Duration) -> [Action] {
         switch event {
         case .adapterReady: return adapterReady(now)
@@ -148,7 +149,7 @@ package struct Session: Sendable {
         self.isChosen = isChosen
         isWanted = true
         let actions = [.drop(cause)] + leave(now, isLoss: false)
-        // The waiting times that failures of the device before have led to do not hold for this one.
+        // Pauses caused by failures of the previous device do not apply to this one.
         (floor, next, scanBackoff, backoff) = (nil, nil, Self.backoff, Self.backoff)
         guard case .closing = phase else { return actions + settle(now) }
         let change =
@@ -164,7 +165,7 @@ package struct Session: Sendable {
         switch phase {
         case .idle, .resting:
             let actions = settle(now)
-            // Nobody who asked is to read for three more seconds what was before.
+            // Reports `connecting` at once, so that the user does not see the previous state during the pause of 3 s.
             return actions.isEmpty && adapter == .ready ? change(to: .connecting) : actions
         case .watching:
             guard let floor, now < floor else { return endWatch(now) }
@@ -199,7 +200,7 @@ package struct Session: Sendable {
 
     private mutating func heldReport() -> Action { report(.connecting, Reason(ReasonText.pairing.message())) }
 
-    /// Goes on; whatever has failed before, the new keys may have mended it.
+    /// Resumes after a pairing, and resets the back-off, because the new keys may have fixed the earlier failure.
     private mutating func release(_ now: Duration) -> [Action] {
         guard isHeld else { return [] }
         isHeld = false
@@ -228,7 +229,8 @@ package struct Session: Sendable {
         }
     }
 
-    /// Keeps where the name is until the device has been silent for long, and then says it at once.
+    /// Stores the report that the name was heard elsewhere until the device's silence is reported, or reports it at
+    /// once after that.
     private mutating func heardElsewhere(_ reason: Reason) -> [Action] {
         guard case .listening(_, let isReported) = phase, elsewhere != reason else { return [] }
         elsewhere = reason
@@ -247,10 +249,10 @@ package struct Session: Sendable {
             return rest(until: now + Self.retryInterval, reason)
         case (.linkLost(let reason), .connected), (.attemptFailed(let reason), .connected):
             return leave(now, isLoss: true) + [report(.lost, reason)]
-        // It counts as a failure, however long the link stood: the next flood is let in the later.
+        // A flood counts as a failure however long the link lasted, so that each flood increases the back-off.
         case (.flooded(let reason), .connected): return fail(now) + [report(.failed, reason)]
         default:
-            // An event that comes too late, too early or twice changes nothing.
+            // Ignores an event that arrives late, early or twice.
             return []
         }
     }
@@ -273,9 +275,9 @@ package struct Session: Sendable {
 
     // MARK: Steps
 
-    /// Ends what is going on; a link or an attempt leads to `closing`, all else to `idle`.
+    /// Ends the current activity: a link or an attempt leads to `closing`, all else to `idle`.
     ///
-    /// After a loss, and after an attempt that was given up, the device is left alone for a while.
+    /// After a loss, and after an aborted attempt, no attempt begins for `retryInterval`.
     private mutating func leave(_ now: Duration, isLoss: Bool) -> [Action] {
         switch phase {
         case .idle: return []
@@ -296,7 +298,7 @@ package struct Session: Sendable {
         }
     }
 
-    /// Ends an attempt that came to nothing, or a link that is of no use; the next one begins the later, the more have failed.
+    /// Ends a failed attempt or a useless link, and delays the next attempt by the next pause of the back-off.
     private mutating func fail(_ now: Duration) -> [Action] {
         let kept = backoff
         let actions = leave(now, isLoss: true)
@@ -305,13 +307,13 @@ package struct Session: Sendable {
         return actions
     }
 
-    /// Listens anew, and connects as soon as the device is heard, whether it was silent before or not.
+    /// Restarts listening, so that the next advertisement starts an attempt, even without a silence before it.
     private mutating func endWatch(_ now: Duration) -> [Action] {
         (phase, elsewhere) = (.listening(since: now, reported: false), nil)
         return [.stopScan, report(.connecting, nil), .scan]
     }
 
-    /// Does what the adapter, the choice and the user's will ask for, when no link stands.
+    /// Enters the phase without a link that the adapter, the selected device and the user's requests call for.
     private mutating func settle(_ now: Duration) -> [Action] {
         phase = .idle
         switch adapter {
@@ -325,7 +327,7 @@ package struct Session: Sendable {
         if isHeld { return [heldReport()] }
         if let next, now < next {
             let actions = [.lost, .failed, .unsupported].contains(state) ? [] : change(to: .connecting)
-            // Whatever is heard before the floor brings nothing forward.
+            // An advertisement before the floor brings nothing forward, so no scan is needed.
             if let floor, next <= floor {
                 phase = .resting(until: next)
                 return actions

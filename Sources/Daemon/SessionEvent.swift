@@ -11,31 +11,32 @@ package import Texts
 extension Session {
     package enum Event: Sendable {
         case adapterReady
-        /// The adapter went away or was switched off, or is so still.
+        /// The adapter was removed or switched off, or is still unavailable.
         case adapterLost(Reason)
-        /// The adapter is there, and this process may not use it.
+        /// The adapter exists, but this process has no permission to use it.
         case forbidden(Reason)
-        /// The user chose a device, and it is another than before.
+        /// The user selected a device other than the previous one.
         case switched
         case forgotten
-        /// The user wants the link, or chose the same device again.
+        /// The user requested the link, or selected the same device again.
         case connectAsked
         case disconnectAsked
-        /// The chosen device was heard while listening, and accepts connections.
+        /// The selected device was heard while listening, and accepts connections.
         case heard(DeviceAddress)
-        /// The name of the chosen device was heard at another address.
+        /// The name of the selected device was heard at another address.
         case heardElsewhere(Reason)
-        /// Listening came to nothing; the system may not be able to.
+        /// Listening failed, perhaps because the system does not support it.
         case scanFailed(Reason)
-        /// Subscribed: what the device sends arrives from now on.
+        /// The subscription is complete: values from the device arrive from now on.
         case ready
         /// The device answers, but does not offer the service.
         case unsupported(Reason)
         case attemptFailed(Reason)
         case linkLost(Reason)
-        /// The device of the link that was ready sends more than can be typed.
+        /// The device of the ready link sends more than can be typed.
         case flooded(Reason)
-        /// A pairing needs the radio: no link is begun until its end, and one that is ready ends too where that is said.
+        /// A pairing needs the radio: no link is started until it ends, and `endingLink` also ends a link that is
+        /// ready.
         case pairingBegins(endingLink: Bool)
         case pairingEnds
         /// The link that `closeLink` asked to close is closed.
@@ -50,9 +51,9 @@ extension Session {
         case stopScan
         /// Connect, subscribe, and carry out the handshake.
         case connect(DeviceAddress)
-        /// Close the link, or give up the attempt; `linkClosed` is to follow.
+        /// Close the link, or cancel the attempt; `linkClosed` must follow.
         case closeLink
-        /// Drop what waits to be typed, and count it (D-1).
+        /// Drop the bytes that wait to be typed, and count them (D-1).
         case drop(Gate.Drop)
         case report(State, Reason?)
     }
@@ -70,7 +71,7 @@ extension Session.Event {
 }
 
 extension Reason {
-    /// Why an adapter is lost: rfkill says more than the kernel's event.
+    /// Explains the loss of an adapter: by rfkill if that blocks the adapter, else by the kernel's event.
     init(_ loss: AdapterLoss) {
         let name = loss.name
         let index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil

@@ -6,22 +6,22 @@ package import Devices
 import Keystrokes
 package import Texts
 
-/// The daemon's answer to `status` (`DaemonStatus.object`) as clients read it: nothing in it acts on a terminal.
+/// Daemon's answer to `status` (`DaemonStatus.object`) as parsed by clients, without control characters for a terminal.
 package struct StatusAnswer: Equatable, Sendable {
     package var state: SessionState
     package var reason: Reason?
-    /// Since when it is in that state, in seconds.
+    /// Time in the current state, in seconds.
     package var seconds: Int64
-    /// The chosen device as the user has named it; nil for none.
+    /// Selected device as the user named it; nil for none.
     package var device: String?
-    /// The chosen device as it is kept, or else as it was heard.
+    /// Selected device as saved, or else as heard.
     package var selection: SelectedDevice?
     package var adapter: String?
     package var keyboard: String?
     package var profile: String
     package var layout: String?
     package var table: String
-    /// The keys that the keyboard may press beyond text, in words; nil for none.
+    /// Permissions beyond text, such as further keys, in words; nil for none.
     package var allows: Message?
     package var isPaused: Bool
     package var isTyping: Bool
@@ -29,7 +29,7 @@ package struct StatusAnswer: Equatable, Sendable {
     package var counts: [Count]
     /// True if the text goes to other programs instead of a keyboard.
     package var hasReaders: Bool
-    /// The age in seconds and the length in bytes of the last value, never its contents (D-6); nil before the first.
+    /// Age in seconds and length in bytes of the last value, never its contents (D-6); nil before the first.
     package var lastReceived: LastReceived?
     package var rivals: [String]
     package var choiceFault: Reason?
@@ -45,7 +45,7 @@ package struct StatusAnswer: Equatable, Sendable {
         package var length: Int64
     }
 
-    /// Reads an answer; nil for one that has no state that this program knows.
+    /// Parses an answer; returns nil if this program does not know the state in it.
     package init?(_ answer: JSONValue) {
         func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
         guard let state = text("state").flatMap(SessionState.init) else { return nil }
@@ -78,19 +78,19 @@ package struct StatusAnswer: Equatable, Sendable {
         process = answer["pid"]?.integer.flatMap { Int32(exactly: $0) }
     }
 
-    /// The counter of that name; 0 where the answer has none.
+    /// Returns the counter of that name; 0 if the answer lacks it.
     package func count(_ name: String) -> UInt64 {
         counts.first { $0.name == name }.flatMap { UInt64(exactly: $0.count) } ?? 0
     }
 }
 
-/// The daemon's answer to `beacons status`, with nothing in it that acts on a terminal.
+/// Daemon's answer to `beacons status` as parsed by clients, without control characters for a terminal.
 package struct BeaconsAnswer: Sendable {
     package struct Region: Sendable {
-        /// Its name, or else itself.
+        /// Name of the region, or the region itself if it has no name.
         package var label: String
         package var isInside: Bool
-        /// The time since a beacon of it was heard, in seconds; nil for never.
+        /// Time since a beacon of the region was last heard, in seconds; nil if none was heard.
         package var ago: Int64?
     }
 
@@ -100,27 +100,27 @@ package struct BeaconsAnswer: Sendable {
         package var isSwitcher: Bool
     }
 
-    /// The reason for which no beacons can be watched; nil if they can.
+    /// Reason why beacons cannot be watched; nil if they can.
     package var hindrance: Reason?
-    /// The numbers of regions that are known and watched.
+    /// Numbers of known regions and of watched regions.
     package var known: Int64
     package var watched: Int
-    /// Those that are entered.
+    /// Entered regions.
     package var inside: [String]
-    /// Those of the watched regions that the daemon tells, in its order.
+    /// Watched regions that the daemon reports, in its order.
     package var regions: [Region]
     package var actions: [String]
     package var designated: [Designated]
-    /// The state of the board as a beacon, its identity, and the reason for which it is none.
+    /// State of advertising as a beacon, the advertised identity, and the reason for a failure.
     package var advertising: BeaconAdvertiser.State
     package var advertised: String
     package var advertisingFault: Reason?
-    /// The numbers of reports, of those from beacons, and of malformed events.
+    /// Counts of advertising reports, of reports from beacons, and of malformed events.
     package var reports: Int64
     package var heard: Int64
     package var badEvents: Int64
 
-    /// Reads an answer; what is missing in it is none, or 0.
+    /// Parses an answer; a missing member counts as empty or 0.
     package init(_ answer: JSONValue) {
         func text(_ value: JSONValue, _ name: String) -> String { LocalName.printable(value[name]?.string ?? "") }
         func list(_ name: String) -> [JSONValue] { answer[name]?.array ?? [] }
@@ -147,7 +147,7 @@ package struct BeaconsAnswer: Sendable {
         badEvents = count("badEvents")
     }
 
-    /// The designated beacons of an answer that lists them.
+    /// Returns the designated beacons listed in an answer.
     package static func designated(_ answer: JSONValue) -> [Designated] {
         (answer["designated"]?.array ?? []).map { beacon in
             Designated(
@@ -160,7 +160,7 @@ package struct BeaconsAnswer: Sendable {
 }
 
 extension ControlClient {
-    /// The daemon's status; nil where this program does not know its state.
+    /// Requests the daemon's status; returns nil if this program does not know the state in it.
     package mutating func status(patience: Duration = ControlClient.patience) throws(CommandFailure) -> StatusAnswer? {
         StatusAnswer(try ask(.status, patience: patience).value)
     }

@@ -9,19 +9,19 @@ import Link
 package import Texts
 import Typing
 
-/// The daemon's answer to `status`, as lines for people.
+/// Daemon's answer to `status` as lines for the user.
 ///
-/// The state comes first, in one sentence, and then everything else that the answer has, in its order: a newer daemon may
-/// say more than this knows.
+/// The state comes first, in one sentence, followed by all other members of the answer in their order, including
+/// members of a newer daemon that this program does not know.
 package enum StatusText {
-    /// The members that the first line tells.
+    /// Members that the first line covers.
     private static let told: Set<String> = [
         "ok", "version", "state", "reason", "remedy", "device", JSONObject.formsName,
     ]
-    /// The members whose words are known.
+    /// Members whose values are translated.
     private static let spoken: Set<String> = ["gate", "addressType", "security", "requiredSecurity"]
 
-    /// The members whose numbers are counters, of which a zero says nothing.
+    /// Members that contain counters, of which zeros are omitted.
     private static let counters: Set<String> = ["counts", "links", "radio", "readers", "beacons"]
 
     package static func lines(_ answer: JSONValue, in language: Language = .current) -> [String] {
@@ -36,12 +36,12 @@ package enum StatusText {
             + rows.map { "  \(DisplayWidth.padded($0.name, to: width))  \($0.text)" }
     }
 
-    /// The text of a member in the reader's language; nil where the answer has none.
+    /// Returns the text of a member in the user's language; nil if the answer has none.
     private static func said(_ answer: JSONValue, _ name: String, _ language: Language) -> String? {
         answer.message(name).map { LocalName.printable($0.text(language)) }
     }
 
-    /// The answer without what time alone changes, to see whether anything else has.
+    /// Returns the answer without the members that time alone changes, for the detection of other changes.
     package static func lasting(_ answer: JSONValue) -> JSONValue {
         switch answer {
         case .object(let members):
@@ -51,7 +51,7 @@ package enum StatusText {
         }
     }
 
-    /// Members that say how long ago something was, and the signal strength, which is never still.
+    /// Members that give an age, and the signal strength, which changes all the time.
     private static let ages: Set<String> = ["since", "seconds", "secondsAgo", "rssi"]
 
     private static func sentence(_ answer: JSONValue, in language: Language) -> String {
@@ -64,7 +64,7 @@ package enum StatusText {
         return state.sentence(of: device, cause, remedy, in: language)
     }
 
-    /// One value in one line; nil for what says nothing.
+    /// Returns a value as one line; nil if it has no content.
     private static func text(
         _ value: JSONValue,
         of name: String,
@@ -92,7 +92,7 @@ package enum StatusText {
         }
     }
 
-    /// A member's name in words; `newThing` as `new thing` where this does not know it.
+    /// Returns the label of a member; an unknown `newThing` becomes `new thing`.
     private static func label(_ name: String, _ language: Language) -> String {
         if let label = LabelText(rawValue: name) { return label.text(language) }
         return LocalName.printable(name).map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
@@ -100,7 +100,7 @@ package enum StatusText {
 }
 
 extension AccountText {
-    /// The counts of every byte's outcome, and of the events that were read back, in lines for people.
+    /// Returns the outcomes of all bytes, and the counts of events that were read back, as lines for the user.
     package static func lines(_ counts: KeyboardService.Counts, _ language: Language) -> [String] {
         let bytes = counts.bytes
         let numbers = [
@@ -125,17 +125,18 @@ extension AccountText {
 }
 
 extension Session.State {
-    /// The state in one sentence, for the terminal, the journal and the service manager (LK-24): what it is, why, and what
-    /// can be done or happens next.
+    /// Returns the state in one sentence for the terminal, the journal and the service manager (LK-24): the state, its
+    /// cause, and the remedy or the next step.
     package func sentence(_ choice: DeviceSelector?, _ reason: Reason?, in language: Language = .current) -> String {
         let device = choice.map { "\($0)" } ?? PlainText.theDevice.text(language)
         return sentence(of: device, reason?.cause.text(language), reason?.remedy?.text(language), in: language)
     }
 
-    /// The sentence for a state, with the device's name, the cause and the remedy as texts; nil for those not known.
+    /// Returns the sentence for a state with the device's name, the cause and the remedy as texts; unknown texts are
+    /// nil.
     package func sentence(of device: String, _ cause: String?, _ remedy: String?, in language: Language) -> String {
         let state = text(language, device)
-        // While all is well there is nothing to do.
+        // The states `connected` and `connecting` require no action.
         let next = self == .connected || self == .connecting ? "" : "; " + hint[language]
         guard let cause else { return state + next }
         // A cause may begin with the words of the state.
@@ -145,7 +146,7 @@ extension Session.State {
 }
 
 extension KeyboardService.Event {
-    /// The event as programs are told of it; nil for what ends the program.
+    /// Returns the event as it is sent to clients; nil for an event that ends the program.
     package func object(_ choice: DeviceSelector?) -> JSONObject? {
         var object = JSONObject()
         switch self {

@@ -3,26 +3,26 @@
 import LinuxIO
 package import SystemPackage
 
-/// Keeps a second process from the adapter that this one uses (D-12).
+/// Lock that keeps other processes from using the same adapter (D-12).
 package final class AdapterLock {
     package enum Refusal: Equatable, Sendable {
-        /// Another process, 0 if unknown, uses the adapter.
+        /// Another process uses the adapter; its number is 0 if unknown.
         case used(String, by: Int32)
         case notMade(FilePath, Errno)
     }
 
     private let paths: DaemonPaths
     private var lock: LockFile?
-    /// The adapter that the lock is of; nil for none, and for that of the program before this one.
+    /// Locked adapter; nil if there is no lock, or it was inherited and not yet matched.
     private var name: String?
     private var isAbandoned = false
 
-    /// No lock yet, in the runtime directory, which is there.
+    /// Makes a released lock in the runtime directory, which must exist.
     package init(_ paths: DaemonPaths) {
         self.paths = paths
     }
 
-    /// No lock yet, for a command that needs no daemon; nil where there is no place for one.
+    /// Makes a released lock for a command that needs no daemon; nil if there is no directory for it.
     package static func ofCommand() -> AdapterLock? {
         guard let paths = DaemonPaths(user: ProcessFacts.user, environment: ProcessFacts.environment),
             (try? paths.makeRuntimeDirectory()) != nil
@@ -30,16 +30,16 @@ package final class AdapterLock {
         return AdapterLock(paths)
     }
 
-    /// Takes the lock of an adapter such as `hci0`, and gives back that of another; why not, where another process has it.
+    /// Locks an adapter such as `hci0`, and releases another; returns the reason if another process has it.
     package func take(_ adapter: String) -> Refusal? {
         guard name != adapter else { return nil }
-        // Never let go of in between, where it is the one that was left to this program.
+        // An inherited lock of this adapter is kept without interruption.
         if name == nil, lock?.isLock(at: paths.lock(adapter)) == true {
             name = adapter
             return nil
         }
         release()
-        // A user's own daemon keeps away from the system's too.
+        // A user's daemon also respects the locks of the system's daemon.
         for other in paths.withSystem.dropFirst() {
             if let holder = LockFile.holder(other.lock(adapter)) { return .used(adapter, by: holder) }
         }
@@ -50,7 +50,7 @@ package final class AdapterLock {
             name = adapter
             return nil
         } catch {
-            // What may not be opened may be another user's lock.
+            // A lock file that cannot be opened may be another user's lock.
             if error == .wouldBlock || error == .permissionDenied, let holder = LockFile.holder(paths.lock(adapter)) {
                 return .used(adapter, by: holder)
             }
@@ -59,7 +59,7 @@ package final class AdapterLock {
         }
     }
 
-    /// Whether the process that had the adapter before has ended without giving it back; true once.
+    /// Returns true, once, if the process that held the lock before ended without releasing it.
     package func takeAbandonment() -> Bool {
         defer { isAbandoned = false }
         return isAbandoned
@@ -70,7 +70,8 @@ package final class AdapterLock {
         name = nil
     }
 
-    /// Leaves the lock to the program that takes this one's place: its number there; nil without a lock.
+    /// Passes the lock on to the program that replaces this one; returns its descriptor number there, nil without a
+    /// lock.
     package func keep() -> Int32? { lock?.keepOpen() }
 
     package func inherit(_ number: Int32) { lock = LockFile(inherited: number) }

@@ -2,26 +2,26 @@
 
 package import BluetoothLE
 
-/// The bond that a device has to prove before anything of it is typed.
+/// Bond that a device must prove before any of its data is typed.
 package struct BondClaim: Equatable, Sendable {
-    /// The reason why there is a bond, and no key for this device on this adapter.
+    /// Reason why a bond provides no key for this device on this adapter.
     package enum Fault: Equatable, Sendable {
-        /// The bond is another device's, which has the address bits or the name that this one shows.
+        /// The bond is with another device that has the same address bits or name.
         case otherDevice(DeviceAddress)
         case otherAdapter(BluetoothAddress)
         case damaged
     }
 
-    /// The security that the device's keys give; none without keys.
+    /// Security that the device's keys provide; `none` without keys.
     package var keys = GATTLinkSecurity.Level.none
-    /// True for keys of legacy pairing, which authenticates nobody.
+    /// True for keys of legacy pairing, which does not authenticate.
     package var isLegacy = false
-    /// The security that is demanded because there is a bond; none without one.
+    /// Security demanded because a bond exists; `none` without one.
     package var demanded = GATTLinkSecurity.Level.none
-    /// Why the bond's keys cannot be used; nil where they can, or there is no bond.
+    /// Reason why the bond's keys cannot be used; nil if they can be used, or if there is no bond.
     package var fault: Fault?
 
-    /// A claim; without arguments that of an unpaired device.
+    /// Makes a claim; by default that of an unpaired device.
     package init(
         keys: GATTLinkSecurity.Level = .none,
         isLegacy: Bool = false,
@@ -34,7 +34,7 @@ package struct BondClaim: Equatable, Sendable {
         self.fault = fault
     }
 
-    /// True for a bond that nobody can prove here: its keys are another adapter's, or damaged.
+    /// True for a bond that no device can prove here: its keys belong to another adapter, or are damaged.
     package var isUnusable: Bool {
         switch fault {
         case .otherAdapter, .damaged: true
@@ -44,9 +44,9 @@ package struct BondClaim: Equatable, Sendable {
 }
 
 extension BondStore.Contents {
-    /// The claim on a device that was heard, or is to be kept, for a choice; a nil adapter stands for all.
+    /// Returns the claim on a device that was heard, or is about to be selected; a nil adapter includes all of them.
     ///
-    /// A bond counts by its identity, by the bits of the address whatever their type, and by what the choice says.
+    /// A bond matches by its identity, by the bits of the address whatever their type, and by the selector.
     package func claim(
         of device: DeviceAddress,
         for choice: DeviceSelector? = nil,
@@ -72,7 +72,7 @@ extension BondStore.Contents {
         return isLost ? BondClaim(demanded: .encrypted, fault: .damaged) : BondClaim()
     }
 
-    /// The paired device that a choice means, as it is kept; nil where it means none, or several.
+    /// Returns the paired device that the selector names, as a selected device; nil if it names none or several.
     package func pairedChoice(_ choice: DeviceSelector) -> SelectedDevice? {
         if case .kept = choice { return nil }
         let meant = bonds.filter { choice.names($0.identityAddress, names[$0.identityAddress]) }
@@ -83,7 +83,7 @@ extension BondStore.Contents {
         return SelectedDevice(identity, name: names[identity], security: max(level, .encrypted))
     }
 
-    /// True where a choice means a device that was paired, whether its keys can be used or not.
+    /// Returns true if the selector names a paired device, whether or not its keys are usable.
     package func isPaired(_ choice: DeviceSelector) -> Bool {
         let identities = bonds.map(\.identityAddress) + names.keys
         if identities.contains(where: { choice.names($0, names[$0]) }) { return true }
@@ -95,10 +95,10 @@ extension BondStore.Contents {
         return damaged.contains { $0.mayBe(of: address) }
     }
 
-    /// The refusal to pair with a device that was heard for a choice; nil where neither it nor another device that the choice
-    /// means is paired with this adapter.
+    /// Returns the reason for rejecting a pairing; nil if neither the device nor another one that the selector names is
+    /// paired with this adapter.
     ///
-    /// A private address is resolved by the keys of the bonds first.
+    /// A private address is first resolved with the keys of the bonds.
     package func refusal(
         of device: DeviceAddress,
         for choice: DeviceSelector,

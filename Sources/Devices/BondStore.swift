@@ -5,33 +5,34 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// The file with the keys of paired devices: a record a line, each with its own checksum.
+/// File with the keys of paired devices: one record per line, each with its own checksum.
 ///
 /// A record may be followed by the name that the device was paired under:
 /// ```
 /// name F0:F1:F2:F3:F4:F5 random "LINBLE-TEST"
 /// ```
-/// The file is its owner's alone (0600), and so is its directory (0700). It is written whole or not at all.
+/// Only its owner can access the file (0600) and its directory (0700). The file is replaced atomically.
 package struct BondStore: Sendable {
-    /// The fault of a whole file, of which there is none: each line is a record of its own, or is skipped.
+    /// Fault of the whole file; there is none, because each faulty line is skipped on its own.
     package enum Fault: Error, Equatable, Sendable {}
 
-    /// Why the bonds could not be read or kept; what was there before is there still.
+    /// Cause of a failed read or change of the bonds, which are unchanged.
     package enum Failure: Error, Equatable, Sendable {
         case file(KeptFile<Fault>.Failure)
-        /// There is a bond with this device on this adapter, which must be forgotten first.
+        /// A bond with this device on this adapter exists, and must be removed first.
         case known(DeviceAddress)
         case full
     }
 
     package struct Contents: Equatable, Sendable {
         package var bonds: [Bond] = []
-        /// The numbers of the lines that are no bond, or name one again, from 1 on: they are skipped.
+        /// Numbers, from 1, of the skipped lines: those that cannot be parsed, repeat a bond, or exceed the maximum
+        /// number.
         package var brokenLines: [Int] = []
-        /// The broken lines that may be a bond's.
+        /// Skipped lines that may have been bonds.
         package var damaged: [DamagedBond] = []
         package var names: [DeviceAddress: String] = [:]
-        /// What others could read until now.
+        /// Paths whose permissions allowed access by other users, and were tightened by this read.
         package var tightened: [FilePath] = []
 
         package init() {}
@@ -43,7 +44,7 @@ package struct BondStore: Sendable {
 
     package static let mostBonds = 128
     private static let limit = 1 << 16
-    /// The user that `setup` makes for the service.
+    /// User that `setup` creates for the service.
     private static let service = "blewedge"
     private static let heading = "# blewedge-bonds"
 
@@ -51,13 +52,13 @@ package struct BondStore: Sendable {
 
     package var path: FilePath { file.path }
 
-    /// The bonds kept in a file, which need not be there.
+    /// Makes the store of a file, which need not exist.
     package init(_ path: FilePath) { file = KeptFile(private: path, limit: Self.limit, service: Self.service) }
 
-    /// Reads the bonds; without a file there are none.
+    /// Reads the bonds; a missing file contains none.
     package func read() throws(Failure) -> Contents { try load().contents }
 
-    /// The bonds, as far as they can be read, without a change to the file.
+    /// Returns the readable bonds without changing the file.
     package func peek() -> [Bond] {
         let bytes = (try? FileSystem.contents(of: path.string, limit: Self.limit)) ?? []
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap {
@@ -65,11 +66,11 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// Adds a bond with the name that the device has advertised: both are on the disk when this returns.
+    /// Adds a bond with the device's advertised name; both are on disk on return.
     package func add(_ bond: Bond, name: String? = nil) throws(Failure) {
         try withLock { () throws(Failure) in
             let (lines, contents) = try load()
-            // The bits of an address are one device's, whatever its type.
+            // The same address bits identify the same device, whatever the address type.
             let known = contents.bonds.first { known in
                 known.identityAddress.address == bond.identityAddress.address && known.localAddress == bond.localAddress
             }
@@ -84,11 +85,11 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// Removes the bonds with the device of an address, whatever adapter they are of, and the broken lines that may be one;
-    /// false where there was none.
+    /// Removes the bonds with the device at this address on any adapter, and damaged lines that may be one; returns
+    /// false if there were none.
     @discardableResult
     package func remove(_ address: BluetoothAddress) throws(Failure) -> Bool {
-        // A state directory without such a record needs neither be there nor be writable.
+        // Without such a record, the state directory need not exist or be writable.
         guard Self.kept(try load().lines, without: address) != nil else { return false }
         return try withLock { () throws(Failure) in
             guard let kept = Self.kept(try load().lines, without: address) else { return false }
@@ -97,7 +98,7 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// The lines but those of a device; nil where none is of it.
+    /// Returns the lines without those of a device; nil if no line is removed.
     private static func kept(_ lines: [String], without address: BluetoothAddress) -> [String]? {
         func isMeant(_ line: String, exactly: Bool) -> Bool {
             if let bond = Bond(record: line) { return bond.identityAddress.address == address }
@@ -105,18 +106,18 @@ package struct BondStore: Sendable {
             let damaged = DamagedBond(line, number: 0)
             return exactly ? damaged.names(address) : damaged.mayBe(of: address)
         }
-        // Where no record has the address, one whose address is damaged may be meant.
+        // Damaged records that merely may be of this device count only if no bond record has the exact address.
         let isFound = lines.contains { BondedName(record: $0) == nil && isMeant($0, exactly: true) }
         let kept = lines.filter { !isMeant($0, exactly: isFound) }
         return kept.count < lines.count ? kept : nil
     }
 
-    /// Reads and writes anew while nobody else does: another adapter's pairing may end at the same time.
+    /// Runs `body` under the file lock, because a pairing on another adapter may end at the same time.
     private func withLock<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         try file.withLock(refused: { .file($0) }, body)
     }
 
-    /// The lines that are no heading, and the contents.
+    /// Reads the lines apart from comments, and their parsed contents.
     private func load() throws(Failure) -> (lines: [String], contents: Contents) {
         var tightened: [FilePath] = []
         do {
@@ -160,7 +161,7 @@ package struct BondStore: Sendable {
 }
 
 extension BondStore.Contents {
-    /// What people are told of the file: what was skipped, and what others could read.
+    /// Returns the messages for the user: tightened permissions, and skipped lines of the file.
     package func notes(_ path: FilePath) -> [Message] {
         var notes = tightened.map { BondText.tightened.message("\($0)") }
         if !brokenLines.isEmpty {
@@ -171,7 +172,7 @@ extension BondStore.Contents {
     }
 }
 
-/// The name that a device was paired under, as a line of the file of bonds.
+/// Name under which a device was paired, as a line of the bond file.
 package struct BondedName: Equatable, Sendable {
     private static let word = "name "
 
@@ -185,7 +186,7 @@ package struct BondedName: Equatable, Sendable {
 
     package var record: String { "\(Self.word)\(device.address) \(device.type) \(SelectedDevice.quoted(text))" }
 
-    /// Reads such a line; nil for anything that `record` does not write.
+    /// Parses a name record; returns nil for anything that `record` does not write.
     package init?(record: String) {
         guard record.hasPrefix(Self.word) else { return nil }
         let words = record.dropFirst(Self.word.count).split(separator: " ", maxSplits: 2)
@@ -198,12 +199,12 @@ package struct BondedName: Equatable, Sendable {
     }
 }
 
-/// A line of the file of bonds that cannot be read as one.
+/// Line of the bond file that cannot be parsed.
 package struct DamagedBond: Equatable, Sendable {
     private static let length = 17
 
     package var number: Int
-    /// The words that look like an address.
+    /// Words that look like an address.
     private var addresses: [String]
 
     init(_ line: String, number: Int) {
@@ -215,8 +216,9 @@ package struct DamagedBond: Equatable, Sendable {
 
     func names(_ address: BluetoothAddress) -> Bool { addresses.contains("\(address)") }
 
-    /// True unless the line names another device: one letter of an address may be wrong, and a line without any address may
-    /// be any device's.
+    /// Returns true unless the line names another device.
+    ///
+    /// One character of its address may be wrong, and a line without an address may belong to any device.
     package func mayBe(of address: BluetoothAddress) -> Bool {
         let text = "\(address)".utf8
         return addresses.isEmpty || addresses.contains { word in zip(word.utf8, text).count { $0 != $1 } <= 1 }

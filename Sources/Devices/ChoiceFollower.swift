@@ -3,9 +3,9 @@
 package import LinuxIO
 package import SystemPackage
 
-/// Follows the file of the choice, whoever writes it (LK-18).
+/// Watcher of the file with the selected device, whichever process writes it (LK-18).
 ///
-/// A kernel without inotify tells of no changes: there the file is looked at every 2 s.
+/// On a kernel without inotify, the file is polled every 2 s.
 package final class ChoiceFollower {
     package struct WatchError: Error, Equatable, Sendable {
         package var directory: FilePath
@@ -23,10 +23,10 @@ package final class ChoiceFollower {
     private var mark: FileSystem.Mark?
     private let retryTimer = LoopTimer()
     private var backoff = Backoff(.seconds(1)...Duration.seconds(60))
-    /// The failure that was told last; nil since the file could be read.
+    /// Last reported failure; nil once the file could be read.
     private var failure: ChoiceStore.Failure?
 
-    /// Begins to watch the file's directory, which is made where it is not there.
+    /// Starts to watch the file's directory, which is created if it is missing.
     package init(_ store: ChoiceStore, on loop: EventLoop) throws(WatchError) {
         self.store = store
         self.loop = loop
@@ -49,10 +49,10 @@ package final class ChoiceFollower {
         }
     }
 
-    /// The choice that the file has now; nil for none.
+    /// Reads the selected device from the file; nil for none.
     ///
-    /// A file that cannot be read is read again later, and `onChange` is told when that has changed: what is in the way
-    /// (no descriptor left, a permission) passes without a change of the file.
+    /// An unreadable file is read again later, and `onChange` is called if the outcome has changed: the cause, such as
+    /// a lack of descriptors or a missing permission, can disappear without a change of the file.
     package func read() -> Result<SelectedDevice?, ChoiceStore.Failure> {
         retryTimer.cancel()
         do throws(ChoiceStore.Failure) {
@@ -71,7 +71,7 @@ package final class ChoiceFollower {
         retryTimer.set(on: loop, after: backoff.next()) { [unowned self] in
             let before = failure
             let result = read()
-            // Said once, however long it lasts.
+            // Reported once, however long it lasts.
             if failure == nil || failure != before { onChange?(result) }
         }
     }
@@ -95,7 +95,7 @@ package final class ChoiceFollower {
 
     private func look() {
         guard let changes = try? watch?.take(), let name = store.path.lastComponent?.string else { return }
-        // A directory that is gone takes no more choices; the one that was made stays in force.
+        // Once the directory is removed, no more changes can follow; the last selection remains in force.
         if changes.isGone { return end() }
         if changes.mayConcern(name) { onChange?(read()) }
     }

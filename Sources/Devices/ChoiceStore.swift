@@ -4,9 +4,9 @@ package import BluetoothLE
 package import LinuxIO
 package import SystemPackage
 
-/// The file in which the choice of device outlives the program (LK-5, LK-20).
+/// File that stores the selected device across restarts (LK-5, LK-20).
 package struct ChoiceStore: Sendable {
-    /// Why the choice could not be read or kept; what was there before is there still.
+    /// Cause of a failed read or write of the selected device; the file is unchanged.
     package typealias Failure = KeptFile<SelectedDevice.Fault>.Failure
 
     private let file: KeptFile<SelectedDevice.Fault>
@@ -14,7 +14,7 @@ package struct ChoiceStore: Sendable {
     package var path: FilePath { file.path }
 
     package init(_ path: FilePath) {
-        // A longer one says nothing that this program wrote: an address, a type and a name of at most 248 bytes.
+        // This program never writes longer files: an address, a type and a name of at most 248 bytes.
         file = KeptFile(path, limit: 4096)
     }
 
@@ -27,16 +27,17 @@ package struct ChoiceStore: Sendable {
         }
     }
 
-    /// Writes a choice that an earlier version has kept, in lines, as JSON; where it cannot be read or written it stays.
+    /// Converts a file of an earlier version, in lines, to JSON; best effort.
     package func upgrade() {
         if file.isJSON == false, let choice = try? read() { try? write(choice) }
     }
 
-    /// Keeps a choice: whole and on the disk when this returns, and the earlier one untouched when it throws.
+    /// Stores the selected device, complete and on disk on return; on an error, the earlier one is untouched.
     package func write(_ choice: SelectedDevice) throws(Failure) { try file.write(choice.text) }
 
-    /// Raises the security of the kept choice to that of a new bond with its device, which was heard at that address; the
-    /// choice as it is now, nil where it is another device's, or has that security already.
+    /// Raises the security of the selected device to that of a new bond with it, which was heard at `address`.
+    ///
+    /// Returns the selection as stored now; nil if another device is selected, or has that security already.
     package func raise(for bond: Bond, heardAt address: DeviceAddress) throws(Failure) -> SelectedDevice? {
         guard var choice = try read(), [bond.identityAddress.address, address.address].contains(choice.device.address)
         else { return nil }

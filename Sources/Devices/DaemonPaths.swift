@@ -3,15 +3,16 @@
 import LinuxIO
 package import SystemPackage
 
-/// Where a daemon keeps what it needs (D-8).
+/// Directories of a daemon (D-8).
 ///
-/// In system mode /etc/blewedge, /var/lib/blewedge and /run/blewedge, in user mode the XDG directories; what systemd gives
-/// a service comes before both.
+/// In system mode they are /etc/blewedge, /var/lib/blewedge and /run/blewedge, in user mode the XDG directories;
+/// directories that systemd sets for a service override both.
 package struct DaemonPaths: Hashable, Sendable {
     package enum Refusal: Error, Equatable, Sendable {
-        /// The file of this path, or without one the state directory, is in a directory of another user, or is one itself.
+        /// The file at this path, or the state directory if it is nil, belongs to another user, or a directory above it
+        /// does.
         case foreign(String, owner: UInt32, FilePath?)
-        /// Others can write to it, or to a directory above it.
+        /// The file or state directory, or a directory above it, is writable by other users.
         case writable(String, mode: UInt32, FilePath?)
         case noRuntimeDirectory(FilePath, Errno)
 
@@ -24,11 +25,11 @@ package struct DaemonPaths: Hashable, Sendable {
 
     package static let name = "blewedge"
 
-    /// The directory of what the administrator or the user writes.
+    /// Directory of the files written by the administrator or the user.
     package var configuration: FilePath
-    /// The directory of what must outlive a restart.
+    /// Directory of the files that survive a restart.
     package var state: FilePath
-    /// The directory of what lives as long as the daemon.
+    /// Directory of the files that live as long as the daemon.
     package var runtime: FilePath
 
     package init(configuration: FilePath, state: FilePath, runtime: FilePath) {
@@ -43,7 +44,8 @@ package struct DaemonPaths: Hashable, Sendable {
         runtime: "/run/blewedge"
     )
 
-    /// Those of a process with this user and this environment; nil where a user has neither XDG directories nor a home.
+    /// Determines the paths of a process from its user and environment; nil if a user has neither XDG directories nor a
+    /// home.
     ///
     /// systemd.exec(5), RuntimeDirectory=; XDG Base Directory Specification 0.8.
     package init?(user: UInt32, environment: (String) -> String?) {
@@ -63,10 +65,10 @@ package struct DaemonPaths: Hashable, Sendable {
         self = paths
     }
 
-    /// Refuses a state directory in which others could put what they want to be chosen (T31).
+    /// Throws if other users could plant a selected device in the state directory (T31).
     ///
-    /// It belongs to `user`, to root, or for root to the service's user, and nobody else writes there or can replace one of
-    /// the directories above it. One that is not there is fine.
+    /// The directory must belong to `user`, to root, or, when run as root, to the service's user, and nobody else may
+    /// write to it or replace a directory above it. A missing directory is accepted.
     package func checkState(
         user: UInt32 = ProcessFacts.user,
         serviceUser: UInt32? = AccountFiles().user(named: name)?.number
@@ -79,10 +81,10 @@ package struct DaemonPaths: Hashable, Sendable {
         if let exposure = FileSystem.exposure(of: state, trusted: trusted) { throw Refusal(exposure, nil) }
     }
 
-    /// Refuses an existing file that says what is typed or run, and that another user can change: the configuration, and what
-    /// it names.
+    /// Throws if another user can change an existing file that controls typing or execution: the configuration, and the
+    /// files that it names.
     ///
-    /// It belongs to `user`, to root, or to the user who became root by sudo(8), and so do the directories above it.
+    /// The file and the directories above it must belong to `user`, to root, or to the user who became root by sudo(8).
     package static func check(
         _ path: FilePath,
         user: UInt32 = ProcessFacts.user,
@@ -106,21 +108,22 @@ package struct DaemonPaths: Hashable, Sendable {
     package var choice: FilePath { state.appending("selection") }
     package var designated: FilePath { state.appending("designated") }
     package var bonds: FilePath { state.appending("bonds") }
-    /// The lock file that is held by the daemon that uses an adapter such as `hci0`.
+    /// Returns the path of the lock file of the daemon that uses an adapter such as `hci0`.
     ///
-    /// `user:hci0` is the same as `hci0`; of other names every sign that is no letter or digit is written as a dash.
+    /// `user:hci0` is the same as `hci0`; in other names, every character except ASCII letters and digits becomes a
+    /// dash.
     package func lock(_ adapter: String) -> FilePath {
         let name = adapter.hasPrefix("user:") ? adapter.dropFirst(5) : adapter[...]
         return runtime.appending(String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }) + ".lock")
     }
 
-    /// The places where a daemon may have an adapter: the process's own, then the system's.
+    /// Paths where a daemon may hold an adapter lock: the process's own, then the system's.
     package var withSystem: [DaemonPaths] { self == .system ? [self] : [self, .system] }
 
-    /// The places where a command looks for a daemon: the process's own, then the system's.
+    /// Returns the paths where a command looks for a daemon: the process's own, then the system's.
     ///
-    /// Where the environment names a runtime directory it is the own place alone, so that no daemon is asked that was not
-    /// meant. Nil as for `init`.
+    /// `RUNTIME_DIRECTORY` in the environment restricts the search to the process's own paths, so that no other daemon
+    /// is contacted. The result is nil under the same condition as for `init`.
     package static func reachable(user: UInt32, environment: (String) -> String?) -> [DaemonPaths]? {
         DaemonPaths(user: user, environment: environment).map { own in
             first(of: environment("RUNTIME_DIRECTORY")) == nil ? own.withSystem : [own]
@@ -136,12 +139,12 @@ package struct DaemonPaths: Hashable, Sendable {
         return DaemonPaths(
             configuration: configuration.appending(name),
             state: own,
-            // Without a session there is no directory that goes when the user does: the state's own serves.
+            // Without a session there is no directory that is removed at logout, so one in the state directory is used.
             runtime: absolute(environment("XDG_RUNTIME_DIR"))?.appending(name) ?? own.appending("run")
         )
     }
 
-    /// The system's, for a service without a home of its own that systemd gives directories to.
+    /// Returns the system's paths, for a service without a home directory whose directories systemd sets.
     private static func given(_ environment: (String) -> String?) -> DaemonPaths? {
         first(of: environment("STATE_DIRECTORY")) == nil ? nil : .system
     }
@@ -150,7 +153,7 @@ package struct DaemonPaths: Hashable, Sendable {
         absolute(list?.split(separator: ":").first.map(String.init))
     }
 
-    /// The specification says of a path that is not absolute: ignore it.
+    /// Ignores a relative path, as the XDG specification requires.
     private static func absolute(_ path: String?) -> FilePath? {
         path.map { FilePath($0) }.flatMap { $0.isAbsolute ? $0 : nil }
     }

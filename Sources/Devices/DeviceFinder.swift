@@ -3,54 +3,55 @@
 package import BluetoothLE
 import LinuxIO
 
-/// Finds the device that is meant: a scan of the arbiter's, and the chooser that picks out of those that it hears.
+/// Finder of the selector's device: a radio scan, and a matcher that picks among the devices heard.
 package final class DeviceFinder {
-    /// The reason why a search found no device.
+    /// Reason why a search found no device.
     package enum Failure: Error {
         case several([DiscoveredDevice])
-        /// It was not heard within this time, but perhaps another of its name.
+        /// The device was not heard within this time; `namesake` is another device with its name, if one was heard.
         case notHeard(within: Duration, namesake: DiscoveredDevice?)
         case scan(ScanError)
     }
 
-    /// How long a device is looked for that somebody waits for.
+    /// Default time limit of a search that a command waits for.
     package static let usualLimit = Duration.seconds(10)
 
-    /// The time in which the kept device is to be heard before its name is listened for too.
+    /// Time to scan for the selected device by address before its name is also searched for.
     private static let nameDelay = Duration.seconds(3)
-    /// The time for which its name is listened for, and the pause until it is again: a search by name lists every device.
+    /// Duration of a search by name, and the pause before the next: such a search lists every device.
     private static let nameWindow = Duration.seconds(7)
     private static let namePause = Duration.seconds(60)
 
-    /// Told of another device that has the kept one's name, once each; the search goes on.
+    /// Handler of another device with the selected device's name; the search continues.
     package var onNamesake: ((DiscoveredDevice) -> Void)?
-    /// Such a device, heard since the start; nil for none.
+    /// Last such device heard since the start; nil if there was none.
     private var namesake: DiscoveredDevice?
-    /// Called once after each start and each `goOn` with the device, which was heard and accepts connections, unless the
-    /// finder is stopped before; it scans on until `stop`.
-    package var onResult: ((Result<DiscoveredDevice, Failure>) -> Void)?
-    /// Whether devices are asked for more than they say by themselves, though the choice needs no asking.
+    /// Handler of the result, called once after each start and each `goOn`, unless the finder is stopped before.
     ///
-    /// After an attempt that failed: a kernel that still takes an earlier active scan for a discovery of its own begins no
-    /// connection, and only the end of another active scan makes it think again.
+    /// A device in the result was heard and accepts connections; the scan continues until `stop`.
+    package var onResult: ((Result<DiscoveredDevice, Failure>) -> Void)?
+    /// True to scan actively even if the selector does not require it.
+    ///
+    /// Needed after a failed attempt: a kernel that still counts an earlier active scan as a discovery of its own
+    /// starts no connection until another active scan ends.
     package var isThorough = false
 
     private let radio: RadioArbiter
-    /// The place where devices carry their address besides the one on the air; nil for nowhere.
+    /// Location of the device's address in its manufacturer data; nil if it is not there.
     private let place: ManufacturerAddressField?
     private var chooser: CandidateMatcher
     private var scan: RadioScan?
-    /// The scan for the device that was taken before, which may advertise without what it was recognized by.
+    /// Scan for the device found before, which may now advertise without the data that it was recognised by.
     private var knownScan: RadioScan?
-    /// The scan for others of the kept device's name.
+    /// Scan for other devices with the selected device's name.
     private var nameScan: RadioScan?
     private let nameTimer = LoopTimer()
     private let graceTimer = LoopTimer()
     private let limitTimer = LoopTimer()
 
-    /// A finder of one device; another may be meant later.
+    /// Makes a finder of one device; `choice` can be changed later.
     ///
-    /// With `wantsName` it is asked for its name, which is waited for.
+    /// With `wantsName`, the device's name is requested and waited for.
     package init(
         _ choice: DeviceSelector,
         advertisedAt place: ManufacturerAddressField?,
@@ -64,13 +65,13 @@ package final class DeviceFinder {
 
     deinit { stop() }
 
-    /// The device that is meant; those that were heard for another are forgotten.
+    /// Selector of the device to find; setting it discards the candidates heard so far.
     package var choice: DeviceSelector {
         get { chooser.choice }
         set { chooser = CandidateMatcher(newValue, wantsName: chooser.wantsName) }
     }
 
-    /// Listens until the device is heard, or `limit` is over; nothing where it listens already.
+    /// Scans until the device is heard, or `limit` has elapsed; has no effect while scanning.
     package func start(for limit: Duration? = nil) {
         guard scan == nil else { return }
         chooser.begin()
@@ -104,7 +105,7 @@ package final class DeviceFinder {
         (knownScan, nameScan) = (nil, nil)
     }
 
-    /// Begins a scan beside the first one, which tells of the failure of both.
+    /// Starts a scan beside the main one; only a failure of the main scan is reported.
     private func begin(_ choice: DeviceSelector, _ parameters: ScanParameters) -> RadioScan {
         let scan = RadioScan(parameters, devices: choice.devices(advertisedAt: nil))
         scan.onFailure = { [unowned self, unowned scan] _ in
@@ -115,7 +116,7 @@ package final class DeviceFinder {
         return scan
     }
 
-    /// Listens for others of the kept device's name in windows, the first after a delay.
+    /// Searches for other devices of this name in windows, the first one after a delay.
     private func listen(for name: String, in delay: Duration) {
         nameTimer.set(on: radio.loop, after: delay) { [unowned self] in
             listen(for: name)
@@ -127,8 +128,8 @@ package final class DeviceFinder {
         }
     }
 
-    /// Listens passively, for names in advertisements: a kernel from 6.12 on takes an active scan for a discovery, and refuses
-    /// those of other programs.
+    /// Scans passively, for names in advertisements: from 6.12 on, a kernel counts an active scan as a discovery, and
+    /// rejects those of other programs.
     private func listen(for name: String) {
         let scan = begin(.name(name), .background)
         nameScan = scan
@@ -145,7 +146,7 @@ package final class DeviceFinder {
         }
     }
 
-    /// Takes the device's next advertisement as it took the last one, in the scan that goes on; nothing without a scan.
+    /// Resumes the search for the device's next advertisement in the running scan; has no effect without a scan.
     package func goOn() {
         for scan in [scan, knownScan] {
             scan?.onUpdate = { [unowned self, unowned scan] update in
@@ -154,7 +155,7 @@ package final class DeviceFinder {
         }
     }
 
-    /// Listens no more; `completion` is called when the controller scans no more, or for others only.
+    /// Stops scanning; `completion` is called once the controller has stopped, or scans for others only.
     package func stop(completion: @escaping () -> Void = {}) {
         quiet()
         let ended = scan
@@ -180,7 +181,8 @@ package final class DeviceFinder {
 
     private func end(_ result: Result<DiscoveredDevice, Failure>) {
         quiet()
-        // Whoever hears of it may stop the scan, connect, and begin another scan: the radio sees the end of that only.
+        // The callback may stop the scan, connect, and start another scan; `together` makes the radio act once, on the
+        // outcome.
         radio.together { onResult?(result) }
     }
 

@@ -3,39 +3,39 @@
 package import BluetoothLE
 import LinuxIO
 
-/// The reason for which a pairing has left no keys.
+/// Reason why a pairing produced no keys.
 package enum PairingError: Error {
     case noAdapter
-    /// The adapter, by its name, has another address after each start.
+    /// The adapter of this name changes its address at each start.
     case noAddress(adapter: String)
     case notFound(DeviceSelector, DeviceFinder.Failure)
-    /// Another device of that name is paired.
+    /// Another device of this name is already paired.
     case nameKnown(String, paired: BluetoothAddress, heard: BluetoothAddress)
     case adapterLost(AdapterLoss)
     case failed(ManagedPairing.Failure, DeviceAddress, within: Duration)
     case notKept(BondStore.Failure)
 }
 
-/// A pairing from the first advertisement of the device to its keys on the disk, for a command and for the daemon.
+/// Pairing, from the device's first advertisement to its stored keys, for a command and for the daemon.
 package final class DevicePairer {
     package enum Event {
         case listening
         case pairing(DeviceAddress)
         case ask(ManagedPairing.Question)
-        /// The number that the person is to enter at the other device.
+        /// Passkey that the user must enter on the other device.
         case show(UInt32)
-        /// The security of the kept choice is raised to that of the bond, or could not be.
+        /// The security of the selected device was raised to that of the bond, or could not be raised.
         case raised(Result<SelectedDevice, ChoiceStore.Failure>)
         case paired(Bond)
         case failed(PairingError)
     }
 
-    /// The handler of each step; after the last one nothing is left of the pairing but the bond.
+    /// Handler of each step; once the last one is reported, only the bond remains of the pairing.
     package var onEvent: ((Event) -> Void)?
     package var onEnd: (() -> Void)?
-    /// The handler of a kept choice whose security the new bond has raised.
+    /// Handler of a selected device whose security was raised by the new bond.
     package var onRaised: ((SelectedDevice) -> Void)?
-    /// Makes way on the radio, before the device is listened for (nil) and when it was heard, and then calls its second argument.
+    /// Frees the radio before the scan (nil) and before pairing with the device, and then calls its second argument.
     package var clearWay: (DeviceAddress?, @escaping () -> Void) -> Void = { _, proceed in proceed() }
 
     private let request: PairingRequest
@@ -45,15 +45,15 @@ package final class DevicePairer {
     private let choices: ChoiceStore
     private let finder: DeviceFinder
     private var end = Duration.zero
-    /// The end of the time in which a scan response may bring the device's name.
+    /// Timer for the scan response with the device's name.
     private let nameTimer = LoopTimer()
     private var pairing: RadioPairing?
     package private(set) var question: ManagedPairing.Question?
-    /// True where nothing is to be left of the device below this process.
+    /// True if the device's keys must be removed from the kernel or the host stack at the end.
     private var isForgetting = true
     private var isOver = false
 
-    /// Makes a pairing, which begins with `begin`; the `known` bonds are refused.
+    /// Makes a pairing, to be started with `begin`; pairing again with a device of the `known` bonds is rejected.
     package init(
         _ request: PairingRequest,
         keepingIn bonds: BondStore,
@@ -96,7 +96,7 @@ package final class DevicePairer {
         }
     }
 
-    /// Calls the pairing off, without another event; `onEnd` follows unless it has been called.
+    /// Cancels the pairing without another event; `onEnd` is still called, unless it already was.
     package func cancel() { finish(nil) }
 
     // MARK: Finding the device
@@ -115,7 +115,7 @@ package final class DevicePairer {
         }
     }
 
-    /// Listens on for the name under which the device is known later; a device without one is paired with all the same.
+    /// Continues to scan for the device's name; a device without a name is paired anyway.
     private func awaitName(_ device: DiscoveredDevice) {
         finder.goOn()
         guard !nameTimer.isSet else { return }
@@ -177,7 +177,7 @@ package final class DevicePairer {
         finish(.paired(bond))
     }
 
-    // MARK: The end
+    // MARK: Ending
 
     private func fail(_ error: PairingError) { finish(.failed(error)) }
 

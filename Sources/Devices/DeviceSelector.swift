@@ -4,13 +4,13 @@ package import BluetoothLE
 
 package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
     case address(BluetoothAddress)
-    /// The one that calls itself so, in letters of either case, blanks at the ends apart.
+    /// The device with this name, ignoring case and blanks at the ends.
     case name(String)
     case named(String, BluetoothAddress)
-    /// The one that is kept, by its address and the address's type (D-4).
+    /// The selected device, by its address and address type (D-4).
     case kept(SelectedDevice)
 
-    /// Reads an address or `NAME@ADDRESS`, or else takes the text as a name; nil for nothing.
+    /// Parses an address or `NAME@ADDRESS`, or else uses the text as a name; returns nil for an empty text.
     package init?(_ text: String) {
         let parts = text.split(separator: "@")
         if let address = BluetoothAddress(text) {
@@ -24,10 +24,10 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The device that is kept; nil for one that is meant otherwise.
+    /// Selected device; nil for any other kind of selector.
     package var kept: SelectedDevice? { if case .kept(let kept) = self { kept } else { nil } }
 
-    /// The text that the user wrote.
+    /// Text as the user wrote it.
     package var description: String {
         switch self {
         case .address(let address): "\(address)"
@@ -37,10 +37,10 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    // MARK: Is this the one that is meant?
+    // MARK: Matching
 
-    /// The condition on a device that is heard: its address, on the air or at `place` of its manufacturer data (BT-3), and
-    /// its name.
+    /// Returns the scan filter for the device: its address, on the air or at `place` of its manufacturer data (BT-3),
+    /// and its name.
     package func filter(advertisedAt place: ManufacturerAddressField?) -> ScanFilter {
         switch self {
         case .address(let address): ScanFilter(identity: .init(address, advertisedAt: place))
@@ -52,7 +52,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether this is how the user would name the device that is chosen already (LK-8).
+    /// Returns true if the selector matches the device that is selected already (LK-8).
     package func means(_ kept: SelectedDevice) -> Bool {
         filter(advertisedAt: nil).matches(kept.device, name: kept.name)
     }
@@ -65,7 +65,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether this names the device of that identity, whatever the type of the address that it shows.
+    /// Returns true if the selector names the device of this identity and name, whatever the type of its address.
     package func names(_ identity: DeviceAddress, _ name: String?) -> Bool {
         switch self {
         case .address(let address): identity.address == address
@@ -76,9 +76,10 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The choice to keep, for a device that was heard and is the one that is meant (D-4).
+    /// Returns the selected device to store, for a device that was heard and matches the selector (D-4).
     ///
-    /// Where it carries an address in its manufacturer data, that one is kept: the one on the air may change.
+    /// Its address is the selector's, else the only one in the manufacturer data, else the one on the air, which may
+    /// change.
     package func keptChoice(of device: DiscoveredDevice, advertisedAt place: ManufacturerAddressField?)
         -> SelectedDevice
     {
@@ -90,14 +91,16 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
             case .name: advertised.count == 1 ? advertised.first : nil
             }
         let identity = address.map { DeviceAddress($0, device.address.type) } ?? device.address
-        // A name that was kept is not lost because none was heard this time.
+        // A stored name is kept if no name was heard this time.
         return SelectedDevice(identity, name: device.name?.text ?? kept?.name)
     }
 
-    // MARK: How it is listened for
+    // MARK: Scanning
 
-    /// The way to scan for it: a name is often in the scan response only, which must be asked for, and so may be an address
-    /// in the manufacturer data; an address on the air needs no asking.
+    /// Returns the parameters of a scan for the device.
+    ///
+    /// A name is often in the scan response only, which requires an active scan, and so may be an address in the
+    /// manufacturer data; an address on the air requires none.
     package func scanParameters(advertisedAt place: ManufacturerAddressField?) -> ScanParameters {
         var parameters = ScanParameters.background
         switch self {
@@ -107,9 +110,9 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         return parameters
     }
 
-    /// The table that scanning for it fills, in which no crowd takes its place.
+    /// Makes the device table of a scan for the device, filtered so that other devices cannot evict it.
     ///
-    /// Every report counts: one that allows a connection may differ in nothing else.
+    /// Duplicates are reported, because a report that allows a connection may be equal otherwise.
     package func devices(advertisedAt place: ManufacturerAddressField?) -> DeviceTable {
         DeviceTable(filter: filter(advertisedAt: place), reportsDuplicates: true)
     }

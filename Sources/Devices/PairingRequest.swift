@@ -2,7 +2,7 @@
 
 package import BluetoothLE
 
-/// Abilities of the person at this end of a pairing, by their names in options and requests.
+/// Input and output abilities of the user in a pairing, by their names in options and requests.
 package enum PairingConsole: String, CaseIterable, Sendable {
     case none
     case display
@@ -10,7 +10,7 @@ package enum PairingConsole: String, CaseIterable, Sendable {
     case keyboard
     case keyboardDisplay = "keyboard-display"
 
-    /// The capability that the other device is told of.
+    /// IO capability announced to the other device.
     package var capability: IOCapability {
         switch self {
         case .none: .noInputNoOutput
@@ -29,36 +29,36 @@ package enum PairingConsole: String, CaseIterable, Sendable {
     }
 }
 
-/// The device to pair with, and what the user wants of its keys.
+/// Device to pair with, and the user's requirements on its keys.
 package struct PairingRequest: Equatable, Sendable {
-    /// The shortest and the longest time limit.
+    /// Permitted time limits.
     package static let limits = Duration.seconds(1) ... .seconds(600)
 
     package var device: DeviceSelector
-    /// Abilities of the person at this end.
+    /// Input and output abilities of the user.
     package var console = PairingConsole.none
-    /// The security without which there is no bond.
+    /// Minimum security of the bond.
     package var required = GATTLinkSecurity.Level.encrypted
-    /// The time after which the device must be paired.
+    /// Time limit of the pairing.
     package var limit = Duration.seconds(60)
 
-    /// A request for any keys, which asks nobody.
+    /// Makes a request that accepts any encryption keys and involves no user.
     package init(_ device: DeviceSelector) { self.device = device }
 }
 
 package enum PairingAnswer: Equatable, Sendable {
-    /// Both devices show the same number, or not.
+    /// True if both devices show the same number.
     case same(Bool)
-    /// The number that the other device shows; nil declines.
+    /// Number shown by the other device; nil declines.
     case passkey(UInt32?)
 
-    /// A number as devices show it: six digits.
+    /// Formats a number as devices show it: six digits.
     package static func digits(_ number: UInt32) -> String {
         let text = "\(number)"
         return String(repeating: "0", count: max(0, 6 - text.utf8.count)) + text
     }
 
-    /// The number of six digits; nil for any other text.
+    /// Parses a number of six digits; returns nil for any other text.
     package static func number(_ digits: some StringProtocol) -> UInt32? {
         guard digits.utf8.count == 6, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt32(digits)

@@ -2,9 +2,9 @@
 
 package import BluetoothLE
 
-/// The security that a device is chosen with: what was asked for, and what is demanded of every device.
+/// Security policy for selecting a device: the requested level, and the minimum for every device.
 ///
-/// A device without keys is taken only where somebody has said that anybody may be it; nothing pairs by itself.
+/// An unpaired device is accepted only if the user has explicitly allowed it; no device is paired automatically.
 package struct SecurityPolicy: Equatable, Sendable {
     package enum Refusal: Error, Equatable, Sendable {
         case lessSecure(GATTLinkSecurity.Level, least: GATTLinkSecurity.Level)
@@ -12,9 +12,9 @@ package struct SecurityPolicy: Equatable, Sendable {
         case unpaired(SelectedDevice)
     }
 
-    /// The level that the user asks for; nil where nothing was said.
+    /// Level requested by the user; nil if none was given.
     package var asked: GATTLinkSecurity.Level?
-    /// The least level, by the configuration and its profiles.
+    /// Minimum level of the configuration and its profiles.
     package var least: GATTLinkSecurity.Level
 
     package init(_ asked: GATTLinkSecurity.Level?, least: GATTLinkSecurity.Level) {
@@ -22,11 +22,11 @@ package struct SecurityPolicy: Equatable, Sendable {
         self.least = least
     }
 
-    /// The choice with the level that it is to be kept with: the one that is asked for or the one that it was kept with
-    /// `earlier`, and never less than its bond demands.
+    /// Returns the selected device with the security level to store.
     ///
-    /// Only the word `none` chooses a device whose bond cannot be used. Throws where the keys do not give the level, and
-    /// where there is no bond and nobody has said `none`.
+    /// The level is the requested one or, without a request, that of the `earlier` selection, and at least what its
+    /// bond demands. Only the word `none` selects a device whose bond is unusable. Throws if the keys do not provide
+    /// the level, or if there is no bond and `none` was not requested.
     package func secured(
         _ choice: SelectedDevice,
         _ claim: BondClaim,
@@ -49,12 +49,12 @@ package struct SecurityPolicy: Equatable, Sendable {
     }
 }
 
-/// A device whose keys do not give the required security.
+/// Device whose keys do not provide the required security.
 package struct SecurityLack: Equatable, Sendable {
     package let device: DeviceAddress
     package let claim: BondClaim
 
-    /// Nil where a link with the device can have the `required` security.
+    /// Makes a lack; nil if a link with the device can have the `required` security.
     package init?(_ required: GATTLinkSecurity.Level, _ device: DeviceAddress, _ claim: BondClaim) {
         guard claim.keys < required else { return nil }
         self.device = device
@@ -65,7 +65,7 @@ package struct SecurityLack: Equatable, Sendable {
 extension GATTLinkSecurity.Level {
     package static let words = allCases.map(\.word).joined(separator: ", ")
 
-    /// The level of a word, as files, requests and options have it; nil for any other.
+    /// Parses the word for a level, as in files, requests and options; returns nil for any other text.
     package init?(word: some StringProtocol) {
         guard let level = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = level

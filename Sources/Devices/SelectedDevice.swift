@@ -3,20 +3,20 @@
 package import BluetoothLE
 import Texts
 
-/// The device that the user has chosen, as it is kept (D-4), and its form as a file: a JSON object.
+/// Device selected by the user (D-4), and its file format: a JSON object.
 ///
 /// ```
 /// {"address":"F0:F1:F2:F3:F4:F5","type":"random","name":"LINBLE-TEST","security":"none"}
 /// ```
-/// One without `security` is of an open device, as all were before there were keys. `"bond":"ignored"` follows where the user
-/// said `--security none` of a device whose keys cannot be used.
+/// Without `security`, the device is unpaired, as all were before pairing was supported. `"bond":"ignored"` is added if
+/// the user gave `--security none` for a device whose keys are unusable.
 package struct SelectedDevice: Hashable, Sendable {
     package var device: DeviceAddress
-    /// The name that it advertised when it was chosen; nil where none was heard.
+    /// Name advertised when the device was selected; nil if none was heard.
     package var name: String?
-    /// The security without which nothing that comes from it is typed; none for an open device.
+    /// Security required before its data is typed; `none` for an unpaired device.
     package var security: GATTLinkSecurity.Level
-    /// True where a bond whose keys are another adapter's, or damaged, is not demanded.
+    /// True if an unusable bond, with damaged keys or those of another adapter, is not demanded.
     package var ignoresBond: Bool
 
     package init(
@@ -31,24 +31,24 @@ package struct SelectedDevice: Hashable, Sendable {
         self.ignoresBond = ignoresBond
     }
 
-    /// The device as it is shown to people: by its name, else by its address.
+    /// Label for people: the name, or else the address.
     package var label: String { name.map(LocalName.printable) ?? "\(device.address)" }
 
-    /// The device by its name, with its address in brackets, or by its address alone.
+    /// Name with the address in brackets, or the address alone.
     package var labelWithAddress: String {
         name.map { "\(LocalName.printable($0)) (\(device.address))" } ?? "\(device.address)"
     }
 
-    /// Why a text is no choice: which line of it, and what about it.
+    /// Error in the text of a selected device: its line and its cause.
     package struct Fault: Error, Equatable, Sendable {
-        /// From 1 on; the last one for what is missing.
+        /// Line number, from 1; the last line for a missing key.
         package var line: Int
         package var cause: String
     }
 
     private typealias Field = (name: String, value: String, line: Int)
 
-    /// Reads a file's text: JSON, or lines of `key = value` as earlier versions wrote them.
+    /// Parses a file: JSON, or the `key = value` lines of earlier versions.
     package init(parsing text: String) throws(Fault) {
         var address: BluetoothAddress?
         var type: AddressType?
@@ -155,7 +155,7 @@ package struct SelectedDevice: Hashable, Sendable {
 }
 
 extension Substring {
-    /// The text without such characters at its ends.
+    /// Returns the text without matching characters at both ends.
     fileprivate func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
         var rest = drop(while: isTrimmed)
         while let last = rest.last, isTrimmed(last) { rest.removeLast() }

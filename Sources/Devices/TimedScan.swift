@@ -3,14 +3,16 @@
 package import BluetoothLE
 import LinuxIO
 
-/// One look at all devices around, for a while.
+/// Scan for all devices in range, for a limited time.
 package final class TimedScan {
     private let radio: RadioArbiter
     private let scan: RadioScan
     private let timer = LoopTimer()
 
-    /// Begins; `completion` is called once, unless the look is abandoned, with the table that the look began with and all
-    /// that was heard since, or with why there is no look.
+    /// Starts the scan.
+    ///
+    /// `completion` is called once, unless the scan is abandoned: with the initial table extended by all devices heard,
+    /// or with the error.
     package init(
         at devices: DeviceTable,
         for duration: Duration,
@@ -32,7 +34,7 @@ package final class TimedScan {
         radio.start(scan)
     }
 
-    /// Ends it at once, and says nothing.
+    /// Stops the scan at once, without calling `completion`.
     package func abandon() {
         timer.cancel()
         radio.stop(scan)

@@ -1,58 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The bytes in scan mode: copied out of the ring until a barcode is whole, judged, and then typed with what goes
-/// around it.
+/// Parser of the bytes in scan mode: collects them from the ring until a barcode is complete, checks it, and then types
+/// it with its prefix and suffix.
 ///
-/// Memory is two barcodes of the greatest length, the one in hand and the one typed last, made once. A barcode is
-/// refused as a whole, by the first of these that holds, before its first key:
+/// The memory is allocated once, for two barcodes of the maximum length: the current one and the one typed last. A
+/// barcode is refused as a whole, before its first key, for the first of these reasons that applies:
 ///
-/// 1. its first byte came to a closed gate, or its link was dropped;
-/// 2. bytes of it were lost, or its link ended before it did: cut;
-/// 3. it grows longer than the greatest length: too long, from that byte to its end;
-/// 4. its first byte is older than the greatest age;
-/// 5. it is too short, it has a byte that the layout cannot type, or it is a duplicate.
+/// 1. its first byte arrived while the gate was closed, or its link was dropped;
+/// 2. some of its bytes were lost, or its link ended before the barcode did: cut;
+/// 3. it exceeds the maximum length: too long, from that byte to its end;
+/// 4. its first byte is older than the maximum age;
+/// 5. it is too short, contains a byte that the layout cannot type, or is a duplicate.
 ///
-/// The rest of a refused barcode, up to its end, is refused too, so that no tail is ever taken for a barcode. Its end
-/// is its terminator, another link, or a silence.
+/// The rest of a refused barcode, up to its end, is refused too, so that no fragment is ever mistaken for a barcode.
+/// Its end is its terminator, another link, or a silence.
 ///
-/// A class, so that the typist of stream mode carries a reference and not its hundreds of bytes.
+/// A class, so that the typist of stream mode contains a reference instead of hundreds of bytes.
 final class BarcodeFramer {
-    /// The silence that ends what is left of a refused barcode where no idle gap is set, in nanoseconds.
+    /// Silence that ends a refused barcode if no idle gap is configured, in nanoseconds.
     static let refusedGap: Int64 = 1_000_000_000
 
     private enum State {
-        /// The barcode in hand is not whole; it may have no byte yet.
+        /// The current barcode is incomplete; it may be empty.
         case collecting
         /// The rest of a refused barcode is refused too.
         case refusing(Ledger.Fate)
-        /// The barcode in hand is whole.
+        /// The current barcode is complete.
         case whole
-        /// Its first key has left.
+        /// The first key of the current barcode was written.
         case typing
     }
 
-    /// The rules and the table of every device, and as they hold for one that anybody may be (D-2).
+    /// Rules and table, and their restricted versions for unpaired devices (D-2).
     private let rules: BarcodeRules
     private let table: CompiledTable
     private let openRules: BarcodeRules
     private let openTable: CompiledTable
     private var state = State.collecting
 
-    /// How far the ring was read, and given back.
+    /// Place up to which the ring has been read and released.
     private var place: RingPlace
-    /// True where it was seen already that bytes before the current chunk were lost.
+    /// True if the loss of bytes before the current chunk was already handled.
     private var isMarkSeen = false
     /// Set when the last byte was a carriage return that ended a barcode.
     private var lineEnd: LineEnd?
     private var barcode: PartialBarcode
-    /// The link and the time of its first byte, and the time of the last byte that was read.
+    /// Link of the barcode's first byte.
     private var epoch: UInt32 = 0
-    /// Whether a part of it came from an open device.
+    /// True if a part of the barcode came from an unpaired device.
     private var isOpen = false
+    /// Time of the barcode's first byte, and time of the last byte read.
     private var began: Int64 = 0
     private var lastReceived: Int64 = 0
 
-    /// The barcode typed last, without its terminator, and when it was whole; nil before the first.
+    /// The barcode typed last, without its terminator, and the time of its last byte; nil before the first barcode.
     private var previous: [UInt8] = []
     private var previousTime: Int64?
 
@@ -66,10 +67,12 @@ final class BarcodeFramer {
         previous.reserveCapacity(rules.lengths.upperBound + 1)
     }
 
-    /// How far the ring was read.
+    /// Position up to which the ring has been read.
     var position: UInt { place.position }
 
-    /// Whether a barcode is in hand, whole and good; if not, `wakeUp` is when to look again though no byte comes.
+    /// Reads on until a barcode is whole and good, and returns true; returns false if the ring has no such barcode yet.
+    ///
+    /// Sets `wakeUp` in the latter case to the time of the next look even if no byte arrives, or to nil.
     func find(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
@@ -95,7 +98,7 @@ final class BarcodeFramer {
 
     // MARK: Collecting
 
-    /// Reads on, up to the end of a barcode at most; false where nothing more is to be read now.
+    /// Reads on, at most to the end of a barcode; returns false if there is nothing more to read now.
     private func collect(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
@@ -104,7 +107,7 @@ final class BarcodeFramer {
         if !barcode.bytes.isEmpty, let fate = conditions.gate.refusal(epoch: epoch, received: began) {
             refuse(fate, ledger)
         }
-        // Asked before the ring, so that bytes which come in between are found in the ring.
+        // Loaded before the ring is read, so that bytes that arrive in between are found in the ring.
         let isMissingBytes = ledger.endsInMissingBytes
         guard place.findBytes(&consumer) else { return endWithoutBytes(isMissingBytes, ledger, conditions) }
         if place.isAtChunkStart, endsBeforeChunk(ledger) { return true }
@@ -129,7 +132,7 @@ final class BarcodeFramer {
         return true
     }
 
-    /// Ends the barcode in hand where the ring has no more bytes but there is a reason; true where there was one.
+    /// Ends the current barcode for a reason other than new bytes; returns true if that makes it complete.
     private func endWithoutBytes(_ isMissingBytes: Bool, _ ledger: Ledger, _ conditions: Typist.Conditions) -> Bool {
         guard !barcode.bytes.isEmpty, case .collecting = state else { return false }
         if epoch <= conditions.gate.endedThrough || isMissingBytes {
@@ -143,7 +146,7 @@ final class BarcodeFramer {
         return false
     }
 
-    /// Ends what is in hand where a chunk begins that is no part of it; true where that made a barcode whole.
+    /// Ends the current barcode before a chunk that is not part of it; returns true if that makes it complete.
     private func endsBeforeChunk(_ ledger: Ledger) -> Bool {
         let chunk = place.chunk
         if chunk.epoch != epoch {
@@ -158,7 +161,7 @@ final class BarcodeFramer {
             }
         }
         if chunk.followsMissingBytes, !isMarkSeen {
-            // The lost bytes may have had the barcode's end, so the bytes up to the next end are refused too.
+            // The lost bytes may have contained the end of the barcode, so all bytes up to the next end are refused.
             refuse(.cut, ledger)
             isMarkSeen = true
             lineEnd = nil
@@ -166,7 +169,7 @@ final class BarcodeFramer {
         return false
     }
 
-    /// Takes bytes up to and with a terminator, or all there are; answers how many.
+    /// Consumes bytes up to and including a terminator, or all of them; returns their number.
     private func take(_ input: Span<UInt8>, _ ledger: Ledger) -> Int {
         let length = bytesBeforeTerminator(input)
         let terminators = length < input.count ? 1 : 0
@@ -203,14 +206,14 @@ final class BarcodeFramer {
         return input.count
     }
 
-    /// Refuses the bytes in hand, and what follows up to the barcode's end.
+    /// Refuses the collected bytes, and those that follow up to the end of the barcode.
     private func refuse(_ fate: Ledger.Fate, _ ledger: Ledger) {
         ledger.add(barcode.bytes.count, to: fate)
         barcode.clear()
         state = .refusing(fate)
     }
 
-    /// When to look again though no byte comes.
+    /// Returns the time of the next look even if no byte arrives; nil if none is due.
     private func nextLook(_ conditions: Typist.Conditions) -> Int64? {
         guard !barcode.bytes.isEmpty else { return nil }
         let (tooOld, isNever) = lastReceived.addingReportingOverflow(conditions.maximumAge)
@@ -222,7 +225,7 @@ final class BarcodeFramer {
 
     // MARK: Judging
 
-    /// Why the whole barcode in hand is not typed; nil where it is.
+    /// Returns the reason to refuse the whole barcode in hand; nil to type it.
     private func judgement(_ conditions: Typist.Conditions) -> Ledger.Fate? {
         if let fate = conditions.gate.refusal(epoch: epoch, received: began) { return fate }
         if began < conditions.staleBefore { return .tooOld }
@@ -238,7 +241,7 @@ final class BarcodeFramer {
         return barcode.body == previous[...]
     }
 
-    /// Refuses what has no outcome yet of the barcode in hand, which is whole.
+    /// Refuses those bytes of the complete current barcode that have no outcome yet.
     private func refuseRest(_ fate: Ledger.Fate, _ ledger: Ledger) {
         ledger.add(barcode.bytesWithoutOutcome, to: fate)
         finish(fate)
@@ -259,21 +262,21 @@ final class BarcodeFramer {
     private var typedRules: BarcodeRules { isOpen ? openRules : rules }
     private var typedTable: CompiledTable { isOpen ? openTable : table }
 
-    /// Goes back to what has no outcome yet.
+    /// Returns to the first byte without an outcome.
     func begin() { barcode.begin() }
 
-    /// Encodes on, until `limit` events or the barcode's end, for readers with CapsLock off or on.
+    /// Encodes the barcode up to `limit` events or to its end, for CapsLock off or on.
     func encode(_ batch: inout EventBatch, limit: Int, capsLock: Bool) -> Typist.End {
         barcode.encode(&batch, typedRules, typedTable, limit: limit, capsLock: capsLock)
     }
 
-    /// Counts what became of everything encoded.
+    /// Counts the outcome of all encoded bytes.
     func settle(_ ledger: Ledger) {
         state = .typing
         if let fate = barcode.settle(ledger) { finish(fate) }
     }
 
-    /// Counts what became of everything encoded where only the first keystrokes have left: the others' bytes are lost.
+    /// Counts the outcome of all encoded bytes if only the first keystrokes were written; the other bytes are lost.
     func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
         barcode.loseAll(after: keystrokes, ledger, &batch, typedRules, typedTable)
         settle(ledger)

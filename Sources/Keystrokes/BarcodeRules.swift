@@ -2,50 +2,50 @@
 
 /// The rules of scan mode: where a barcode ends, which barcodes are typed, and the text around them.
 public struct BarcodeRules: Sendable {
-    /// Why rules were refused.
+    /// Error in the rules of scan mode.
     public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// One line for people: which rule, and what it must be.
+        /// One-line description for users: the violated rule, and its requirement.
         public let description: String
     }
 
-    /// The greatest `maximumLength`.
+    /// Maximum value of `maximumLength`.
     public static let greatestLength = 65_536
-    /// The most digits of a QR code: the longest barcode unless told otherwise.
+    /// Default maximum length of a barcode: the maximum number of digits in a QR code.
     public static let defaultMaximumLength = 7_089
     /// Carriage return, line feed and tab.
     public static let defaultTerminators: Set<UInt8> = [
         ByteTable.carriageReturn, ByteTable.lineFeed, ByteTable.horizontalTab,
     ]
-    /// The longest idle gap and duplicate window, in nanoseconds: an hour.
+    /// Maximum idle gap and duplicate window, in nanoseconds: one hour.
     public static let longestTime: Int64 = 3_600_000_000_000
 
     let terminators: InlineArray<256, Bool>
-    /// A byte that ends a barcode: CR where that does; nil where only a silence does.
+    /// A byte that ends a barcode, CR if possible; nil if only a silence ends one.
     package var terminator: UInt8? {
         if terminators[Int(ByteTable.carriageReturn)] { return ByteTable.carriageReturn }
         return terminators.indices.first { terminators[$0] }.map { UInt8(truncatingIfNeeded: $0) }
     }
-    /// The silence that ends a barcode, in nanoseconds; nil where only terminators do.
+    /// Silence that ends a barcode, in nanoseconds; nil if only terminators end one.
     let idleGap: Int64?
-    /// The bytes of a barcode without its terminator.
+    /// Accepted lengths of a barcode, in bytes, without its terminator.
     let lengths: ClosedRange<Int>
-    /// The text that is typed before each barcode.
+    /// Text typed before each barcode.
     private(set) var prefix: BarcodeAffix
-    /// The text that is typed after each barcode in its terminator's stead; nil types the terminator as the table says.
+    /// Text typed after each barcode instead of its terminator; nil types the terminator as the table defines it.
     private(set) var suffix: BarcodeAffix?
-    /// How long the barcode typed last is not typed again, in nanoseconds; 0 types every barcode.
+    /// Time in which the barcode typed last is not typed again, in nanoseconds; 0 types every barcode.
     let duplicateWindow: Int64
-    /// True where a carriage return and its line feed are one end.
+    /// True if a carriage return and its line feed are a single end.
     let joinsLineEnds: Bool
-    /// Barcodes that stand for something else: their bytes, without the terminator, and what is typed in their stead.
+    /// Replacement texts, by the bytes of the barcode without its terminator.
     private(set) var meanings: [[UInt8]: BarcodeAffix] = [:]
 
-    /// Rules, checked.
+    /// Creates rules after validating them.
     ///
-    /// `terminators` end a barcode, and so does a silence of `idleGap` nanoseconds; one of the two must be given. A
-    /// barcode has `minimumLength` to `maximumLength` bytes, its terminator not counted. `prefix` is typed before it,
-    /// and `suffix` after it in the terminator's stead. The same barcode within `duplicateWindow` nanoseconds of the
-    /// one typed just before is not typed again.
+    /// A barcode ends with one of `terminators`, or after a silence of `idleGap` nanoseconds; at least one of the two
+    /// is required. It has `minimumLength` to `maximumLength` bytes, not counting its terminator. `prefix` is typed
+    /// before it, and `suffix` after it instead of the terminator. A barcode that repeats the one typed just before,
+    /// within `duplicateWindow` nanoseconds, is not typed again.
     public init(
         terminators: Set<UInt8> = defaultTerminators,
         idleGap: Int64? = nil,
@@ -81,8 +81,10 @@ public struct BarcodeRules: Sendable {
         joinsLineEnds = isTerminator[Int(ByteTable.carriageReturn)] && isTerminator[Int(ByteTable.lineFeed)]
     }
 
-    /// These rules, with barcodes that stand for a text: it is typed in the stead of the barcode, its prefix,
-    /// terminator and suffix, whatever the least length.
+    /// Returns these rules with replacement texts for some barcodes.
+    ///
+    /// A text is typed instead of the barcode, its prefix, terminator and suffix, even if the barcode is shorter than
+    /// the minimum length.
     public func typing(_ meanings: [[UInt8]: BarcodeAffix]) throws(Fault) -> BarcodeRules {
         for bytes in meanings.keys {
             guard (1...lengths.upperBound).contains(bytes.count), !bytes.contains(where: { terminators[Int($0)] })
@@ -98,8 +100,7 @@ public struct BarcodeRules: Sendable {
         return rules
     }
 
-    /// These rules as they hold for an open device: nothing that is typed around or instead of its barcodes presses Escape
-    /// or Ctrl (D-2).
+    /// These rules for unpaired devices: no prefix, suffix or replacement text presses Escape or Ctrl (D-2).
     var forOpenDevices: BarcodeRules {
         var rules = self
         rules.prefix = prefix.forOpenDevices
@@ -108,31 +109,31 @@ public struct BarcodeRules: Sendable {
         return rules
     }
 
-    /// The keys that prefix and suffix press, and what barcodes stand for.
+    /// The keys that the prefix, the suffix and the replacement texts press.
     public var keys: KeySet {
         meanings.values.reduce(prefix.keys.union(suffix?.keys ?? KeySet())) { $0.union($1.keys) }
     }
 }
 
-/// Text that is typed before or after each barcode, or in a barcode's stead, with keys that have no character.
+/// Text typed before, after or instead of a barcode; it may contain keys that have no character.
 ///
-/// It is a small text and a table of its own for the encoder that types the barcodes: each different action is a byte
-/// value.
+/// It is a short byte string with a table of its own, for the encoder that types the barcodes: each distinct action is
+/// one byte value.
 public struct BarcodeAffix: Sendable {
-    /// Why an affix was refused.
+    /// Error in an affix.
     public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// One line for people: what is wrong, and where.
+        /// One-line description of the error and its place, for users.
         public let description: String
     }
 
-    /// The most characters and keys of an affix.
+    /// Maximum number of characters and keys in an affix.
     public static let greatestLength = 256
-    /// Types nothing.
+    /// An affix that types nothing.
     public static let nothing = BarcodeAffix()
 
-    /// The actions, in the order in which they are typed.
+    /// The actions as byte values of `table`, in the order in which they are typed.
     let bytes: [UInt8]
-    /// The table that types the bytes; nil where there are none.
+    /// Table that types the bytes; nil if there are none.
     let table: CompiledTable?
 
     private init() { self.init(bytes: [], table: nil) }
@@ -142,13 +143,12 @@ public struct BarcodeAffix: Sendable {
         self.table = table
     }
 
-    /// The affix without the keys that no open device may have pressed: Escape and Ctrl.
+    /// The affix without the keys that are blocked for unpaired devices: Escape and Ctrl.
     var forOpenDevices: BarcodeAffix {
         BarcodeAffix(bytes: bytes, table: table.map { CompiledTable(open: $0) { _ in true } })
     }
 
-    /// The affix that `text` describes, for readers who use `layout`: characters as they are, keys by their name in
-    /// braces, `{{` for a brace.
+    /// Parses an affix for `layout`: characters as they are, key names in braces, `{{` for a brace.
     ///
     ///     GTIN:        {f9}        -{tab}
     public init(_ text: String, layout: KeyboardLayout = .us) throws(Fault) {
@@ -159,7 +159,7 @@ public struct BarcodeAffix: Sendable {
         try self.init(actions, layout)
     }
 
-    /// The affix of these steps, typed one after the other, for readers who use `layout`; at most 256 of them differ.
+    /// Creates an affix from steps in typing order, for `layout`; at most 256 of them may differ.
     public init(_ steps: [ByteTable.Step], layout: KeyboardLayout) throws(Fault) {
         try self.init(steps.map { ByteTable.Action.type([$0]) }, layout)
     }
@@ -193,12 +193,12 @@ public struct BarcodeAffix: Sendable {
         }
     }
 
-    /// The keys that it presses.
+    /// The keys that the affix presses.
     public var keys: KeySet { table?.keys ?? KeySet() }
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Whether a part of it has no keys in the layout, with CapsLock off or on.
+    /// Returns true if a part of it has no keys in the layout for this state of CapsLock.
     func hasUntypable(capsLock: Bool) -> Bool {
         table.map { table in bytes.contains { table.isRejected($0, capsLock: capsLock) } } ?? false
     }
@@ -240,7 +240,7 @@ public struct BarcodeAffix: Sendable {
         return actions
     }
 
-    /// Keys that do nothing by themselves, or stay.
+    /// Keys that do nothing by themselves, or that switch a state on and off.
     private static let modifiers: Set<String> = [
         "leftshift", "rightshift", "leftctrl", "rightctrl", "leftalt", "rightalt", "leftmeta", "rightmeta", "capslock",
     ]

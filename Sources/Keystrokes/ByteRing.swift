@@ -2,43 +2,44 @@
 
 public import Synchronization
 
-/// A ring of bytes between exactly two threads: one pushes, the other reads, neither ever waits for the other.
+/// A byte ring between exactly two threads, a producer and a consumer, neither of which ever waits for the other.
 ///
-/// One block of memory holds, 128 bytes apart so that no two threads write to one cache line, the tail (where the next
-/// byte goes; only the producer writes it), the head (the oldest byte not yet released; only the consumer writes it), the
-/// flag of a sleeping consumer, and then the bytes. Tail and head count freely, wrap at 2^64, and are masked when used.
+/// One block of memory contains the tail (position of the next byte, written only by the producer), the head (position
+/// of the oldest byte not yet released, written only by the consumer), the flag of a sleeping consumer, and then the
+/// bytes. These are 128 bytes apart, so that no two threads write to the same cache line. Head and tail increase
+/// freely, wrap on overflow, and are masked when used.
 ///
 /// Invariants:
-/// - `tail &- head` is the number of bytes in the ring, 0 … capacity, whatever the counters' values.
-/// - The producer writes a byte before it stores the tail with release; the consumer loads the tail with acquire before it
-///   reads the byte. The consumer reads a byte before it stores the head with release; the producer loads the head with
-///   acquire before it overwrites the byte. Hence no byte is ever read and written at once.
-/// - Each side keeps its own counter and the last seen value of the other's in its handle, and looks at the shared one only
-///   when the seen value does not suffice: an old value errs towards "full" or "empty", never the other way.
-/// - Sleep: the consumer sets the flag and then looks at the tail; the producer stores the tail and then looks at the flag.
-///   All four are sequentially consistent, so at least one of them sees the other's store: no push goes unnoticed.
+/// - `tail &- head` is the number of bytes in the ring, 0 … capacity, regardless of the counters' values.
+/// - The producer writes a byte before it stores the tail with release; the consumer loads the tail with acquire before
+///   it reads the byte. The consumer reads a byte before it stores the head with release; the producer loads the head
+///   with acquire before it overwrites the byte. Hence no byte is ever read and written at the same time.
+/// - Each handle keeps its own counter and the last known value of the other side's counter, and loads the shared
+///   counter only if the known value does not suffice: an outdated value errs only towards "full" or "empty".
+/// - Sleep: the consumer sets the flag and then loads the tail; the producer stores the tail and then loads the flag.
+///   All four accesses are sequentially consistent, so at least one side sees the other's store, and no push is missed.
 ///
-/// All unsafe code of the ring is in this file; every span that leaves it was checked against tail and head.
+/// All unsafe code of the ring is in this file; every span that it returns is checked against tail and head.
 @safe
 public final class ByteRing: @unchecked Sendable {
-    // Unchecked is sound: the block's words are atomics, and its bytes are reached through two handles only, each of
+    // Unchecked is sound: the block's words are atomics, and its bytes are accessed only through two handles, each of
     // which exists once and cannot be copied, under the invariants above.
 
-    /// Why a ring was not made.
+    /// Error for a capacity that no ring can have.
     public struct CapacityError: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The capacity that was asked for.
+        /// Requested capacity, in bytes.
         public var capacity: Int
 
-        /// The rule for capacities, with the one that was asked for.
+        /// The rule for capacities, with the requested capacity.
         public var description: String {
             "ring capacity \(capacity): must be a power of two from 2 to \(ByteRing.largestCapacity)"
         }
     }
 
-    /// The greatest capacity, in bytes.
+    /// Maximum capacity, in bytes.
     public static let largestCapacity = 1 << 30
 
-    /// The number of bytes that the ring holds, a power of two.
+    /// Capacity in bytes, a power of two.
     public let capacity: Int
 
     private static let separation = 128
@@ -52,9 +53,9 @@ public final class ByteRing: @unchecked Sendable {
     private let producerTaken = Atomic(false)
     private let consumerTaken = Atomic(false)
 
-    /// Makes an empty ring of 2 … 2^30 bytes, a power of two.
+    /// Creates an empty ring of 2 … 2^30 bytes, a power of two.
     ///
-    /// Its counters begin at `start`: any value serves as well as any other, which tests use to see them wrap.
+    /// Its counters begin at `start`: any value works, and tests use this to make the counters wrap.
     public init(capacity: Int, startingAt start: UInt = 0) throws(CapacityError) {
         guard capacity >= 2, capacity <= Self.largestCapacity, capacity & (capacity &- 1) == 0 else {
             throw CapacityError(capacity: capacity)
@@ -71,17 +72,17 @@ public final class ByteRing: @unchecked Sendable {
     }
 
     deinit {
-        // Sound: both handles hold a reference to the ring, so none is left; atomics of integers need no deinitialisation.
+        // Sound: both handles hold a reference to the ring, so neither exists now; atomics of integers need no deinit.
         unsafe block.deallocate()
     }
 
-    /// The end that pushes; it exists once: nil when it was already taken.
+    /// Returns the producer handle, which exists once; nil if it was already taken.
     public func takeProducer() -> Producer? {
         guard !producerTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
         return Producer(self)
     }
 
-    /// The end that reads; it exists once: nil when it was already taken.
+    /// Returns the consumer handle, which exists once; nil if it was already taken.
     public func takeConsumer() -> Consumer? {
         guard !consumerTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
         return Consumer(self)
@@ -93,10 +94,10 @@ public final class ByteRing: @unchecked Sendable {
 }
 
 extension ByteRing {
-    /// The end of the ring that pushes; one thread at a time holds it.
+    /// The end of the ring that pushes; used by one thread at a time.
     @safe
     public struct Producer: ~Copyable, @unchecked Sendable {
-        // Unchecked is sound: the handle cannot be copied, so whoever holds it is the only producer.
+        // Unchecked is sound: the handle cannot be copied, so its owner is the only producer.
         @usableFromInline let ring: ByteRing
         @usableFromInline let tailPointer: UnsafeMutablePointer<Atomic<UInt>>
         @usableFromInline let headPointer: UnsafeMutablePointer<Atomic<UInt>>
@@ -118,21 +119,20 @@ extension ByteRing {
             seenHead = ring.start
         }
 
-        /// Appends all of `source`, or nothing: false when it does not fit now.
+        /// Appends all of `source` or nothing; returns false if it does not fit.
         @inlinable @inline(__always)
         public mutating func push(_ source: RawSpan) -> Bool {
             let count = UInt(bitPattern: source.byteCount)
             guard hasRoom(count) else { return false }
-            // Sound: `hasRoom` saw that the bytes from the tail on are released, and `write` masks every position.
+            // Sound: `hasRoom` checked that the bytes from the tail on are released, and `write` masks every position.
             unsafe source.withUnsafeBytes { unsafe write($0, at: tail) }
             publish(count)
             return true
         }
 
-        /// Appends two words (in the machine's byte order) and all of `source` as one, or nothing: false when they do
-        /// not fit now.
+        /// Appends two words in native byte order and all of `source`, or nothing; returns false if they do not fit.
         ///
-        /// The consumer sees all of it or none.
+        /// The consumer sees either all of it or nothing.
         @inlinable @inline(__always)
         public mutating func push(_ first: UInt64, _ second: UInt64, _ source: RawSpan) -> Bool {
             let count = UInt(bitPattern: source.byteCount) &+ 16
@@ -153,7 +153,7 @@ extension ByteRing {
             return true
         }
 
-        /// Writes words and bytes that pass the block's end.
+        /// Writes words and bytes that wrap around the end of the block.
         @usableFromInline @inline(never)
         mutating func writeAround(_ first: UInt64, _ second: UInt64, _ source: RawSpan) {
             // Sound: as above; the words are a local value of 16 bytes.
@@ -161,12 +161,12 @@ extension ByteRing {
             unsafe source.withUnsafeBytes { unsafe write($0, at: tail &+ 16) }
         }
 
-        /// Answers whether the consumer sleeps and must be woken; to be asked after a push that succeeded.
+        /// Returns true if the consumer sleeps and must be woken; to be called after a successful push.
         ///
-        /// True at most once for each time the consumer fell asleep.
+        /// Returns true at most once for each time that the consumer falls asleep.
         @inlinable @inline(__always)
         public mutating func mustWake() -> Bool {
-            // Storing the same tail again, sequentially consistent, puts it in one order with the consumer's flag.
+            // Storing the same tail again, sequentially consistent, orders it relative to the consumer's flag.
             unsafe tailPointer.pointee.store(tail, ordering: .sequentiallyConsistent)
             guard unsafe flagPointer.pointee.load(ordering: .sequentiallyConsistent) else { return false }
             return unsafe flagPointer.pointee.exchange(false, ordering: .sequentiallyConsistent)
@@ -191,7 +191,7 @@ extension ByteRing {
             let count = UInt(bitPattern: source.count)
             let offset = position & (capacity &- 1)
             let untilEnd = capacity &- offset
-            // Sound: offset < capacity, and count ≤ capacity by `hasRoom`; what would pass the end goes to the start.
+            // Sound: offset < capacity, and count ≤ capacity by `hasRoom`; bytes beyond the end go to the start.
             if count <= untilEnd {
                 unsafe copyBytes(from: from, to: bytes + Int(bitPattern: offset), Int(bitPattern: count))
             } else {
@@ -201,12 +201,12 @@ extension ByteRing {
         }
     }
 
-    /// The end of the ring that reads; one thread at a time holds it.
+    /// The end of the ring that reads; used by one thread at a time.
     ///
-    /// It reads in place, at any position from `position` on, and then releases what it no longer needs.
+    /// It reads in place, at any position from `position` on, and then releases bytes that are no longer needed.
     @safe
     public struct Consumer: ~Copyable, @unchecked Sendable {
-        // Unchecked is sound: the handle cannot be copied, so whoever holds it is the only consumer.
+        // Unchecked is sound: the handle cannot be copied, so its owner is the only consumer.
         @usableFromInline let ring: ByteRing
         @usableFromInline let tailPointer: UnsafeMutablePointer<Atomic<UInt>>
         @usableFromInline let headPointer: UnsafeMutablePointer<Atomic<UInt>>
@@ -228,28 +228,29 @@ extension ByteRing {
             seenTail = ring.start
         }
 
-        /// The counter of the oldest byte not yet released.
+        /// Position of the oldest byte not yet released.
         @inlinable
         public var position: UInt { head }
 
-        /// The number of bytes that can be read from `position` on: all that were pushed until now.
+        /// Returns the number of bytes known to be readable from `position` on; 0 only if there are none.
         @inlinable @inline(__always)
         public mutating func available(from position: UInt) -> Int {
             if seenTail == position { seenTail = unsafe tailPointer.pointee.load(ordering: .acquiring) }
             return Int(bitPattern: seenTail &- clamped(position))
         }
 
-        /// Bytes in place from `position` on, at most `count`; fewer where the ring's end or its last byte comes first.
+        /// Returns at most `count` bytes in place from `position` on; fewer if the block or the bytes end first.
         @inlinable @inline(__always)
         @_lifetime(borrow self)
         public borrowing func span(at position: UInt, count: Int) -> Span<UInt8> {
-            // A position outside of the ring's bytes has none.
+            // The span of a position outside the bytes of the ring is empty.
             let (before, filled) = (position &- head, seenTail &- head)
             let offset = position & (capacity &- 1)
             let length =
                 before <= filled ? min(UInt(bitPattern: max(count, 0)), min(filled &- before, capacity &- offset)) : 0
-            // Sound: the bytes lie within the block, before the tail seen with acquire and not before the head, so the
-            // producer leaves them alone until `release`, which needs exclusive access and so ends the span first.
+            // Sound: the bytes lie within the block, before the tail (loaded with acquire) and not before the head, so
+            // the producer does not write to them until `release`, which needs exclusive access and so ends the span
+            // first.
             let buffer = unsafe UnsafeBufferPointer(
                 start: (bytes + Int(bitPattern: offset)).assumingMemoryBound(to: UInt8.self),
                 count: Int(bitPattern: length)
@@ -258,14 +259,14 @@ extension ByteRing {
             return unsafe _overrideLifetime(span, borrowing: self)
         }
 
-        /// The two words that begin at `position`, as `push` put them there; nil when fewer than 16 bytes are there.
+        /// Returns the two words that `push` stored at `position`; nil if fewer than 16 bytes are available.
         @inlinable @inline(__always)
         public mutating func words(at position: UInt) -> (UInt64, UInt64)? {
             guard available(from: position) >= 16 else { return nil }
             let offset = position & (capacity &- 1)
             let untilEnd = capacity &- offset
-            // Sound: 16 bytes from `position` on are before the tail; what would pass the ring's end is at its start, and the
-            // copies fill exactly the 16 bytes of the local value.
+            // Sound: 16 bytes from `position` on are before the tail, those beyond the end of the block are at its
+            // start, and the copies fill exactly the 16 bytes of the local value.
             if untilEnd >= 16 {
                 let from = unsafe bytes + Int(bitPattern: offset)
                 return unsafe (from.loadUnaligned(as: UInt64.self), (from + 8).loadUnaligned(as: UInt64.self))
@@ -280,14 +281,14 @@ extension ByteRing {
             return words
         }
 
-        /// Gives everything before `position` back to the producer.
+        /// Releases all bytes before `position` to the producer.
         @inlinable @inline(__always)
         public mutating func release(through position: UInt) {
             head = clamped(position)
             unsafe headPointer.pointee.store(head, ordering: .releasing)
         }
 
-        /// Copies as many bytes as are there and fit into `target`, releases them, and answers how many.
+        /// Copies as many available bytes as fit into `target`, releases them, and returns their number.
         @inlinable @inline(__always)
         @_lifetime(target: copy target)
         public mutating func pop(into target: inout MutableRawSpan) -> Int {
@@ -308,9 +309,9 @@ extension ByteRing {
             return count
         }
 
-        /// Declares that the consumer will sleep, unless bytes came: false when there are bytes beyond `position`.
+        /// Declares that the consumer will sleep, unless there are bytes beyond `position`; returns false in that case.
         ///
-        /// After true, the next successful push answers `mustWake` with true.
+        /// After true, the next successful push makes `mustWake` return true.
         @inlinable
         public mutating func mayFallAsleep(at position: UInt) -> Bool {
             unsafe flagPointer.pointee.store(true, ordering: .sequentiallyConsistent)
@@ -320,13 +321,13 @@ extension ByteRing {
             return false
         }
 
-        /// Takes the declaration back: the consumer is awake, for whatever reason.
+        /// Withdraws the declaration: the consumer is awake, for whatever reason.
         @inlinable
         public mutating func stayAwake() {
             unsafe flagPointer.pointee.store(false, ordering: .sequentiallyConsistent)
         }
 
-        /// `position` if it lies between the head and the seen tail, else the nearer end by age.
+        /// Returns `position` if it lies between the head and the seen tail; otherwise, the seen tail.
         @inlinable @inline(__always)
         func clamped(_ position: UInt) -> UInt {
             position &- head <= seenTail &- head ? position : seenTail
@@ -334,8 +335,10 @@ extension ByteRing {
     }
 }
 
-/// Copies bytes between places that do not overlap: short ones inline by two words that may overlap each other, because a
-/// call to the C library costs more than a notification's bytes.
+/// Copies bytes between memory areas that do not overlap.
+///
+/// Short areas are copied inline, as two words that may overlap each other, because a call to the C library costs more
+/// than copying the bytes of a notification.
 @inlinable @inline(__always)
 func copyBytes(from: UnsafeRawPointer, to: UnsafeMutableRawPointer, _ count: Int) {
     // Sound if `count` bytes are readable at `from` and writable at `to`: every access below lies within them.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The meaning of each of the 256 byte values: a built-in table, and entries for single bytes that replace its own.
+/// Actions of the 256 byte values: a built-in table, and entries that override it for single bytes.
 public struct ByteTable: Equatable, Sendable {
-    /// A part of what a byte types.
+    /// One step of a byte's action.
     public enum Step: Hashable, Sendable {
-        /// A character, by whatever keys the layout has for it, with further modifiers held.
+        /// A character, with whatever keys the layout has for it, and with additional modifiers held.
         case character(Unicode.Scalar, KeyModifiers)
-        /// A key, whatever the layout has on it, with modifiers held.
+        /// A key, whatever character the layout assigns to it, with modifiers held.
         case key(KeyCode, KeyModifiers)
     }
 
     /// The action of one byte.
     public enum Action: Hashable, Sendable {
-        /// Nothing; the byte is counted as discarded.
+        /// Types nothing; the byte is counted as discarded.
         case discard
         case type([Step])
 
@@ -30,24 +30,24 @@ public struct ByteTable: Equatable, Sendable {
         }
     }
 
-    /// The most steps of one byte.
+    /// Maximum number of steps for one byte.
     public static let mostSteps = 12
 
     static let horizontalTab: UInt8 = 0x09
     static let backspace: UInt8 = 0x08
     static let lineFeed: UInt8 = 0x0A
     static let carriageReturn: UInt8 = 0x0D
-    /// The group separator, GS, which GS1 codes have between fields of variable length.
+    /// The group separator (GS), which GS1 codes have between fields of variable length.
     static let groupSeparator: UInt8 = 0x1D
 
-    /// The built-in table below.
+    /// The built-in table that the entries override.
     public let base: BuiltIn
-    /// The entries for single bytes.
+    /// Entries for single bytes, which override the built-in table.
     ///
-    /// It must be typable, while a byte of the base that the layout cannot type is rejected.
+    /// The layout must be able to type every entry, while a byte of the built-in table that it cannot type is rejected.
     public private(set) var entries: [UInt8: Action] = [:]
 
-    /// A built-in table with nothing above it.
+    /// Creates a built-in table without entries.
     public init(_ base: BuiltIn) {
         self.base = base
     }
@@ -58,39 +58,39 @@ public struct ByteTable: Equatable, Sendable {
         set { entries[byte] = newValue }
     }
 
-    /// Every byte is discarded.
+    /// A table that discards every byte.
     public static let discard = ByteTable(.discard)
-    /// Printable ASCII is typed, CR and LF are Enter, everything else is discarded.
+    /// A table that types printable ASCII, with CR and LF as Enter, and discards everything else.
     public static let strict = ByteTable(.strict)
-    /// The default: as `strict`, and HT is Tab, BS is Backspace.
+    /// The default table: as `strict`, with HT as Tab and BS as Backspace.
     public static let linble = ByteTable(.linble)
 
-    /// The built-in tables by name, in the order in which they are listed to people.
+    /// The built-in tables by name, in the order in which users see them.
     public static let builtIn = BuiltIn.allCases.map { (name: $0.rawValue, table: ByteTable($0)) }
 
-    /// The built-in table of that name; nil when there is none.
+    /// Creates the built-in table of that name; nil if there is none.
     public init?(named name: String) {
         guard let base = BuiltIn(rawValue: name) else { return nil }
         self.init(base)
     }
 
-    /// The tables that need no file, in the order in which they are listed to people.
+    /// The tables that need no file, in the order in which users see them.
     public enum BuiltIn: String, CaseIterable, Sendable {
         /// Printable ASCII, Tab, Backspace and one Enter.
         case linble
         /// Printable ASCII and one Enter.
         case strict
-        /// As `strict`: the group separator is dropped.
+        /// As `strict`; the group separator is discarded.
         case gs1
-        /// As `strict`: the group separator is typed as `<GS>`.
+        /// As `strict`; the group separator is typed as `<GS>`.
         case gs1Text = "gs1-text"
-        /// As `strict`: the group separator is the key F8.
+        /// As `strict`; the group separator is the key F8.
         case gs1F8 = "gs1-f8"
-        /// As `strict`: the group separator is Ctrl+], which terminals take for the character itself.
+        /// As `strict`; the group separator is Ctrl+], which terminals interpret as the character itself.
         case gs1Control = "gs1-ctrl"
         case discard
 
-        /// The purpose of the table, in a few words for people.
+        /// Short description of the purpose of the table, for users.
         public var summary: String {
             switch self {
             case .linble: "printable ASCII, Tab, Backspace, one Enter"
@@ -120,7 +120,7 @@ public struct ByteTable: Equatable, Sendable {
 }
 
 extension ByteTable.Step {
-    /// Why no byte may do this; nil where one may.
+    /// Reason why no byte may perform this step, in words; nil if a byte may.
     var fault: String? {
         switch self {
         case .character(let character, _) where character.properties.generalCategory == .control:
@@ -135,10 +135,11 @@ extension ByteTable.Step {
     }
 }
 
-/// Bytes as people write them: the ASCII names of control characters, or `0x` and one or two hexadecimal digits, in
-/// letters of either case.
+/// Names of bytes in table files and settings.
+///
+/// Either the ASCII name of a control character, or `0x` and one or two hexadecimal digits; case is ignored.
 public enum ByteName {
-    /// The byte of a name or number; nil for any other text.
+    /// Returns the byte of a name or number; nil for any other text.
     public static func byte(_ text: some StringProtocol) -> UInt8? {
         let word = text.lowercased()
         if let named = all.first(where: { $0.name == word }) { return named.byte }
@@ -149,10 +150,10 @@ public enum ByteName {
         return UInt8(digits, radix: 16)
     }
 
-    /// The name of a byte; nil where it has none.
+    /// Returns the name of a byte; nil if it has none.
     public static func name(of byte: UInt8) -> String? { all.first { $0.byte == byte }?.name }
 
-    /// All names; if a byte has two, the first is the one that is written.
+    /// All names; `name(of:)` returns the first name of a byte that has two.
     public static let all: [(name: String, byte: UInt8)] = [
         ("nul", 0), ("soh", 1), ("stx", 2), ("etx", 3), ("eot", 4), ("tab", 9), ("ht", 9), ("lf", 10), ("cr", 13),
         ("etb", 23), ("esc", 27), ("fs", 28), ("gs", 29), ("rs", 30), ("us", 31), ("space", 32),

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-// The text form of a byte table, one line a rule:
+// Text format of a byte table, one rule per line:
 //
-//     # what follows a number sign is a comment
-//     base = linble                 the meaning of bytes not named here: a built-in table, linble if not said
+//     # text after a number sign is a comment
+//     base = linble                 the table for all other bytes: a built-in table, by default linble
 //     0x41 = text "b"               one character or several
 //     0x0d = key enter
 //     0x1d = key ctrl+rightbrace    with shift+, altgr+, ctrl+, alt+, meta+, before a key or a character: ctrl+"]"
-//     gs = text "<GS>"              gs is 0x1d, the group separator of GS1 codes; `ByteName.all` are all names
+//     gs = text "<GS>"              gs is 0x1d, the group separator of GS1 codes; all names are in `ByteName.all`
 //     0x02 = macro key f9 text "a"  several of these, one after the other
-//     0x00-0x1f = discard           a run of bytes; later lines stand above earlier ones
+//     0x00-0x1f = discard           a range of bytes; later lines override earlier ones
 
 extension ByteTable {
-    /// Why a table's text was refused.
+    /// Error in the text of a table.
     public struct TextError: Error, Equatable, Sendable, CustomStringConvertible {
         /// The line, counted from 1.
         public var line: Int
-        /// The column of the fault, counted in characters from 1.
+        /// The column of the error, counted in characters from 1.
         public var column: Int
-        /// The fault, in words.
+        /// The error, in words.
         public var reason: String
 
         /// Line, column and reason: `line 3, column 8: unknown key "entr"`.
         public var description: String { "line \(line), column \(column): \(reason)" }
     }
 
-    /// The most bytes of a table's text.
+    /// Maximum size of a table's text, in bytes.
     public static let largestText = 64 * 1024
 
-    /// Reads a table from its text, UTF-8 of at most `largestText` bytes.
+    /// Parses a table from UTF-8 text of at most `largestText` bytes.
     public init(text: String) throws(TextError) {
         guard text.utf8.count <= Self.largestText else {
             throw TextError(line: 1, column: 1, reason: "longer than \(Self.largestText) bytes")
@@ -45,7 +45,7 @@ extension ByteTable {
         }
     }
 
-    /// A byte as the text has it: `0x0d`.
+    /// Returns a byte as it is written in table files: `0x0d`.
     static func written(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16)
         return "0x" + (digits.utf8.count == 1 ? "0" : "") + digits
@@ -96,7 +96,7 @@ extension ByteTable {
         }
     }
 
-    /// The steps that the word `text` or `key` introduces; `before` is the number of those before it.
+    /// Parses the steps after the word `text` or `key`; `before` is the number of steps before them.
     private static func steps(_ verb: LineWords.Word, _ words: inout LineWords, _ before: Int) throws(TextError)
         -> [Step]
     {
@@ -114,7 +114,7 @@ extension ByteTable {
         return steps
     }
 
-    /// A key or a quoted character, after the names of its modifiers.
+    /// Parses a key or a quoted character, preceded by the names of its modifiers.
     private static func key(_ words: inout LineWords) throws(TextError) -> Step {
         var modifiers = KeyModifiers()
         while true {
@@ -144,7 +144,7 @@ extension ByteTable {
 }
 
 extension ByteTable.Action: CustomStringConvertible {
-    /// As table files have it: `text "<GS>"`.
+    /// The action as it is written in table files: `text "<GS>"`.
     public var description: String {
         guard case .type(let steps) = self, !steps.isEmpty else { return "discard" }
         var parts: [String] = []
@@ -176,9 +176,9 @@ extension ByteTable.Action: CustomStringConvertible {
     }
 }
 
-/// The words of one line of a table's text, taken one by one.
+/// Scanner for the words of one line of a table's text.
 private struct LineWords {
-    /// A word and where it stands; empty where another sign or the line's end stands.
+    /// A word and its column; empty if another sign or the end of the line follows.
     struct Word {
         var text: String
         var column: Int
@@ -194,7 +194,7 @@ private struct LineWords {
         self.number = number
     }
 
-    /// Where the next word stands.
+    /// Place of the next word for error messages, as an empty word.
     var place: Word {
         mutating get {
             skipSpace()
@@ -202,7 +202,7 @@ private struct LineWords {
         }
     }
 
-    /// True when text in quotation marks comes next.
+    /// True if text in quotation marks comes next.
     var isAtQuote: Bool {
         mutating get {
             skipSpace()
@@ -210,7 +210,7 @@ private struct LineWords {
         }
     }
 
-    /// True when only spaces and a comment are left.
+    /// True if only spaces and a comment are left.
     var isAtEnd: Bool {
         mutating get {
             skipSpace()
@@ -218,7 +218,7 @@ private struct LineWords {
         }
     }
 
-    /// The next run of letters and digits; empty if there is none.
+    /// Consumes the next run of letters, digits and underscores; empty if there is none.
     mutating func word() -> Word {
         skipSpace()
         let start = index
@@ -226,14 +226,14 @@ private struct LineWords {
         return Word(text: text(start..<index), column: start + 1)
     }
 
-    /// The next run of words with hyphens between them.
+    /// Consumes the next run of words joined by hyphens.
     mutating func name() -> Word {
         var name = word()
         while takes("-") { name.text += "-" + word().text }
         return name
     }
 
-    /// Takes a sign if it comes next.
+    /// Consumes a sign if it comes next; returns false otherwise.
     mutating func takes(_ sign: Unicode.Scalar) -> Bool {
         skipSpace()
         guard index < scalars.count, scalars[index] == sign else { return false }
@@ -241,13 +241,13 @@ private struct LineWords {
         return true
     }
 
-    /// Takes a sign that must come next.
+    /// Consumes a sign that must come next.
     mutating func sign(_ sign: Unicode.Scalar) throws(ByteTable.TextError) {
         guard !takes(sign) else { return }
         throw error(column: index + 1, "\"\(sign)\" expected")
     }
 
-    /// A byte's value, which a name or number has.
+    /// Returns the byte that a name or number denotes.
     func subject(_ word: Word) throws(ByteTable.TextError) -> UInt8 {
         guard let byte = ByteName.byte(word.text) else {
             throw error(at: word, "\(word.quoted) is no byte; write it as 0x0d or cr")
@@ -255,7 +255,7 @@ private struct LineWords {
         return byte
     }
 
-    /// Characters in quotation marks; `\"`, `\\` and `\u{…}` stand for what cannot be written itself.
+    /// Consumes characters in quotation marks, with the escapes `\"`, `\\` and `\u{…}`.
     mutating func characters() throws(ByteTable.TextError) -> [Unicode.Scalar] {
         try sign("\"")
         var text: [Unicode.Scalar] = []

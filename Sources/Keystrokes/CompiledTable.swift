@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A byte table and a layout, checked once and turned into the rows that the hot loop reads.
+/// A byte table and a layout, validated once and compiled into rows for the hot loop.
 ///
-/// A byte of the table's base that the layout cannot type is rejected. An entry of the user's that it cannot type is a
-/// failure, because it can only be a mistake. A byte that cannot be typed while CapsLock is on is rejected then.
+/// A byte of the base table that the layout cannot type is rejected. An entry of the user that the layout cannot type
+/// is an error, because it can only be a mistake. A byte that cannot be typed with CapsLock on is rejected while it is
+/// on.
 public final class CompiledTable: Sendable {
-    /// Why a table was refused; nothing is typed with it.
+    /// Error in a table; nothing is typed with a table that has one.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The layout has no key for the character that this byte is to type.
+        /// The layout has no key for the character of this byte.
         case untypable(byte: UInt8, character: Unicode.Scalar, layout: String)
         case wrong(byte: UInt8, reason: String)
-        /// The keystrokes of this byte do not fit the kernel's queue, and so could not leave at once.
+        /// The keystrokes of this byte exceed the kernel's event queue, so they could not be written at once.
         case tooLong(byte: UInt8, events: Int)
-        /// The table reaches keys that no configuration may reach, alone or together.
+        /// The table contains keys that no configuration may use, alone or together.
         case forbidden(ForbiddenKeys)
 
-        /// One line for people: what is wrong, and where.
+        /// One-line description of the error and its place, for users.
         public var description: String {
             switch self {
             case .untypable(let byte, let character, let layout):
@@ -30,15 +31,16 @@ public final class CompiledTable: Sendable {
         }
     }
 
-    /// The most events of one byte: what the smaller of the queues holds while its reader stalls, so that a table is good
-    /// for either.
+    /// Maximum number of events of one byte.
+    ///
+    /// This is the number of unread events that the smaller queue survives, so that a table works with either queue.
     public static let mostEvents = ReaderQueue.small.window
 
-    /// The action of one byte, compiled.
+    /// Compiled action of one byte.
     struct Row {
-        /// The marks below, for whatever the encoder must look at besides keystrokes; 0 for nearly all bytes.
+        /// Marks (see below) for everything that the encoder must check besides keystrokes; 0 for nearly all bytes.
         var marks: UInt8 = 0
-        /// The byte's keystrokes: how many, and their place in `strokes`.
+        /// Number of keystrokes of the byte, and their start in `strokes`.
         var count: UInt8 = 0
         var first: UInt16 = 0
     }
@@ -50,28 +52,28 @@ public final class CompiledTable: Sendable {
         var modifiers: KeyModifiers
     }
 
-    /// The key ends a barcode: Enter or Tab.
+    /// Mark of a byte whose last key, Enter or Tab, ends a barcode.
     static let endsBarcode: UInt8 = 1
-    /// The byte is the line feed that is absorbed after a carriage return.
+    /// Mark of the line feed that is absorbed after a carriage return.
     static let endsLineEnd: UInt8 = 2
-    /// The byte is more than one plain or shifted key.
+    /// Mark of a byte that is more than one plain or shifted key.
     static let isSequence: UInt8 = 4
-    /// The layout cannot type the byte.
+    /// Mark of a byte that the layout cannot type.
     static let isRejected: UInt8 = 8
-    /// The byte would press what an open device may not.
+    /// Mark of a byte that would press keys blocked for unpaired devices.
     static let isWithheld: UInt8 = 16
 
-    /// One row for each byte value without CapsLock, and one with.
+    /// Rows of all byte values without CapsLock, followed by those with CapsLock.
     let rows: [Row]
-    /// The rows in the form that the hot loop reads.
+    /// The rows in the format of the hot loop.
     let hot: HotRows
     let strokes: [KeyStroke]
-    /// The keys that the table can press, modifiers among them where a character needs them.
+    /// Keys that the table can press, including the modifiers that characters need.
     public let keys: KeySet
-    /// The most events that one byte of this table needs, with or without CapsLock; 0 when nothing is typed.
+    /// Maximum number of events of one byte of this table, with or without CapsLock; 0 if the table types nothing.
     public let longestByte: Int
 
-    /// Compiles `table` for readers who use `layout`.
+    /// Compiles `table` for applications that use `layout`.
     public init(_ table: ByteTable, layout: KeyboardLayout = .us) throws(Failure) {
         var rows = [Row](repeating: Row(), count: 512)
         var strokes: [KeyStroke] = []
@@ -103,8 +105,8 @@ public final class CompiledTable: Sendable {
         self.longestByte = longestByte
     }
 
-    /// The part of `table` that a device may press which anybody may be: no byte presses Escape or Ctrl, and those only
-    /// press Enter that `mayEnter` names (D-2).
+    /// Restricts `table` for unpaired devices: no byte presses Escape or Ctrl, and only the bytes that `mayEnter`
+    /// accepts press Enter (D-2).
     init(open table: CompiledTable, mayEnter: (UInt8) -> Bool) {
         var rows = table.rows
         for byte in UInt8.min...UInt8.max {
@@ -124,7 +126,7 @@ public final class CompiledTable: Sendable {
         longestByte = table.longestByte
     }
 
-    /// The keystrokes of a byte, none where it is discarded; nil where it is rejected.
+    /// Returns the keystrokes of a byte: none if it is discarded, nil if it is rejected.
     private static func strokes(
         of byte: UInt8,
         _ table: ByteTable,
@@ -161,12 +163,12 @@ public final class CompiledTable: Sendable {
         }
     }
 
-    /// Why the encoder cannot make this keystroke, whoever asked for it; nil where it can.
+    /// Returns the reason why the encoder cannot make this keystroke, the table's or the layout's; nil if it can.
     private static func fault(_ stroke: KeyboardLayout.Stroke) -> String? {
         ByteTable.Step.key(stroke.key, stroke.modifiers).fault
     }
 
-    /// The events of keystrokes by themselves: key and report twice, and each modifier's changes.
+    /// Counts the events of these keystrokes alone: two key events and two reports each, and all changes of modifiers.
     private static func events(_ strokes: [KeyboardLayout.Stroke]) -> Int {
         var held = KeyModifiers()
         var count = 0
@@ -177,23 +179,23 @@ public final class CompiledTable: Sendable {
         return count + held.count
     }
 
-    /// Whether this byte's last key ends a barcode.
+    /// Returns true if this byte's last key ends a barcode.
     func endsBarcode(_ byte: UInt8) -> Bool { rows[Int(byte)].marks & Self.endsBarcode != 0 }
 
-    /// The bytes of `input` up to and with the first that ends a barcode; all of it where none does.
+    /// Returns the number of bytes of `input` up to and including the first that ends a barcode; all if none does.
     func barcodeLength(_ input: Span<UInt8>) -> Int {
         input.indices.first { endsBarcode(input[$0]) }.map { $0 + 1 } ?? input.count
     }
 
-    /// Whether line feeds after carriage returns are absorbed: only where both are Enter.
+    /// True if line feeds after carriage returns are absorbed, which requires that both are Enter.
     let joinsLineEnds: Bool
 
-    /// Whether the layout cannot type what this byte means, so that it is rejected.
+    /// Returns true if the layout cannot type the character of this byte, so that the byte is rejected.
     public func isRejected(_ byte: UInt8, capsLock: Bool = false) -> Bool {
         row(byte, capsLock).marks & Self.isRejected != 0
     }
 
-    /// The keystrokes of a byte; none where it is discarded or rejected.
+    /// Returns the keystrokes of a byte; none if it types nothing.
     public func strokes(of byte: UInt8, capsLock: Bool = false) -> [KeyboardLayout.Stroke] {
         let row = row(byte, capsLock)
         return strokes[Int(row.first)..<Int(row.first) + Int(row.count)].map {
@@ -207,7 +209,7 @@ public final class CompiledTable: Sendable {
 }
 
 extension CompiledTable.Row {
-    /// The row of a byte whose keystrokes stand from `first` on.
+    /// Creates the row of a byte whose keystrokes begin at index `first`.
     fileprivate init(_ strokes: [KeyboardLayout.Stroke], at first: Int) {
         guard let last = strokes.last else { return }
         self.first = UInt16(first)
@@ -225,50 +227,50 @@ extension CompiledTable.KeyStroke {
     }
 }
 
-/// The rows that the hot loop reads, one for each byte: five words.
+/// Rows for the hot loop, five words for each byte.
 ///
-/// There are four banks of 256 rows: without and with CapsLock, and for each of them going on after a barcode's end and
-/// stopping there. A bank has first the first words of all rows, then the second ones and so on: a byte is then the place
-/// of each of its words, and no address is computed. The rows that a text uses, of the bank's 10 KiB, stay in the
-/// nearest cache beside the events.
+/// There are four banks of 256 rows: with CapsLock off or on, and, for either state, continuing after the end of a
+/// barcode or stopping there. A bank contains the first words of all rows, then the second words, and so on: the byte
+/// is the index of each of its words, so no address needs to be computed. The rows that a text uses, out of the 10 KiB
+/// of a bank, stay in the L1 cache beside the events.
 @safe
 struct HotRows: ~Copyable, @unchecked Sendable {
     // Unchecked is sound: nothing writes to the memory after `init`.
 
     struct Row {
-        /// The event of the press; that of the release has the same without its value.
+        /// Word of the press event; the release event differs only in its value, 0.
         var down: UInt64 = 0
-        /// The mask that Shift's state goes through: 0 where a key is typed, all ones where nothing is.
+        /// Mask for the Shift state: 0 if a key is typed, all ones if nothing is typed.
         ///
-        /// As a signed number, -1 for a byte that types nothing, and more than 0 for a special one.
+        /// As a signed number, it is -1 for a byte that types nothing, and positive for a special byte.
         var keep = UInt64.max
-        /// The event that brings Shift where the key needs it.
+        /// Event that changes Shift to the state that the key needs.
         var shift = HotRows.shiftUp
-        /// Shift as the key needs it: the size of an event where it is down, else 0, as also where nothing is typed.
+        /// Shift state that the key needs: the size of an event if Shift is down, else 0; 0 if nothing is typed.
         var held: UInt64 = 0
-        /// Bytes of the key's events, without that of Shift; 0 where nothing is typed.
+        /// Size in bytes of the events of the key, without the Shift event; 0 if nothing is typed.
         var size: UInt64 = 0
 
-        /// Whether the byte is a key, whatever stands before it.
+        /// True if the byte is a key, whatever precedes it.
         var isKey: Bool { down != 0 }
-        /// Whether the byte types nothing after a carriage return.
+        /// True if the byte types nothing after a carriage return.
         var isLineFeed: Bool { keep == Self.lineFeed.keep }
-        /// Whether the byte needs a look at what stands before it, or is left to `EventBatch.typeOthers`.
+        /// True if the byte depends on the one before it, or is left to `EventBatch.typeOthers`.
         var isSpecial: Bool { Int64(bitPattern: keep) > 0 }
-        /// Shift after the byte, where it was `before`.
+        /// Returns the Shift state after the byte, given the state before it.
         @inline(__always)
         func held(after before: UInt64) -> UInt64 { before & keep | held }
 
-        /// A line feed that types nothing where a carriage return is before it.
+        /// A line feed, which types nothing directly after a carriage return.
         fileprivate static let lineFeed = Row(keep: 1 << 40)
-        /// A byte that is not for the hot loop.
+        /// A byte that the hot loop does not handle.
         fileprivate static let other = Row(keep: 1 << 56)
 
         private init(keep: UInt64) {
             self.keep = keep
         }
 
-        /// The row of a byte with these keystrokes and marks.
+        /// Creates the row of a byte with these keystrokes and marks.
         fileprivate init(_ row: CompiledTable.Row, _ marks: UInt8, _ strokes: [CompiledTable.KeyStroke]) {
             guard marks == 0 else {
                 self = marks == CompiledTable.endsLineEnd ? .lineFeed : .other
@@ -287,7 +289,7 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         @unsafe @inline(__always)
         init(_ words: UnsafePointer<UInt64>, _ byte: UInt8) {
             let place = Int(byte)
-            // Sound: a bank has every word of 256 rows.
+            // Sound: a bank contains all words of 256 rows.
             unsafe down = words[place]
             unsafe keep = words[place &+ HotRows.rowCount]
             unsafe shift = words[place &+ 2 &* HotRows.rowCount]
@@ -295,14 +297,14 @@ struct HotRows: ~Copyable, @unchecked Sendable {
             unsafe size = words[place &+ 4 &* HotRows.rowCount]
         }
 
-        /// The words, in their order in a bank.
+        /// Words of the row, in the order of a bank.
         fileprivate var words: [UInt64] { [down, keep, shift, held, size] }
     }
 
     static let shiftUp = InputEvent.key(.leftShift, down: false).word
     static let shiftDown = InputEvent.key(.leftShift, down: true).word
 
-    /// The alignment of the rows and of the events: what is compared of two addresses before they are known whole.
+    /// Alignment of the rows and of the events: a processor first compares only the low 12 bits of two addresses.
     static let alignment = 4096
 
     private static let bankCount = 4
@@ -311,9 +313,9 @@ struct HotRows: ~Copyable, @unchecked Sendable {
 
     private let words: UnsafeMutablePointer<UInt64>
 
-    /// The rows of what bytes do, without CapsLock and with it.
+    /// Creates the rows of all banks from compiled rows and their keystrokes.
     init(_ source: [CompiledTable.Row], _ strokes: [CompiledTable.KeyStroke]) {
-        // Sound: fresh memory for every word, all of them initialised before anything can reach it, given back in deinit.
+        // Sound: fresh memory for every word, all of it initialised before anything can reach it, and freed in deinit.
         let count = Self.bankCount * Self.bankSize
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: count * MemoryLayout<UInt64>.size,
@@ -332,45 +334,46 @@ struct HotRows: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        // Sound: nobody reads the words after this value's life.
+        // Sound: nothing reads the words after the lifetime of this value.
         unsafe words.deallocate()
     }
 
-    /// The 256 rows for that state of CapsLock that go on after a barcode's end, or stop there: to be read by `Row`
-    /// while this value lives.
+    /// Returns the 256 rows for this CapsLock state, which continue after the end of a barcode or stop there.
+    ///
+    /// They are valid while this value is alive, and are read by `Row`.
     @unsafe @inline(__always)
     borrowing func bank(capsLock: Bool, stopAtBarcodeEnd: Bool) -> UnsafePointer<UInt64> {
-        // There are four banks, initialised whole.
+        // There are four banks, all completely initialised.
         let bank = (capsLock ? 1 : 0) &+ (stopAtBarcodeEnd ? 2 : 0)
         return unsafe UnsafePointer(words + bank &* Self.bankSize)
     }
 }
 
-/// The encoder by itself, without ring, pacer and account: bytes in, the events of their keystrokes out.
+/// The encoder alone, without ring, pacer and account: it converts bytes into the events of their keystrokes.
 ///
-/// For measurements, and for tools that want to see what would be typed.
+/// For measurements, and for tools that show what would be typed.
 public struct ByteEncoder: ~Copyable {
     private var batch = EventBatch()
     private let table: CompiledTable
 
-    /// An encoder for that table.
+    /// Creates an encoder for this table.
     public init(_ table: CompiledTable) {
         self.table = table
     }
 
-    /// Encodes as much of `input` as fits into one batch, and answers how many bytes that was.
+    /// Encodes as many bytes of `input` as fit into one batch, and returns their number.
     ///
     /// Every batch begins and ends with all keys up.
     public mutating func encode(_ input: Span<UInt8>) -> Int {
         batch.clear()
-        // Sound: the table lives for the call.
+        // Sound: the table is alive during the call.
         let rules = unsafe EventBatch.Rules(table, limit: EventBatch.capacity, stopAtBarcodeEnd: false)
         let run = unsafe batch.type(input, table, rules)
         batch.finish()
         return run.taken
     }
 
-    /// The events of the last `encode`, as the device takes them.
+    /// Events of the last `encode`, in the device's format.
     public var output: RawSpan {
         @_lifetime(borrow self)
         borrowing get { batch.bytes }

@@ -1,45 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The events of one write to the keyboard device, and the encoder that fills them in.
+/// The events of one write to the keyboard device, and the encoder that produces them.
 ///
-/// A key is press, report, release, report: each change in a frame of its own, so that a repeated character is seen as
-/// such. Modifiers go down in the frame of the first key that needs them, before that key; they are held over a run; they
-/// come up in the frame of the next key that does not need them, before that key, or with the release of the batch's last
-/// key. So every batch begins and ends with nothing held, and no modifier is down while the typist waits or sleeps. A plain
-/// key costs four events, a run of n shifted keys 4n + 2; no frame has more than six values, its report among them, because
-/// no keystroke has more than two modifiers.
+/// A key is press, report, release, report: each change has its own frame, so that an application sees a repeated
+/// character as such. Modifiers are pressed in the frame of the first key that needs them, before that key, and are
+/// held over a run of keys. They are released in the frame of the next key that does not need them, before that key, or
+/// with the release of the last key in the batch. So every batch begins and ends with nothing held, and no modifier is
+/// down between two batches. A plain key takes four events, and a run of n shifted keys takes 4n + 2. No frame has more
+/// than six values, including its report, because no keystroke has more than two modifiers.
 ///
-/// A byte may be several keystrokes, a dead key's or a macro's: a batch has all of them or none.
+/// A byte may be several keystrokes, for a dead key or a macro: a batch contains all of them or none.
 ///
 /// The memory is zeroed once. Only the eight bytes of type, code and value are ever written, so the times stay zero.
 @safe
 struct EventBatch: ~Copyable {
-    /// The most events of one batch: what fits in 16 KiB, half of the nearest cache, where an event has 24 bytes.
+    /// Maximum number of events in one batch: as many as fit into 16 KiB, half of the L1 cache, at 24 bytes per event.
     ///
-    /// It is the same where an event has 16: every processor writes alike.
+    /// The number is the same at 16 bytes per event, so that all processors write the same batches.
     static let capacity = 682
-    /// Events of a key by itself, and of one that needs Shift.
+    /// Number of events of a plain key, and of a key that needs Shift.
     static let plainKey = 4
     static let shiftedKey = 6
-    /// As a limit: the first byte that types something, whatever it takes, and no other.
+    /// Limit that admits the first byte that types something, whatever its number of events, and no other.
     static let oneByte = -1
 
-    /// Bytes before the first event, so that in a page the events of a barcode do not lie where the rows of its bytes do: a
-    /// processor takes a load for one of a store whose address has the same lowest twelve bits, and waits.
+    /// Offset of the events, so that a barcode's events and the table rows of its bytes have different page offsets.
+    ///
+    /// A processor mistakes a load for one from a recent store if their addresses share the low twelve bits, and waits.
     private static let offset = 1024
 
     private let memory: UnsafeMutableRawPointer
     private var end = 0
-    /// Shift at `end`, as the hot loop has it: the size of an event where it is down, else 0.
+    /// Shift state at `end`, in the form of the hot loop: the size of an event if Shift is down, else 0.
     private var shift: UInt64 = 0
-    /// The other modifiers that are down at `end`.
+    /// Other modifiers that are down at `end`.
     private var others = KeyModifiers()
 
     init() {
-        // One key more than the capacity, because the encoder writes a whole key before it knows whether it is typed; one
-        // event before, because the end of an empty batch is written to as that of any other.
+        // One key more than the capacity, because the encoder writes a whole key before it knows whether the key is
+        // typed; one event before the first, because `finish` writes before `end` even if the batch is empty.
         let byteCount = (1 + Self.capacity + Self.shiftedKey) * InputEvent.size
-        // Sound: fresh memory, given back in deinit, of bytes that hold no pointers.
+        // Sound: fresh memory, freed in deinit, for bytes that contain no pointers.
         let allocated = UnsafeMutableRawPointer.allocate(
             byteCount: Self.offset + byteCount,
             alignment: HotRows.alignment
@@ -66,11 +67,11 @@ struct EventBatch: ~Copyable {
         }
     }
 
-    /// The events filled in, as the device takes them.
+    /// The events encoded so far, in the device's format.
     var bytes: RawSpan {
         @_lifetime(borrow self)
         borrowing get {
-            // Sound: `end` never passes the memory, which was initialised whole and lives as long as the batch.
+            // Sound: `end` never exceeds the memory, which is completely initialised and lives as long as the batch.
             let span = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(memory), byteCount: end)
             return unsafe _overrideLifetime(span, borrowing: self)
         }
@@ -92,31 +93,31 @@ struct EventBatch: ~Copyable {
         others = []
     }
 
-    /// The part of its input that the encoder took, and the reason why it stopped.
+    /// Part of the input that the encoder consumed, and the reason why it stopped.
     struct Run {
         var taken = 0
         var typed = 0
-        /// Bytes taken that the layout cannot type.
+        /// Consumed bytes that the layout cannot type.
         var rejected = 0
-        /// Bytes taken that an open device may not have typed.
+        /// Consumed bytes that are blocked for unpaired devices.
         var withheld = 0
-        /// The reason why the encoder stopped before the input's end; nil when it took all of it.
+        /// Reason why the encoder stopped before the end of the input; nil if it consumed all of it.
         var stop: Typist.End?
     }
 
-    /// The conditions of typing, prepared once for the chunks of a batch.
+    /// Rules of the encoder, prepared once for all chunks of a batch.
     @unsafe
     struct Rules {
-        /// The rows of the hot loop; they live as long as the table.
+        /// Rows of the hot loop; valid while the table is alive.
         fileprivate let rows: UnsafePointer<UInt64>
-        /// The greatest number of events, or `oneByte`.
+        /// Maximum number of events, or `oneByte`.
         fileprivate let limit: Int
         fileprivate let stopAtBarcodeEnd: Bool
         fileprivate let capsLock: Bool
 
-        /// Types until the batch would have more than `limit` events or, if asked for, a barcode ends.
+        /// Creates rules that stop before the batch exceeds `limit` events and, if requested, at the end of a barcode.
         ///
-        /// With `capsLock` the keystrokes are those that give the same text while CapsLock is on.
+        /// With `capsLock`, the keystrokes produce the same text while CapsLock is on.
         @inline(__always)
         init(_ table: CompiledTable, limit: Int, stopAtBarcodeEnd: Bool, capsLock: Bool = false) {
             unsafe rows = table.hot.bank(capsLock: capsLock, stopAtBarcodeEnd: stopAtBarcodeEnd)
@@ -126,8 +127,7 @@ struct EventBatch: ~Copyable {
         }
     }
 
-    /// Types bytes of one chunk until they are taken, or the batch would have more than `limit` events, or, if asked
-    /// for, a barcode ends.
+    /// Types bytes until the chunk ends, the batch would exceed `limit` events or, if requested, a barcode ends.
     mutating func type(
         _ input: Span<UInt8>,
         _ table: CompiledTable,
@@ -135,15 +135,16 @@ struct EventBatch: ~Copyable {
         stopAtBarcodeEnd: Bool,
         capsLock: Bool = false
     ) -> Run {
-        // Sound: the table lives for the call.
+        // Sound: the table is alive during the call.
         unsafe type(input, table, Rules(table, limit: limit, stopAtBarcodeEnd: stopAtBarcodeEnd, capsLock: capsLock))
     }
 
-    /// Types bytes of one chunk until they are taken or the rules, made with the same table, say that it ends.
+    /// Types bytes until the chunk ends or the rules, made with the same table, stop the encoder.
     ///
-    /// A line feed right after a carriage return is absorbed. Bytes taken and neither typed nor rejected are discarded.
+    /// A line feed directly after a carriage return is absorbed. Other consumed bytes that are not rejected are
+    /// discarded.
     ///
-    /// Inlined, so that what the caller always asks for costs nothing in the short run of one notification.
+    /// Inlined, so that arguments that a caller never varies cost nothing in the short run of one notification.
     @unsafe @inline(__always)
     mutating func type(_ input: Span<UInt8>, _ table: CompiledTable, _ rules: Rules) -> Run {
         let limit = unsafe rules.limit < 0 ? oneByteLimit(input, table, rules.capsLock) : rules.limit
@@ -155,7 +156,7 @@ struct EventBatch: ~Copyable {
         return unsafe typeOthers(input, after: run, table, rules, limit)
     }
 
-    /// Goes on where the hot loop has stopped: each byte that it does not know, and the hot loop again after it.
+    /// Continues where the hot loop stopped: handles each byte that it does not know, and re-enters it after that byte.
     ///
     /// Not inlined, so that the hot loop has the processor's registers to itself.
     @unsafe @inline(never)
@@ -196,7 +197,7 @@ struct EventBatch: ~Copyable {
         return run
     }
 
-    /// Types from `start` on while bytes are plain or shifted keys, line feeds of an Enter, discarded or absorbed, and fit.
+    /// Types bytes from `start` on while they fit and are plain or shifted keys, line feeds, or discarded.
     ///
     /// Not inlined, so that the loop has the processor's registers to itself.
     @unsafe @inline(never)
@@ -206,8 +207,8 @@ struct EventBatch: ~Copyable {
         _ rows: UnsafePointer<UInt64>,
         _ limit: Int
     ) -> (taken: Int, typed: Int) {
-        // Sound: `start` is at most the input's count, and the caller keeps the rows alive. The limit is at most the capacity,
-        // and the memory is one shifted key larger.
+        // Sound: `start` is at most the size of the input, and the caller keeps the rows alive. The limit is at most
+        // the capacity, and the memory is one shifted key larger.
         unsafe input.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return (0, 0) }
             let first = unsafe memory + InputEvent.timeSize
@@ -220,7 +221,7 @@ struct EventBatch: ~Copyable {
         }
     }
 
-    /// The limit that lets the first byte in that types something, and no other.
+    /// Returns the limit that admits the first byte that types something, and no other.
     private func oneByteLimit(_ input: Span<UInt8>, _ table: CompiledTable, _ capsLock: Bool) -> Int {
         guard end == 0 else { return count + held.count }
         for index in input.indices {
@@ -231,7 +232,7 @@ struct EventBatch: ~Copyable {
         return 0
     }
 
-    /// The events of the batch with all keystrokes of a byte, and the releases after them.
+    /// Counts the events of the batch with all keystrokes of another byte, and the releases after them.
     private func eventsAndReleases(_ row: CompiledTable.Row, _ table: CompiledTable) -> Int {
         var held = held
         var events = count
@@ -243,7 +244,7 @@ struct EventBatch: ~Copyable {
         return events + held.count
     }
 
-    /// Fills in all keystrokes of a byte if they and the releases after them are within `limit` events.
+    /// Appends all keystrokes of a byte; returns false if they and the releases after them would exceed `limit` events.
     private mutating func append(_ row: CompiledTable.Row, _ table: CompiledTable, limit: Int) -> Bool {
         guard eventsAndReleases(row, table) <= limit else { return false }
         for index in Int(row.first)..<Int(row.first) + Int(row.count) {
@@ -268,16 +269,16 @@ struct EventBatch: ~Copyable {
     }
 
     private static func isAfterCarriageReturn(_ input: Span<UInt8>, _ index: Int) -> Bool {
-        // Sound: what is read lies in the input.
+        // Sound: the index that is read lies within the input.
         unsafe index > 0 && index <= input.count && input[unchecked: index &- 1] == ByteTable.carriageReturn
     }
 
-    /// Ends the batch: modifiers that are still down come up in the frame of the last release.
+    /// Ends the batch: releases modifiers that are still down, in the frame of the last release.
     @inline(__always)
     mutating func finish() {
         guard others.isEmpty else { return finishModifiers() }
-        // Without a branch, which would be mispredicted as often as not. Where nothing is held, the last word is a report's,
-        // and stays one. Sound: there is one event before the first and one key after the last.
+        // No branch, because it would be mispredicted about half of the time. If nothing is held, the last word is that
+        // of a report and stays so. Sound: there is one event before the first and one key after the last.
         let target = unsafe memory + InputEvent.timeSize + end
         let isHeld = shift &>> UInt64(truncatingIfNeeded: InputEvent.size.trailingZeroBitCount) & 1
         unsafe (target - InputEvent.size).storeBytes(of: HotRows.shiftUp & (0 &- isHeld), as: UInt64.self)
@@ -293,7 +294,7 @@ struct EventBatch: ~Copyable {
         held = []
     }
 
-    /// The keystrokes whose press and release are both among the first `events`, each with its report.
+    /// Counts the keystrokes whose press and release are both among the first `events` events, each with its report.
     func keystrokes(in events: Int) -> Int {
         var keystrokes = 0
         var released = 0

@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The radio thread's end of the data path: takes what was received, counts it, and hands it to the typist.
+/// The radio thread's end of the data path: counts received bytes and queues them for the typist.
 public struct Feed: ~Copyable, Sendable {
     private var producer: ByteRing.Producer
     private let ledger: Ledger
-    /// What open devices may press; nil where barcodes are typed whole, and who types them looks at the chunk's mark.
+    /// Rules for unpaired devices in stream mode; nil to withhold nothing here.
+    ///
+    /// In scan mode it is nil: the barcode framer applies rules of its own to chunks that are marked.
     private let open: OpenDeviceRules?
-    /// The link of the last chunk, if that chunk found no room or others behind it were lost; else 0.
+    /// Link whose latest notifications were lost, because of a full ring or before they reached the feed; else 0.
     private var missing: UInt32 = 0
 
-    /// A feed into a ring, counted in `ledger`; `open` says what an open device may press in stream mode.
+    /// Creates a feed into a ring, counted in `ledger`; `open` limits the keys of unpaired devices in stream mode.
     public init(_ producer: consuming ByteRing.Producer, ledger: Ledger, open: OpenDeviceRules? = nil) {
         self.producer = producer
         self.ledger = ledger
         self.open = open
     }
 
-    /// The outcome of a notification, and with it whether the caller has to wake the typist.
+    /// Outcome of a notification, including whether the caller must wake the typist.
     public enum Outcome: Equatable, Sendable {
-        /// It waits to be typed.
+        /// The bytes wait to be typed.
         case accepted
-        /// It waits to be typed, and the typist sleeps: wake it.
+        /// The bytes wait to be typed, and the typist sleeps: wake it.
         case acceptedMustWake
-        /// The ring has no room for it; it is counted as lost.
+        /// The ring has no room for the bytes; they are counted as lost.
         case lost
     }
 
-    /// Takes one notification: all of it or, when the ring has no room, nothing.
+    /// Queues one notification: all of it or, if the ring has no room, nothing.
     ///
-    /// `epoch` numbers the link, from 1 on; `now` is in nanoseconds and must not be behind an earlier one. Of a device that
-    /// is open, what it may not press is withheld (D-2).
+    /// `epoch` numbers the link, from 1 on; `now` is in nanoseconds and must not decrease. From an unpaired device,
+    /// bytes that would press blocked keys are withheld (D-2).
     public mutating func receive(
         _ bytes: RawSpan,
         epoch: UInt32,
@@ -67,48 +69,47 @@ public struct Feed: ~Copyable, Sendable {
         return producer.mustWake() ? .acceptedMustWake : .accepted
     }
 
-    /// Takes note that notifications of a link were lost before they came here, behind the last one that came.
+    /// Records that notifications of a link were lost after the last one queued, before they reached the feed.
     ///
-    /// They are in no account of bytes, since nobody knows their length.
+    /// They are in no account of bytes, because their length is unknown.
     public mutating func noteMissing(epoch: UInt32) {
         missing = epoch
         ledger.noteMissingBytes()
     }
 
-    /// Counts bytes that are not to be typed where the device sends frames: those around payloads, and those of no good
-    /// frame.
+    /// Counts bytes of a device with frames that are not typed: those around payloads, and invalid frames.
     public mutating func skip(wrapping: Int, bad: Int) { ledger.addFrames(wrapping: wrapping, bad: bad) }
 
-    /// Counts bytes that go to another end than the keyboard as they are, and have no outcome yet.
+    /// Counts received bytes that are passed unchanged to an output other than the keyboard, and have no outcome yet.
     public mutating func pass(_ count: Int) { ledger.addReceived(count) }
 
-    /// Counts bytes that are to go to another end as they are, and that came to a closed gate.
+    /// Counts bytes for an output other than the keyboard that arrived while the gate was closed.
     public mutating func gate(_ count: Int) { ledger.addGated(count) }
 
-    /// Counts bytes that were passed, and that find no room where they would wait for a reader.
+    /// Counts passed bytes as lost because the output has no room for them.
     public mutating func refuse(_ count: Int) { ledger.addRingFull(count) }
 
-    /// Counts what became of bytes that were passed, or typed for another end.
+    /// Counts the outcome of bytes that were passed to another output, or typed for it.
     public mutating func settle(delivered: Int, undelivered: Int) {
         ledger.settle(delivered: delivered, undelivered: undelivered)
     }
 }
 
-/// The head of a record in the ring: one received notification, its link and its time.
+/// Header of a record in the ring: length, link and time of one received notification.
 ///
-/// Sixteen bytes before the notification's own, in the machine's byte order.
+/// Sixteen bytes before those of the notification, in native byte order.
 struct ChunkHeader: Equatable {
-    /// Bytes of a header.
+    /// Size of a header, in bytes.
     static let size: UInt = 16
-    /// The mark of a chunk that follows lost bytes: the bit above every length.
+    /// Mark of a chunk that follows lost bytes; this bit is above the bits of every length.
     private static let missingBytes: UInt32 = 1 << 31
-    /// The mark of a chunk of an open device: no chunk is as long as that, for it would not fit beside its header.
+    /// Mark of a chunk from an unpaired device; no chunk is that long, because it would not fit beside its header.
     private static let openDevice: UInt32 = 1 << 30
 
-    /// The two words that the ring carries: epoch, marks and length; time.
+    /// The two words in the ring: first epoch, marks and length, then time.
     private(set) var words: (UInt64, UInt64)
 
-    /// A header of `count` bytes, less than 2^30.
+    /// Creates the header of a chunk of `count` bytes, less than 2^30.
     init(
         count: Int,
         epoch: UInt32,
@@ -122,7 +123,7 @@ struct ChunkHeader: Equatable {
         words = (UInt64(epoch) &<< 32 | UInt64(lengthAndMarks), UInt64(bitPattern: received))
     }
 
-    /// The header of those two words.
+    /// Creates a header from its two words.
     init(_ words: (UInt64, UInt64)) {
         self.words = words
     }
@@ -131,57 +132,57 @@ struct ChunkHeader: Equatable {
 
     var count: Int { Int(lengthAndMarks & ~(Self.missingBytes | Self.openDevice)) }
 
-    /// Number of the link they came on: another one for every connection, from 1 on.
+    /// Number of the link on which the bytes arrived: a new one for each connection, from 1 on.
     var epoch: UInt32 { UInt32(truncatingIfNeeded: words.0 &>> 32) }
 
-    /// Time they came at, in nanoseconds of the caller's monotonic clock.
+    /// Arrival time, in nanoseconds of the caller's monotonic clock.
     var received: Int64 { Int64(bitPattern: words.1) }
 
-    /// True where bytes between the chunk before, on the same link, and this one were lost.
+    /// True if bytes were lost between the previous chunk, on the same link, and this one.
     var followsMissingBytes: Bool { lengthAndMarks & Self.missingBytes != 0 }
 
-    /// True where anybody may be the device that they came from: the link had no security.
+    /// True if the bytes came over a link without security, so that any device could have sent them.
     var isFromOpenDevice: Bool { lengthAndMarks & Self.openDevice != 0 }
 
     static func == (one: Self, other: Self) -> Bool { one.words == other.words }
 }
 
-/// A place in the ring's records: before a header, or inside a chunk.
+/// A position in the records of the ring: before a header, or inside a chunk.
 struct RingPlace {
-    /// Where the next byte, or the next chunk's header, lies.
+    /// Position of the next byte, or of the next chunk's header.
     private(set) var position: UInt
-    /// Bytes left of the current chunk.
+    /// Remaining bytes of the current chunk.
     private(set) var remaining = 0
     private(set) var chunk = ChunkHeader(count: 0, epoch: 0, received: 0)
 
-    /// A place before a header.
+    /// Creates a position before a header.
     init(position: UInt) {
         self.position = position
     }
 
-    /// True where nothing of the current chunk was taken yet.
+    /// True if nothing of the current chunk was consumed yet.
     var isAtChunkStart: Bool { remaining == chunk.count }
 
-    /// Goes on to the next byte; false where the ring has no more.
+    /// Advances to the next byte; returns false if the ring has no more.
     @inline(__always)
     mutating func findBytes(_ consumer: inout ByteRing.Consumer) -> Bool {
         guard remaining == 0 else { return true }
         guard let words = consumer.words(at: position) else { return false }
-        // No chunk is empty: the feed takes no empty notification.
+        // No chunk is empty: the feed does not queue empty notifications.
         chunk = ChunkHeader(words)
         remaining = chunk.count
         position &+= ChunkHeader.size
         return remaining > 0
     }
 
-    /// The rest of the current chunk, up to the ring's end at most.
+    /// Returns the rest of the current chunk, at most up to the end of the ring's memory.
     @inline(__always)
     @_lifetime(borrow consumer)
     func bytes(of consumer: borrowing ByteRing.Consumer) -> Span<UInt8> {
         consumer.span(at: position, count: remaining)
     }
 
-    /// Goes on by bytes of the current chunk.
+    /// Advances by `count` bytes of the current chunk.
     @inline(__always)
     mutating func advance(_ count: Int) {
         position &+= UInt(bitPattern: count)
@@ -191,15 +192,15 @@ struct RingPlace {
 
 /// A carriage return that may be followed by its line feed (D-3).
 struct LineEnd {
-    /// The time between the two that is allowed on every link, in nanoseconds.
+    /// Time between the two that is accepted on every link, in nanoseconds.
     static let usualTime: Int64 = 100_000_000
 
     var epoch: UInt32
     var received: Int64
-    /// The outcome of the carriage return, which its line feed shares.
+    /// Outcome of the carriage return, which its line feed shares.
     var fate: Ledger.Fate
 
-    /// True where the next byte, of this chunk, is its line feed: on the same link and within this time.
+    /// Returns true if the next byte, from this chunk, is its line feed: on the same link and within this time.
     @inline(__always)
     func isFollowed(by byte: UInt8, of chunk: ChunkHeader, within time: Int64) -> Bool {
         byte == ByteTable.lineFeed && epoch == chunk.epoch && chunk.received &- received <= time

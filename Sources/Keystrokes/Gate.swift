@@ -2,45 +2,45 @@
 
 import Synchronization
 
-/// Orders of other threads to the typist: to type or not, to drop bytes that wait, to expect no more of a link, and how
-/// late the link's line feeds may be.
+/// Orders from other threads to the typist: to stop or resume typing, to drop waiting bytes, to expect no more bytes of
+/// a link, and how late the line feeds of a link may be.
 ///
-/// Each but the last is a border in time or in the numbers of links, before which bytes are refused. So it holds for bytes that
-/// already wait, and a gate that was closed and opened again between two calls of `Typist.next` still refuses the bytes
-/// that came meanwhile.
+/// All but the last are limits in time or in link numbers, up to which bytes are refused. They therefore also apply to
+/// bytes that already wait, and a gate that was closed and reopened between two calls of `Typist.next` still refuses
+/// the bytes received in between.
 public final class Gate: Sendable {
-    /// Why bytes of earlier links are dropped.
+    /// Cause for dropping the bytes of earlier links.
     public enum Drop: UInt64, Sendable {
         case disconnected = 0
-        /// Another device was chosen.
+        /// Another device was selected.
         case switched = 1
     }
 
     private static let closed = Int64.max
-    /// Bytes received until this time are refused.
+    /// Bytes received up to this time are refused.
     private let refusedThrough: Atomic<Int64>
-    /// Bytes of links until this epoch are dropped: the epoch in the upper half, the cause in the lower.
+    /// Bytes of links up to this epoch are dropped: the epoch is in the upper half, the cause in the lower.
     private let droppedThrough = Atomic<UInt64>(0)
-    /// Links until this epoch have ended.
+    /// Links up to this epoch have ended.
     private let endedThrough = Atomic<UInt32>(0)
 
-    /// The longest time between a carriage return and its line feed.
+    /// Maximum time between a carriage return and its line feed, in nanoseconds.
     private let lineFeedTime = Atomic<Int64>(LineEnd.usualTime)
 
-    /// A gate, open or closed.
+    /// Creates a gate, open or closed.
     public init(isOpen: Bool = true) {
         refusedThrough = Atomic(isOpen ? Int64.min : Self.closed)
     }
 
-    /// True when bytes are typed.
+    /// True if bytes are typed.
     public var isOpen: Bool { refusedThrough.load(ordering: .acquiring) != Self.closed }
 
-    /// Bytes that wait and bytes that come are refused from now on.
+    /// Refuses waiting and newly received bytes from now on.
     public func close() { refusedThrough.store(Self.closed, ordering: .releasing) }
 
-    /// Bytes received after `now` are typed again; those received until then stay refused.
+    /// Opens the gate for bytes received after `now`; those received up to then stay refused.
     ///
-    /// Nothing for an open gate.
+    /// Has no effect on an open gate.
     public func open(now: Int64) {
         _ = refusedThrough.compareExchange(
             expected: Self.closed,
@@ -49,17 +49,17 @@ public final class Gate: Sendable {
         )
     }
 
-    /// Bytes of links through `epoch` that still wait are lost for that cause.
+    /// Drops the waiting bytes of links through `epoch`, and counts them as lost for this cause.
     public func drop(through epoch: UInt32, _ cause: Drop) {
         droppedThrough.store(UInt64(epoch) &<< 32 | cause.rawValue, ordering: .releasing)
     }
 
-    /// Nothing more comes from links through `epoch`; to be called after their last bytes were received.
+    /// Ends the links through `epoch`; to be called after their last bytes were received.
     ///
-    /// Whole barcodes are still typed; one that waits for its end is cut (D-1). The typist must be woken.
+    /// Complete barcodes are still typed; an incomplete one is cut (D-1). The caller must wake the typist.
     public func endLink(through epoch: UInt32) { endedThrough.store(epoch, ordering: .releasing) }
 
-    /// Joins a line feed to the carriage return before it where it comes within this time, in nanoseconds, or within 100 ms
+    /// Joins a line feed to the carriage return before it if it arrives within `time` nanoseconds, or within 100 ms
     /// (D-35).
     public func joinLineFeeds(within time: Int64) {
         lineFeedTime.store(max(time, LineEnd.usualTime), ordering: .relaxed)
@@ -76,16 +76,16 @@ public final class Gate: Sendable {
         )
     }
 
-    /// The borders at one look.
+    /// Snapshot of the limits.
     struct State {
         var refusedThrough: Int64
         var droppedThrough: UInt32
         var cause: Drop
         var endedThrough: UInt32
-        /// The longest time between a carriage return and its line feed, in nanoseconds.
+        /// Maximum time between a carriage return and its line feed, in nanoseconds.
         var lineFeedTime: Int64
 
-        /// Everything is typed.
+        /// Returns a state that refuses nothing.
         static func open(lineFeedTime: Int64) -> State {
             State(
                 refusedThrough: Int64.min,
@@ -96,7 +96,7 @@ public final class Gate: Sendable {
             )
         }
 
-        /// Why bytes of this link and this time are not typed, whatever they are; nil when they are.
+        /// Returns the fate of all bytes of this link and time if the gate refuses them; nil if it does not.
         @inline(__always)
         func refusal(epoch: UInt32, received: Int64) -> Ledger.Fate? {
             if received <= refusedThrough { return .gated }
@@ -106,23 +106,23 @@ public final class Gate: Sendable {
     }
 }
 
-/// What a device presses in stream mode that anybody may be: its link has no security (D-2).
+/// Rules for the keys that an unpaired device may press in stream mode: its link has no security (D-2).
 ///
-/// Of each notification, a byte presses Enter only as the last one, and then once; a carriage return with its line feed is
-/// one where the table says so. No byte presses Escape or Ctrl. What presses more is withheld: it counts as discarded, and
-/// nothing is typed in its place.
+/// Only the last byte of a notification may press Enter, and only once; a carriage return with its line feed counts as
+/// one byte if the table joins them. No byte may press Escape or Ctrl. A byte that would press more is withheld: it
+/// counts as discarded, and nothing is typed in its place.
 public struct OpenDeviceRules: Sendable {
-    /// The bytes that are never typed, and those that are typed at a notification's end only.
+    /// Class of the keys that each byte presses.
     private let presses: [CompiledTable.Press]
     private let joinsLineEnds: Bool
 
-    /// The rules for what that table types.
+    /// Creates the rules for the bytes of a table.
     public init(_ table: CompiledTable) {
         presses = (UInt8.min...UInt8.max).map { table.press(of: $0) }
         joinsLineEnds = table.joinsLineEnds
     }
 
-    /// The bytes of a notification that are typed; nil where all of them are.
+    /// Returns the bytes of a notification that are typed; nil if all of them are.
     func typed(of bytes: RawSpan) -> [UInt8]? {
         let end = lineEnd(of: bytes)
         guard let first = bytes.byteOffsets.first(where: { isWithheld(Self.byte($0, bytes), isLast: $0 >= end) }) else {
@@ -137,7 +137,7 @@ public struct OpenDeviceRules: Sendable {
         return typed
     }
 
-    /// Where the last byte stands, or the carriage return of the last line feed, which is one Enter with it.
+    /// Returns the index of the last byte, or of the carriage return before it if the two are a single Enter.
     private func lineEnd(of bytes: RawSpan) -> Int {
         let last = bytes.byteCount - 1
         guard joinsLineEnds, last > 0, Self.byte(last, bytes) == ByteTable.lineFeed else { return last }
@@ -159,17 +159,17 @@ public struct OpenDeviceRules: Sendable {
 }
 
 extension CompiledTable {
-    /// What a byte presses, as far as it matters from a device that anybody may be.
+    /// Class of the keys that a byte presses, as far as it matters for an unpaired device.
     enum Press: UInt8, Sendable {
         /// Neither Enter nor Escape nor Ctrl.
         case harmless
         /// Enter once, as its last key.
         case enter
-        /// Escape or Ctrl, or Enter otherwise.
+        /// Escape or Ctrl, or Enter more than once or before another key.
         case more
     }
 
-    /// What a byte presses, with CapsLock off or on.
+    /// Returns the class of the keys that a byte presses: the more dangerous one of CapsLock off and on.
     func press(of byte: UInt8) -> Press {
         let cases = [false, true].map { press(strokes(of: byte, capsLock: $0)) }
         return cases.contains(.more) ? .more : cases.contains(.enter) ? .enter : .harmless

@@ -7,23 +7,23 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     /// The kernel's number.
     public let rawValue: UInt16
 
-    /// A key by its number, named or not.
+    /// Creates a key from its number, whether it has a name or not.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// By number.
+    /// Orders keys by number.
     public static func < (left: KeyCode, right: KeyCode) -> Bool { left.rawValue < right.rawValue }
 
-    /// Ends an input (C: `KEY_ENTER`).
+    /// Enter, which ends an input (C: `KEY_ENTER`).
     public static let enter = KeyCode(rawValue: 28)
-    /// Goes to the next field (C: `KEY_TAB`).
+    /// Tab, which moves to the next field (C: `KEY_TAB`).
     public static let tab = KeyCode(rawValue: 15)
-    /// Deletes before the cursor (C: `KEY_BACKSPACE`).
+    /// Backspace, which deletes the character before the cursor (C: `KEY_BACKSPACE`).
     public static let backspace = KeyCode(rawValue: 14)
-    /// A function key that some applications take for the group separator (C: `KEY_F8`).
+    /// F8, which some applications interpret as the group separator (C: `KEY_F8`).
     public static let f8 = KeyCode(rawValue: 66)
-    /// The left Shift, the only one this program presses (C: `KEY_LEFTSHIFT`).
+    /// The left Shift, the only Shift that this program presses (C: `KEY_LEFTSHIFT`).
     public static let leftShift = KeyCode(rawValue: 42)
     /// The left Ctrl (C: `KEY_LEFTCTRL`).
     public static let leftControl = KeyCode(rawValue: 29)
@@ -38,7 +38,7 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     /// The right Alt, AltGr (C: `KEY_RIGHTALT`).
     public static let rightAlt = KeyCode(rawValue: 100)
 
-    /// Whether the key changes what others mean, and so is never pressed by itself.
+    /// True if the key changes the meaning of other keys, and so is never pressed by itself.
     public var isModifier: Bool { Self.modifiers.contains(self) }
 
     private static let modifiers = Set(
@@ -48,10 +48,10 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
         ].compactMap(KeyCode.init(name:))
     )
 
-    /// The name in table files; nil for a key that has none here.
+    /// The name in table files; nil if the key has none.
     public var name: String? { Self.named.first { $0.code == self }?.name }
 
-    /// The key of that name; nil for an unknown name.
+    /// Creates the key of that name; nil if the name is unknown.
     ///
     /// Names are in lower case.
     public init?(name: String) {
@@ -66,7 +66,7 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
         }
     }
 
-    /// Runs of neighbouring numbers: the first, and the names from there on.
+    /// Runs of consecutive numbers: the first number, and the names from there on.
     private static let rows: [(first: UInt16, names: String)] = [
         (1, "escape 1 2 3 4 5 6 7 8 9 0 minus equal backspace"),
         (15, "tab q w e r t y u i o p leftbrace rightbrace enter leftctrl"),
@@ -84,13 +84,13 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
         (205, "suspend"),
     ]
 
-    /// The name of the key that was probably meant by one that no key has, as the end of a fault; empty where none is near.
+    /// Returns a suggestion for an unknown key name, as the end of an error message; empty if there is none.
     static func suggestion(for name: String) -> String {
         let meant = others[name] ?? NearestName.of(name, among: named.map(\.name))
         return meant.map { ": is \"\($0)\" meant?" } ?? ""
     }
 
-    /// Names of keys elsewhere.
+    /// Names of keys in other programs.
     private static let others = [
         "return": "enter", "cr": "enter", "lf": "enter", "newline": "enter", "esc": "escape", "del": "delete",
         "bs": "backspace",
@@ -100,20 +100,20 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
 }
 
 extension KeyCode: CustomStringConvertible {
-    /// The name, or the number where there is no name.
+    /// The name, or the number if the key has no name.
     public var description: String { name ?? "\(rawValue)" }
 }
 
-/// The name that was probably meant by a mistyped one.
+/// Search for the known name that is most similar to a mistyped one.
 public enum NearestName {
-    /// The name among `known` with the least difference, at most two letters; nil where none is near.
+    /// Returns the name in `known` that differs least from `name`, by at most two letters; nil if there is none.
     public static func of(_ name: String, among known: [String]) -> String? {
         let near = known.map { ($0, distance(name, $0)) }.min { $0.1 < $1.1 }
         guard let near, near.1 <= 2, near.1 < near.0.count else { return nil }
         return near.0
     }
 
-    /// The number of letters that have to be inserted, removed or replaced (Levenshtein).
+    /// Returns the number of letters to insert, remove or replace (Levenshtein distance).
     private static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right)
         var row = Array(0...right.count)
@@ -130,15 +130,15 @@ public enum NearestName {
     }
 }
 
-/// The keys that a virtual keyboard declares: those that its tables reach, so that the kernel drops every other.
+/// The keys that a virtual keyboard declares: only those that its tables use, so that the kernel drops all others.
 public struct KeySet: Equatable, Sendable {
     /// The keys, in the kernel's order.
     public private(set) var codes: [KeyCode] = []
 
-    /// No key.
+    /// Creates an empty set.
     public init() {}
 
-    /// The given keys.
+    /// Creates a set of these keys.
     public init(_ keys: some Sequence<KeyCode>) {
         for key in keys { insert(key) }
     }
@@ -150,22 +150,22 @@ public struct KeySet: Equatable, Sendable {
         codes.insert(key, at: place)
     }
 
-    /// The keys of both.
+    /// Returns the keys of both sets.
     public func union(_ other: KeySet) -> KeySet {
         KeySet(codes + other.codes)
     }
 
-    /// The keys to declare to the kernel: these, and with `asKeyboard` the codes 1 to 31 too, all of which udev wants
-    /// to see before it calls a device a keyboard (ID_INPUT_KEYBOARD).
+    /// Returns the keys to declare to the kernel: these and, with `asKeyboard`, codes 1 to 31, all of which udev
+    /// requires to classify a device as a keyboard (ID_INPUT_KEYBOARD).
     ///
-    /// Refused where a combination is forbidden.
+    /// Throws an error if a key or a combination is forbidden.
     public func declared(asKeyboard: Bool) throws(ForbiddenKeys) -> KeySet {
         let all = asKeyboard ? union(KeySet((1...31).map(KeyCode.init(rawValue:)))) : self
         if let forbidden = all.forbidden { throw forbidden }
         return all
     }
 
-    /// The first fault of the set; nil for a set that may be declared.
+    /// The first violation of the rules for declared keys; nil if the set may be declared.
     public var forbidden: ForbiddenKeys? {
         if let key = codes.first(where: { Self.never.contains($0) }) { return .alone(key) }
         guard let alt = codes.first(where: { $0 == .leftAlt || $0 == .rightAlt }),
@@ -184,10 +184,10 @@ public struct KeySet: Equatable, Sendable {
 public enum ForbiddenKeys: Error, Equatable, Sendable, CustomStringConvertible {
     /// A key that acts on the whole machine.
     case alone(KeyCode)
-    /// Alt together with a key that makes a switch of terminals or a restart of it.
+    /// Alt together with a key that can then switch terminals or restart the machine.
     case together(KeyCode, KeyCode)
 
-    /// One line for people, with the reason.
+    /// One-line description for users, with the reason.
     public var description: String {
         switch self {
         case .alone(let key): "key \(key) is refused: it stops or controls the whole machine"
@@ -202,14 +202,14 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
     /// One bit for each modifier.
     public let rawValue: UInt8
 
-    /// Modifiers by their bits.
+    /// Creates modifiers from their bits.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The left Shift.
     public static let shift = KeyModifiers(rawValue: 1)
-    /// The right Alt, where the layout gives it a level of its own.
+    /// The right Alt, in layouts that give it a level of its own.
     public static let altGr = KeyModifiers(rawValue: 2)
     /// The left Ctrl.
     public static let control = KeyModifiers(rawValue: 4)
@@ -218,7 +218,7 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
     /// The left Meta, also called Super or Windows.
     public static let meta = KeyModifiers(rawValue: 16)
 
-    /// The most that one keystroke may have.
+    /// Maximum number of modifiers in one keystroke.
     ///
     /// A frame then has at most six values: two releases, two presses, the key and the report.
     public static let most = 2
@@ -233,13 +233,13 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
         self = entry.modifier
     }
 
-    /// How many there are.
+    /// Number of modifiers.
     public var count: Int { rawValue.nonzeroBitCount }
 
-    /// Their keys, in the order in which they are pressed and released.
+    /// Keys of the modifiers, in the order in which they are pressed and released.
     public var keys: [KeyCode] { Self.all.filter { contains($0.modifier) }.map { $0.modifier.key } }
 
-    /// The modifier of the lowest bit; empty where there is none.
+    /// The modifier of the lowest bit; empty if there is none.
     var first: KeyModifiers { KeyModifiers(rawValue: rawValue & (~rawValue &+ 1)) }
 
     var key: KeyCode {
@@ -252,34 +252,34 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
         }
     }
 
-    /// Their names, each with the sign that follows it in table files: `ctrl+shift+`.
+    /// Names of the modifiers, each followed by a plus sign as in table files: `ctrl+shift+`.
     var prefix: String { Self.all.filter { contains($0.modifier) }.map { $0.name + "+" }.joined() }
 }
 
 /// The layout of one `struct input_event`, as the kernel reads it from a uinput device.
 ///
-/// Two words for the time (always zero: the kernel stamps the event itself), a type and a code of 16 bits and a value of
-/// 32: 24 bytes where a word has 64 bits, 16 bytes where it has 32. The corresponding C type is `struct input_event` of
+/// Two words for the time (always zero: the kernel stamps the event itself), a 16-bit type, a 16-bit code and a 32-bit
+/// value: 24 bytes on 64-bit systems, 16 bytes on 32-bit systems. The corresponding C type is `struct input_event` of
 /// `<linux/input.h>`.
 public struct InputEvent: Equatable, Sendable {
-    /// Bytes of one event.
+    /// Size of one event, in bytes.
     public static let size = timeSize + 8
-    /// Bytes of the time, which come first.
+    /// Size of the time at the start of an event, in bytes.
     static let timeSize = 2 * MemoryLayout<Int>.size
 
     /// The type of an event that ends a frame (C: `EV_SYN`).
     public static let synchronization: UInt16 = 0
-    /// The type of a key's event (C: `EV_KEY`).
+    /// The type of a key event (C: `EV_KEY`).
     public static let key: UInt16 = 1
 
     /// The kind of event.
     public var type: UInt16
-    /// Which key, for a key's event.
+    /// Code of the key, for a key's event.
     public var code: UInt16
-    /// 1 down, 0 up; 2, which the kernel uses for autorepeat, is never written.
+    /// 1 for a press, 0 for a release; 2, which the kernel uses for autorepeat, is never written.
     public var value: Int32
 
-    /// An event without its time.
+    /// Creates an event without its time.
     public init(type: UInt16, code: UInt16, value: Int32) {
         self.type = type
         self.code = code
@@ -289,12 +289,12 @@ public struct InputEvent: Equatable, Sendable {
     /// The event that ends a frame: type, code and value zero (C: `SYN_REPORT`).
     public static let report = InputEvent(type: synchronization, code: 0, value: 0)
 
-    /// A key going down or up.
+    /// Returns the press or the release of a key.
     public static func key(_ code: KeyCode, down: Bool) -> InputEvent {
         InputEvent(type: key, code: code.rawValue, value: down ? 1 : 0)
     }
 
-    /// Type, code and value as the one word of eight bytes that follows the time in memory.
+    /// Type, code and value as the eight-byte word that follows the time in memory.
     var word: UInt64 {
         #if _endian(big)
             UInt64(type) &<< 48 | UInt64(code) &<< 32 | UInt64(UInt32(bitPattern: value))
@@ -303,7 +303,7 @@ public struct InputEvent: Equatable, Sendable {
         #endif
     }
 
-    /// The bits of the value in a word, and the place of their lowest.
+    /// Bits of the value in a word, and the position of the lowest of these bits.
     static let valueBits = InputEvent(type: 0, code: 0, value: -1).word
     #if _endian(big)
         static let valuePlace: UInt64 = 0
@@ -328,20 +328,20 @@ public struct InputEvent: Equatable, Sendable {
     }
 }
 
-/// The CapsLock light of the virtual keyboard: how the thread that hears of it tells the typist.
+/// The CapsLock light of the virtual keyboard, set by the thread that is notified of changes and read by the typist.
 ///
-/// While it is on, readers turn letters round, so the typist turns them round too and the text comes out as meant. It is
-/// off until somebody says otherwise. A change is taken up at the next keystroke; those that were written before it, and
-/// that their reader has yet to read, are with that reader.
+/// While it is on, applications swap the case of letters. The typist swaps it too, so that the text comes out as
+/// intended. The light is off until `set` is called. A change applies from the next keystroke on; it cannot correct
+/// keystrokes that were written before it and that the application has yet to read.
 public final class CapsLockLight: Sendable {
     private let state = Atomic<Bool>(false)
 
-    /// A light that is off.
+    /// Creates a light that is off.
     public init() {}
 
-    /// Whether the light is on.
+    /// True if the light is on.
     public var isOn: Bool { state.load(ordering: .relaxed) }
 
-    /// Takes note of a change.
+    /// Sets the state of the light.
     public func set(_ isOn: Bool) { state.store(isOn, ordering: .relaxed) }
 }

@@ -4,11 +4,11 @@
 @unsafe
 struct KeyCursor {
     private(set) var byte: UnsafePointer<UInt8>
-    /// The word of the event that comes next.
+    /// Word of the next event.
     private(set) var place: UnsafeMutableRawPointer
-    /// Shift: the size of an event where it is down, else 0.
+    /// Shift state: the size of an event if Shift is down, else 0.
     private(set) var held: UInt64
-    /// The bytes that typed nothing, as a negative number.
+    /// Number of bytes that typed nothing, negated.
     private(set) var skipped = 0
 
     init(byte: UnsafePointer<UInt8>, place: UnsafeMutableRawPointer, held: UInt64) {
@@ -17,10 +17,10 @@ struct KeyCursor {
         unsafe self.held = held
     }
 
-    /// Goes on up to `last` while bytes are plain or shifted keys, line feeds of an Enter, discarded or absorbed, and while
-    /// their events end at `limit` or before.
+    /// Types bytes up to `last` while they are plain or shifted keys, line feeds, or discarded, and while their events
+    /// end at or before `limit`.
     ///
-    /// `first` is the input's first byte; one shifted key more than the limit is writable.
+    /// `first` is the first byte of the input. There must be room for one shifted key after the limit.
     @unsafe @inline(__always)
     mutating func type(
         from first: UnsafePointer<UInt8>,
@@ -28,18 +28,18 @@ struct KeyCursor {
         _ rows: UnsafePointer<UInt64>,
         _ limit: UnsafeMutableRawPointer
     ) {
-        // Sound: a byte is less than the 256 rows, and lies before `last`. A byte's events lie within one shifted key after the
-        // cursor, which is at most at the limit.
+        // Sound: a byte is less than the 256 rows, and lies before `last`. The events of a byte lie within one shifted
+        // key after the cursor, which is at most at the limit.
         while unsafe byte < last {
-            // So many bytes fit whatever they are; where none does, the next is looked at by itself.
+            // This many bytes fit whatever they are; if not even one is certain to fit, the next is checked by itself.
             let rest = unsafe limit - place
             var sure = unsafe min(last, byte + Self.sureKeys(rest))
             if unsafe sure <= byte {
                 guard unsafe fits(rows, first, rest) else { return }
                 unsafe sure = byte + 1
             }
-            // Most text is nothing but keys: a loop that knows nothing else, two bytes at a time, takes a third fewer
-            // instructions a byte, and their number is what it waits for.
+            // Most text consists of keys only: a loop for nothing else, two bytes at a time, needs a third fewer
+            // instructions per byte, and the number of instructions limits its speed.
             while unsafe byte + 1 < sure {
                 let one = unsafe HotRows.Row(rows, byte[0])
                 let two = unsafe HotRows.Row(rows, byte[1])
@@ -48,7 +48,7 @@ struct KeyCursor {
                 unsafe typeKey(two)
                 unsafe byte += 2
             }
-            // From the first other byte on: bytes that type nothing take no branch here.
+            // From the first other byte on; here, bytes that type nothing need no branch.
             while unsafe byte < sure {
                 let row = unsafe HotRows.Row(rows, byte[0])
                 if _fastPath(!row.isSpecial) {
@@ -65,10 +65,10 @@ struct KeyCursor {
         }
     }
 
-    /// A number of keys that fit into so many bytes, each with a change of Shift, and the release of Shift after them.
+    /// Returns a number of keys that fit into `byteCount` bytes, each with a Shift change, and a final Shift release.
     @inline(__always)
     private static func sureKeys(_ byteCount: Int) -> Int {
-        // Fewer than would fit, and without a division: five events have no more than 128 bytes. Below zero, none fits.
+        // Fewer than would fit, but without a division: five events take at most 128 bytes. If negative, none fits.
         (byteCount &- InputEvent.size) &>> 7
     }
 
@@ -77,7 +77,8 @@ struct KeyCursor {
         unsafe byte > first && byte[-1] == ByteTable.carriageReturn
     }
 
-    /// True where the next byte's keys and the release of Shift after them have at most `rest` bytes.
+    /// Returns true if the events of the next byte and a final release of Shift take at most `rest` bytes, or if the
+    /// byte is special.
     @unsafe @inline(never)
     private func fits(_ rows: UnsafePointer<UInt64>, _ first: UnsafePointer<UInt8>, _ rest: Int) -> Bool {
         var row = unsafe HotRows.Row(rows, byte[0])
@@ -88,24 +89,25 @@ struct KeyCursor {
         return unsafe row.isSpecial || Int(truncatingIfNeeded: (after ^ held) &+ after &+ row.size) <= rest
     }
 
-    /// Fills in a byte's key: five words, whether it has a change of Shift or not, and whether it types anything or not.
+    /// Writes the five words of a byte, whether Shift changes or not, and whether the byte types anything or not.
     @unsafe @inline(__always)
     private mutating func type(_ row: HotRows.Row) {
         unsafe store(row, row.held(after: held), Int(truncatingIfNeeded: row.size))
         unsafe skipped &+= Int(truncatingIfNeeded: row.keep)
     }
 
-    /// Fills in the key of a byte that is known to be one.
+    /// Writes the key of a byte that is known to be one.
     @unsafe @inline(__always)
     private mutating func typeKey(_ row: HotRows.Row) {
         unsafe store(row, row.held, EventBatch.plainKey &* InputEvent.size)
     }
 
-    /// Fills in five words, after which Shift is as `after` says and the cursor stands that size further.
+    /// Writes five words, changes the Shift state to `after`, and moves the cursor past the change of Shift, if any,
+    /// and by `keySize` bytes.
     @unsafe @inline(__always)
     private mutating func store(_ row: HotRows.Row, _ after: UInt64, _ keySize: Int) {
         let size = InputEvent.size
-        // Sound: the caller has seen that a shifted key's bytes are there after the cursor.
+        // Sound: the caller has checked that there is room for a shifted key after the cursor.
         let key = unsafe place + Int(truncatingIfNeeded: after ^ held)
         unsafe place.storeBytes(of: row.shift, as: UInt64.self)
         unsafe key.storeBytes(of: row.down, as: UInt64.self)

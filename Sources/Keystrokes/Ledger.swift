@@ -2,39 +2,39 @@
 
 import Synchronization
 
-/// The account of every received byte, kept by the two threads of the data path and readable from any.
+/// The account of every received byte, kept by the two threads of the data path and readable from any thread.
 ///
 /// Each counter has one writer. The producer adds to `received` before it pushes, and the consumer counts a byte only
-/// after it was pushed; a reader takes the outcomes first and `received` last, so no outcome is ever ahead of it, and what
-/// has no outcome yet is waiting.
+/// after it was pushed. `snapshot` loads the outcomes first and `received` last, so no outcome is ever ahead of
+/// `received`. Bytes without an outcome are waiting.
 public final class Ledger: Sendable {
-    /// Where bytes can be lost.
+    /// Cause of a loss of bytes.
     public enum Loss: Int, CaseIterable, Sendable {
-        /// The ring had no room for the chunk; or it came, to be passed on as it is, while another end waited for its reader.
+        /// The ring had no room for the chunk, or another output had no room for bytes passed to it unchanged.
         case ringFull
-        /// The device refused the write, or took a part of it.
+        /// The device rejected the write, or accepted only a part of it.
         case writeFailed
-        /// The barcode had waited longer than the greatest age.
+        /// The barcode waited longer than the maximum age.
         case tooOld
-        /// The user disconnected while they waited.
+        /// The user disconnected the device while the bytes waited.
         case disconnected
-        /// Another device was chosen while they waited.
+        /// Another device was selected while the bytes waited.
         case switched
-        /// The other end's readers did not take the whole of their line.
+        /// The clients of another output did not accept the whole line.
         case undelivered
     }
 
-    /// Which rules refuse bytes.
+    /// Rule by which bytes are rejected.
     public enum Rejection: Int, CaseIterable, Sendable {
-        /// The layout or the table has no keys for it; in scan mode, for some byte of its barcode.
+        /// The layout or the table has no keys for the byte or, in scan mode, for some byte of its barcode.
         case untypable
         case tooShort
         case tooLong
-        /// The barcode is the one typed just before, and came too soon after it.
+        /// The barcode repeats the one typed just before, within the duplicate window.
         case duplicate
-        /// The barcode has a beginning or an end only, because the link was lost or the ring was full.
+        /// The barcode is incomplete, because the link was lost or the ring was full.
         case cut
-        /// They are part of no good frame, where the device sends frames.
+        /// The bytes belong to no valid frame, although the device sends frames.
         case frame
     }
 
@@ -42,35 +42,34 @@ public final class Ledger: Sendable {
     ///
     /// `received` is the sum of `typed`, `discarded`, `rejected`, `gated`, `lost` and `waiting`.
     public struct Snapshot: Equatable, Sendable {
-        /// Bytes that came in.
+        /// Received bytes.
         public var received: UInt64 = 0
-        /// Bytes whose keystrokes the device took, and line feeds that belong to a typed Enter; at another end than the
-        /// keyboard, bytes of lines that a reader took whole.
+        /// Bytes whose keystrokes the device accepted, and line feeds that belong to a typed Enter; at an output other
+        /// than the keyboard, bytes of lines that a client accepted completely.
         public var typed: UInt64 = 0
-        /// Bytes that the table discards, terminators that a suffix replaces, what good frames are wrapped in, and what is
-        /// withheld.
+        /// Bytes that the table discards, terminators replaced by a suffix, bytes around payloads, and withheld bytes.
         public var discarded: UInt64 = 0
-        /// The discarded bytes that the table types, but that an open device may not press (D-2).
+        /// Discarded bytes that the table types, but that are blocked for unpaired devices (D-2).
         public var withheld: UInt64 = 0
-        /// Bytes that rules refuse, by rule, in the order of `Rejection.allCases`.
+        /// Rejected bytes by rule, in the order of `Rejection.allCases`.
         public var rejections: [UInt64] = Array(repeating: 0, count: Rejection.allCases.count)
-        /// Bytes that came to a closed gate.
+        /// Bytes refused by the closed gate.
         public var gated: UInt64 = 0
-        /// Bytes lost, by place, in the order of `Loss.allCases`.
+        /// Lost bytes by cause, in the order of `Loss.allCases`.
         public var losses: [UInt64] = Array(repeating: 0, count: Loss.allCases.count)
-        /// Bytes that have no outcome yet.
+        /// Bytes without an outcome.
         public var waiting: UInt64 = 0
 
-        /// An account of nothing.
+        /// Creates an empty account.
         public init() {}
 
-        /// Bytes that this rule refuses.
+        /// Returns the number of bytes rejected by this rule.
         public func rejected(_ rejection: Rejection) -> UInt64 { rejections[rejection.rawValue] }
-        /// Bytes that any rule refuses.
+        /// Number of bytes rejected by any rule.
         public var rejected: UInt64 { rejections.reduce(0, &+) }
-        /// Bytes lost in that place.
+        /// Returns the number of bytes lost for this cause.
         public func lost(_ loss: Loss) -> UInt64 { losses[loss.rawValue] }
-        /// Bytes lost anywhere.
+        /// Number of bytes lost for any cause.
         public var lost: UInt64 { losses.reduce(0, &+) }
     }
 
@@ -88,23 +87,23 @@ public final class Ledger: Sendable {
     private let delivered = Atomic<UInt64>(0)
     private let undelivered = Atomic<UInt64>(0)
     private let gated = Atomic<UInt64>(0)
-    /// True from a chunk that found no room to the next that did.
+    /// True if bytes were lost and no chunk has entered the ring since.
     private let isMissingBytes = Atomic<Bool>(false)
     private let between = Padding()
     /// The consumer's counters, by fate.
     private let outcomes = InlineArray<13, Atomic<UInt64>> { _ in Atomic(0) }
     private let after = Padding()
-    /// Whether what the typist has typed waits until `settle` tells what became of it.
+    /// True if bytes that the typist has typed count as waiting until `settle` reports their delivery.
     private let handsOver: Bool
 
-    /// An account of nothing.
+    /// Creates an empty account.
     ///
-    /// With `handsOver`, what the typist has typed is on its way to another end, and waits until it is delivered or not.
+    /// With `handsOver`, typed bytes are on their way to another output, and wait until they are delivered or lost.
     public init(handsOver: Bool = false) {
         self.handsOver = handsOver
     }
 
-    /// The account now, from any thread.
+    /// Returns the current account; may be called from any thread.
     public func snapshot() -> Snapshot {
         var now = Snapshot()
         now.typed = (handsOver ? 0 : handedOver) &+ delivered.load(ordering: .acquiring)
@@ -124,65 +123,65 @@ public final class Ledger: Sendable {
         return now
     }
 
-    /// Adds bytes that came in; only the producer calls it, before it pushes them.
+    /// Adds received bytes; called only by the producer, before it pushes them.
     func addReceived(_ count: Int) { Self.add(count, to: received) }
 
-    /// Takes note that bytes were lost behind those in the ring; only the producer calls it.
+    /// Records that bytes were lost after those in the ring; called only by the producer.
     func noteMissingBytes() { isMissingBytes.store(true, ordering: .releasing) }
 
-    /// Adds bytes that found no room; only the producer calls it.
+    /// Adds bytes for which the ring or another output had no room; called only by the producer.
     func addRingFull(_ count: Int) {
         noteMissingBytes()
         Self.add(count, to: ringFull)
     }
 
-    /// Adds bytes that frames are wrapped in, and bytes of no good frame; only the producer calls it.
+    /// Adds bytes around the payloads of frames, and bytes of invalid frames; called only by the producer.
     func addFrames(wrapping: Int, bad: Int) {
         addReceived(wrapping + bad)
         Self.add(wrapping, to: self.wrapping)
         Self.add(bad, to: badFrames)
     }
 
-    /// Adds bytes that came in, and that an open device may not have typed; only the producer calls it.
+    /// Adds received bytes that are blocked for unpaired devices; called only by the producer.
     func addWithheld(_ count: Int) {
         addReceived(count)
         Self.add(count, to: withheld)
     }
 
-    /// Adds bytes that came to a closed gate and never to the ring; only the producer calls it.
+    /// Adds bytes that arrived while the gate was closed and never entered the ring; called only by the producer.
     func addGated(_ count: Int) {
         addReceived(count)
         Self.add(count, to: gated)
     }
 
-    /// Adds what became of bytes that were handed to another end; only the producer calls it.
+    /// Adds the outcome of bytes that were passed to another output; called only by the producer.
     func settle(delivered: Int, undelivered: Int) {
         Self.add(delivered, to: self.delivered)
         Self.add(undelivered, to: self.undelivered)
     }
 
-    /// The bytes whose keystrokes the device took.
+    /// Number of bytes whose keystrokes the device accepted.
     var handedOver: UInt64 { count(of: .typed) }
 
-    /// Takes note that the chunk after lost ones is in the ring; only the producer calls it.
+    /// Records that the chunk after the lost bytes is in the ring; called only by the producer.
     func missingBytesFollowed() { isMissingBytes.store(false, ordering: .releasing) }
 
-    /// Whether bytes were lost after the last chunk that the ring took.
+    /// True if bytes were lost after the last chunk that the ring took.
     var endsInMissingBytes: Bool { isMissingBytes.load(ordering: .acquiring) }
 
-    /// Adds what became of bytes; only the consumer calls it.
+    /// Adds bytes with this outcome; called only by the consumer.
     @inline(__always)
     func add(_ count: Int, to fate: Fate) {
         guard count != 0 else { return }
         Self.add(count, to: outcomes[fate.rawValue])
     }
 
-    /// The outcome of a byte that the typist looked at.
+    /// Outcome of a byte that the typist processed.
     enum Fate: Int, Sendable {
         case typed, discarded, untypable, tooShort, tooLong, duplicate, cut, gated, writeFailed, tooOld, disconnected
         case switched, withheld
 
-        /// Nil for the one rejection that the producer counts.
+        /// Returns nil for the rejection that the producer counts.
         init?(_ rejection: Rejection) {
             switch rejection {
             case .untypable: self = .untypable
@@ -194,7 +193,7 @@ public final class Ledger: Sendable {
             }
         }
 
-        /// Nil for the losses that the producer counts.
+        /// Returns nil for the losses that the producer counts.
         init?(_ loss: Loss) {
             switch loss {
             case .ringFull, .undelivered: return nil
@@ -208,7 +207,7 @@ public final class Ledger: Sendable {
 
     private func count(of fate: Fate) -> UInt64 { outcomes[fate.rawValue].load(ordering: .acquiring) }
 
-    /// A counter has one writer, so reading and storing apart is exact, and cheaper than an atomic addition.
+    /// Adds to a counter by a load and a store: exact with a single writer, and cheaper than an atomic addition.
     @inline(__always)
     private static func add(_ count: Int, to counter: borrowing Atomic<UInt64>) {
         counter.store(counter.load(ordering: .relaxed) &+ UInt64(bitPattern: Int64(count)), ordering: .releasing)

@@ -1,41 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A rhythm of typing: the stall of the reader that it survives, and how long keys are held.
+/// A typing rhythm: the longest application stall that it survives, and the times between key events.
 ///
-/// The law (D-13): in no window as long as the stall S do more events leave than a reader's queue keeps, which is one less
-/// than its size (`ReaderQueue`). There are two ways to keep it, and each is refused where it would take more than 50 ms from
-/// one character to the next. What follows is for a queue of 256 events, in brackets for one of 64.
+/// The law (D-13): in no window as long as the stall S are more events written than the application's event queue can
+/// hold unread, which is one less than its size (`ReaderQueue`). There are two ways to obey the law, and each is
+/// rejected if it would need more than 50 ms between two characters. The numbers below are for a queue of 256 events,
+/// and in brackets for one of 64.
 ///
-/// Even: a keystroke is one write, whole barcodes leave at once where the window has room, and others at n/252 (n/60) of S a
-/// keystroke of n events (see `Pacer`): 4S/252 from one plain key to the next, 6S/252 from one shifted key to the next.
-/// So S may be just under 2100 ms (500 ms).
+/// Even: each keystroke is a single write. A whole barcode is written at once if the window has room; otherwise, a
+/// keystroke of n events takes n/252 (n/60) of S (see `Pacer`), which is 4S/252 between plain keys and 6S/252 between
+/// shifted keys. S can therefore be just under 2100 ms (500 ms).
 ///
-/// Spread: modifiers, press and release of a key are writes of their own, `lead`, `hold` and `gap` apart, each of at most 3
-/// events (two changes and a report). 86 (22) such writes pass the window, and have 85 (21) pauses between them, so no pause
-/// is shorter than S/85 (S/21) and a nanosecond. A shifted key takes all its pauses: two where there is no lead, so S may
-/// be up to 2125 ms (525 ms), or three, so S may be up to 1416 ms (350 ms).
+/// Spread: the modifiers, the press and the release of a key are separate writes, `lead`, `hold` and `gap` apart, of at
+/// most 3 events each (two changes and a report). 86 (22) such writes exceed the window. There are 85 (21) pauses
+/// between them, so each pause must be longer than S/85 (S/21). A shifted key contains two pauses without a lead, so S
+/// may be up to 2125 ms (525 ms), or three pauses with a lead, so S may be up to 1416 ms (350 ms).
 public struct Pace: Equatable, Sendable {
-    /// The rhythms that have a name, by who reads the keys.
+    /// Named rhythms, each for one kind of application.
     public enum Profile: String, CaseIterable, Sendable {
-        /// A text console. The kernel's terminal takes keys at once and has no queue: no pause at all.
+        /// A text console: no pauses.
+        ///
+        /// The kernel's terminal reads keys immediately and has no event queue.
         case console
-        /// A full-screen program that reads once a frame (SDL on KMS, Qt eglfs). Two frames of 60 Hz are 33.4 ms: S is
-        /// 34 ms, so 0.54 ms (2.3) a plain key and 0.81 ms (3.4) a shifted one: 1850 (440) and 1230 (290) characters a
-        /// second.
+        /// A full-screen program that reads its input once per frame (SDL on KMS, Qt eglfs).
+        ///
+        /// S is 34 ms, because two frames at 60 Hz take 33.4 ms. A plain key takes 0.54 ms (2.3 ms) and a shifted one
+        /// 0.81 ms (3.4 ms): 1850 (440) and 1230 (290) characters per second.
         case kms
-        /// X11 and Wayland desktops, the default. S is 100 ms: 1.6 ms (6.7) a plain key and 2.4 ms (10) a shifted one, 630
-        /// (150) and 420 (100) characters a second; an EAN-13 and its Enter are 56 events and leave at once.
+        /// X11 and Wayland desktops; the default.
+        ///
+        /// S is 100 ms. A plain key takes 1.6 ms (6.7 ms) and a shifted one 2.4 ms (10 ms): 630 (150) and 420 (100)
+        /// characters per second. An EAN-13 barcode and its Enter are 56 events and are written at once.
         case desktop
-        /// Programs that know a scanner by its rhythm, and input methods: 8 ms down, 8 ms up, as scanners with a cable
-        /// type, no barcode at once: 62 characters a second, whatever the queue. 85 (21) pauses of 8 ms are 680 ms
-        /// (168 ms): S is 640 ms (160 ms).
+        /// Input methods, and programs that recognize a scanner by its rhythm.
+        ///
+        /// A key is 8 ms down and 8 ms up, as typed by a wired scanner, and no barcode is written at once: 62
+        /// characters per second with either queue. 85 (21) pauses of 8 ms take 680 ms (168 ms), so S is 640 ms (160
+        /// ms).
         case scanner
-        /// Remote desktops, virtual machines and input methods that lose Shift: 10 ms from a modifier to its key, 10 ms
-        /// down, 10 ms up: 50 plain or 33 shifted characters a second, whatever the queue. 85 (21) pauses of 10 ms are
-        /// 850 ms (210 ms): S is 800 ms (200 ms).
+        /// Remote desktops, virtual machines, and input methods that lose Shift.
+        ///
+        /// A modifier precedes its key by 10 ms, and a key is 10 ms down and 10 ms up: 50 plain or 33 shifted
+        /// characters per second with either queue. 85 (21) pauses of 10 ms take 850 ms (210 ms), so S is 800 ms (200
+        /// ms).
         case slow
 
-        /// The purpose of the profile, in a few words for people.
+        /// Short description of the purpose of the profile, for users.
         public var summary: String {
             switch self {
             case .console: "a text console: no pause"
@@ -46,9 +56,9 @@ public struct Pace: Equatable, Sendable {
             }
         }
 
-        /// The stall that it survives with that queue, in nanoseconds; 0 where none is assumed.
+        /// Returns the longest stall that the profile survives with this queue, in nanoseconds; 0 if it assumes none.
         ///
-        /// The larger queue makes a rhythm of the pacer's own faster, and survives more where the rhythm is fixed.
+        /// With the larger queue, an even pace is faster, and a spread pace survives longer stalls.
         public func stall(_ queue: ReaderQueue) -> Int64 {
             switch (self, queue) {
             case (.console, _): 0
@@ -62,16 +72,16 @@ public struct Pace: Equatable, Sendable {
         }
     }
 
-    /// A stall that cannot be survived at a speed that is still taken for a scanner's.
+    /// Error for a stall that is negative, or that would require pauses longer than `longestGap`.
     public struct StallError: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The stall that was asked for, in nanoseconds.
+        /// Requested stall, in nanoseconds.
         public var stall: Int64
-        /// The greatest that this pace allows, in nanoseconds.
+        /// Longest stall that this pace allows, in nanoseconds.
         public var greatest: Int64
-        /// The queue for which it is the greatest.
+        /// Event queue to which that maximum applies.
         public var queue: ReaderQueue
 
-        /// One line for people.
+        /// One-line description for users.
         public var description: String {
             "stall of \(stall) ns: must be from 0 to \(greatest) ns here, because a longer one needs more than 50 ms "
                 + "between two characters with a queue of \(queue.size) events"
@@ -80,23 +90,23 @@ public struct Pace: Equatable, Sendable {
 
     /// The longest pause between two characters of one barcode, in nanoseconds.
     public static let longestGap: Int64 = 50_000_000
-    /// The greatest stall that any pace and queue allow, in nanoseconds.
+    /// The longest stall that any pace and queue allow, in nanoseconds.
     public static let greatestStall = greatestSpreadStall(pausesPerKey: 2, .large)
 
     private static let millisecond: Int64 = 1_000_000
 
-    /// The queue of each reader.
+    /// Event queue of each application.
     public let queue: ReaderQueue
-    /// The stall that is survived, in nanoseconds; 0 where keys wait for no reader.
+    /// Longest stall that the pace survives, in nanoseconds; 0 if none is assumed.
     public let stall: Int64
-    /// From a modifier's press to its key's, in nanoseconds; 0 presses them together.
+    /// Time from the press of a modifier to the press of its key, in nanoseconds; 0 writes both at once.
     public let lead: Int64
-    /// From a key's press to its release, in nanoseconds; 0 writes them together.
+    /// Time from the press of a key to its release, in nanoseconds; 0 writes both at once.
     public let hold: Int64
-    /// From a key's release to the next keystroke, in nanoseconds, where keys are held.
+    /// Time from the release of a key to the next keystroke of a spread pace, in nanoseconds.
     public let gap: Int64
 
-    /// A profile's rhythm, for its own stall or another, in nanoseconds.
+    /// Creates the pace of a profile, for its default stall or for `stall`, in nanoseconds.
     public init(_ profile: Profile, stall: Int64? = nil, queue: ReaderQueue) throws(StallError) {
         let stall = stall ?? profile.stall(queue)
         switch profile {
@@ -106,7 +116,7 @@ public struct Pace: Equatable, Sendable {
         }
     }
 
-    /// An even pace.
+    /// Creates an even pace.
     public init(stall: Int64, queue: ReaderQueue) throws(StallError) {
         let greatest = Self.greatestStall(ofKeystroke: EventBatch.shiftedKey, queue)
         guard stall >= 0, stall <= greatest else { throw StallError(stall: stall, greatest: greatest, queue: queue) }
@@ -115,7 +125,7 @@ public struct Pace: Equatable, Sendable {
         (lead, hold, gap) = (0, 0, 0)
     }
 
-    /// A spread pace, its pauses as given or, where the stall needs it, longer.
+    /// Creates a spread pace with these pauses, lengthened if the stall requires it.
     private init(stall: Int64, lead: Int64, pause: Int64, _ queue: ReaderQueue) throws(StallError) {
         let greatest = Self.greatestSpreadStall(pausesPerKey: lead > 0 ? 3 : 2, queue)
         guard stall >= 0, stall <= greatest else { throw StallError(stall: stall, greatest: greatest, queue: queue) }
@@ -127,44 +137,45 @@ public struct Pace: Equatable, Sendable {
         gap = max(pause, least)
     }
 
-    /// Refuses a table whose longest byte, of that many events, would take more than the longest gap.
+    /// Rejects a table whose longest byte, of this many events, would need more than `longestGap`.
     ///
-    /// Where keystrokes are spread out, each of a byte's is a character for the reader, and the pauses are what they are.
+    /// Accepts every table for a spread pace: each keystroke of a byte is a character of its own to the application,
+    /// and the pauses do not depend on the table.
     public func check(longestByte events: Int) throws(StallError) {
         guard !isSpread, events > 0 else { return }
         let greatest = Self.greatestStall(ofKeystroke: events, queue)
         guard stall <= greatest else { throw StallError(stall: stall, greatest: greatest, queue: queue) }
     }
 
-    /// The greatest stall of an even pace, in nanoseconds: at it, a keystroke of so many events takes the longest gap.
+    /// Returns the longest stall at which a keystroke of an even pace fits into `longestGap`, in nanoseconds.
     static func greatestStall(ofKeystroke events: Int, _ queue: ReaderQueue) -> Int64 {
         (longestGap - 1) * queue.paced / Int64(events)
     }
 
-    /// The greatest stall of a spread pace, in nanoseconds: at it, a shifted key's pauses take the longest gap.
+    /// Returns the longest stall at which a shifted key of a spread pace fits into `longestGap`, in nanoseconds.
     private static func greatestSpreadStall(pausesPerKey: Int64, _ queue: ReaderQueue) -> Int64 {
         (longestGap / pausesPerKey - 1) * pauses(queue)
     }
 
-    /// Pauses between the writes of a spread pace, of which one more than this passes the window.
+    /// Returns the number of pauses in the shortest run of three-event writes that exceeds the window.
     private static func pauses(_ queue: ReaderQueue) -> Int64 { Int64(queue.window / 3) }
 
-    /// True where a keystroke is more than one write.
+    /// True if a keystroke takes more than one write.
     public var isSpread: Bool { hold > 0 }
 }
 
 extension EventBatch {
-    /// The part of a keystroke that a write is.
+    /// Part of a keystroke that one write contains.
     enum Part {
-        /// Keystrokes, from the press to the release.
+        /// Whole keystrokes, from press to release.
         case whole
-        /// Modifiers that go down before their key.
+        /// Modifiers that are pressed before their key.
         case modifiers
         case press
         case release
     }
 
-    /// The part that the events from `start` to before `end` are.
+    /// Classifies the events in `start..<end`.
     func part(_ start: Int, _ end: Int) -> Part {
         guard start > 0 || end < count else { return .whole }
         var part = Part.modifiers
@@ -176,7 +187,7 @@ extension EventBatch {
         return part
     }
 
-    /// Puts a report between modifiers that go down and their key, so that they are seen before it.
+    /// Inserts a report between pressed modifiers and their key, so that applications see the modifiers first.
     mutating func separateModifiers() {
         let events = (0..<count).compactMap { self[$0] }
         clear()
@@ -194,29 +205,29 @@ extension EventBatch {
     private static let modifiers: Set<UInt16> = [29, 42, 54, 56, 97, 100, 125, 126]
 }
 
-/// The queue of events that the kernel keeps for each reader of a keyboard.
+/// Event queue that the kernel keeps for each application that reads a keyboard.
 ///
-/// The kernel makes it eight times as long as the longest frame that the device could have, rounded up to a power of two:
-/// 64 events for keys alone, and 256 where nine relative axes are declared beside them. Nothing is ever sent on the
-/// axes. The corresponding C function is `evdev_compute_buffer_size`, in Linux's drivers/input/evdev.c.
+/// Its size is eight times that of the longest frame that the device could send, rounded up to a power of two: 64
+/// events for a device with keys only, and 256 if the device also declares nine relative axes. No event is ever sent on
+/// these axes. The corresponding C function is `evdev_compute_buffer_size`, in Linux's drivers/input/evdev.c.
 public enum ReaderQueue: Int, CaseIterable, Sendable {
-    /// The queue of a device with nothing but keys; for Xorg's driver evdev, which takes axes for a part of a pointer.
+    /// Queue of a device with keys only; for Xorg's evdev driver, which takes a device with axes for a pointer.
     case small = 64
-    /// The queue of a device with nine axes more.
+    /// Queue of a device that declares nine relative axes in addition to its keys.
     case large = 256
 
-    /// The events that it holds, the one that throws all unread ones away among them.
+    /// Size in events, including the event that makes the queue overflow.
     public var size: Int { rawValue }
-    /// The unread events that survive: one slot tells full from empty.
+    /// Maximum number of unread events without an overflow: one slot distinguishes a full queue from an empty one.
     public var window: Int { rawValue - 1 }
-    /// The events of the window that whole keystrokes use: as many plain ones of four as shifted ones of six.
+    /// Largest part of the window, in events, that both plain keystrokes of four and shifted ones of six fill exactly.
     var paced: Int64 { Int64(window / Self.commonKeystroke * Self.commonKeystroke) }
-    /// The least common multiple of a plain and a shifted keystroke's events.
+    /// Least common multiple of the event counts of a plain and a shifted keystroke.
     private static let commonKeystroke = 12
 
-    /// The codes of the relative axes that are declared for it: Z, RX, RY, RZ, MISC, and four without a use.
+    /// Codes of the relative axes to declare for this queue: Z, RX, RY, RZ, MISC, and four unused codes.
     ///
-    /// X, Y, wheels and DIAL are left out, because by these programs know a pointer.
+    /// X, Y, the wheels and DIAL are left out, because programs recognize a pointer by them.
     public var axes: [UInt16] {
         switch self {
         case .small: []
@@ -225,63 +236,66 @@ public enum ReaderQueue: Int, CaseIterable, Sendable {
     }
 }
 
-/// How many events may leave now, so that a reader that stalls loses nothing.
+/// Rate limiter for events: it keeps an application that stalls from losing any.
 ///
-/// The kernel keeps Q events for each reader of a keyboard (`ReaderQueue`): Q - 1 unread ones survive, the next throws all
-/// away. So the law is: in no window as long as the stated stall (both ends included) do more than Q - 1 events leave,
-/// reports counted. The pacer remembers what left within the last stall, exactly, and allows the rest.
+/// The kernel keeps Q events for each application that reads a keyboard (`ReaderQueue`): Q - 1 unread ones survive, and
+/// the next discards all of them. So the law is: in no window as long as the stated stall (both ends included) are more
+/// than Q - 1 events written, reports included. The pacer remembers exactly what was written within the last stall, and
+/// allows the rest.
 ///
-/// Text that does not fit at once is spread out: Q - 1 is three more than P, a multiple of twelve, so in whole keystrokes
-/// a stall has P/4 plain ones of four events or P/6 shifted ones of six, P events either way. So a keystroke of n events
-/// takes n/P of the stall, and one that is larger than the one before waits for the difference too. At that pace the law
-/// never holds a keystroke back: for keystrokes i … j that it would, the first to the last but one have P - 2 events or
-/// more, P - 2 only if j is a large one and some are small, and then there was a difference of two to wait for: P parts, a
-/// stall, lie between i and j.
+/// Text that does not fit into the window is spread out. P, the largest multiple of twelve in Q - 1, is Q - 4, so a
+/// stall has room for whole keystrokes of P events: P/4 plain ones of four events, or P/6 shifted ones of six. A
+/// keystroke of n events therefore takes n/P of the stall, and one that is larger than its predecessor also waits for
+/// the difference. At that pace, the law never delays a keystroke. Proof: assume that it would delay the last of the
+/// keystrokes i … j. All but the last then have at least P - 2 events together, and exactly P - 2 only if j is a
+/// shifted keystroke and some of the others are plain. In that case, there was also a difference of two to wait for. P
+/// shares, a whole stall, therefore lie between i and j.
 ///
-/// Times are nanoseconds of a monotonic clock. Events are counted from the time after their write, and asked for at the
-/// time before it, so that a slow write errs towards safety.
+/// Times are nanoseconds of a monotonic clock. Events are recorded with the time after their write, but requested with
+/// the time before it, so that a slow write errs on the safe side.
 ///
-/// Where keystrokes are spread out (`Pace`), their pauses keep the law, and it is asked all the same.
+/// The pauses of a spread pace (`Pace`) keep the law by themselves; it is checked all the same.
 public struct Pacer: Sendable {
-    /// The rhythm.
+    /// Rhythm that the pacer enforces.
     public let pace: Pace
 
-    /// Writes that are still in the window, oldest first, from `first` on and around: of the largest window, each of the
-    /// least events, a change and its report.
+    /// Times of the writes that are still in the window, as a ring that begins at `first`.
+    ///
+    /// It has room for the largest window, filled with the smallest writes: a change and its report.
     private var times = InlineArray<128, Int64>(repeating: 0)
     private var counts = InlineArray<128, Int>(repeating: 0)
     private var first = 0
     private var writes = 0
-    /// Events of all those writes.
+    /// Sum of the events of these writes.
     private var inWindow = 0
-    /// When the last write has had its time at the even pace.
+    /// Time at which the last write's share of the even pace ends.
     private var paidUntil = Int64.min
-    /// Events of the last keystroke; the small number where there were several.
+    /// Events of the last write if it had those of one shifted keystroke; otherwise, those of a plain keystroke.
     private var lastKeystroke = EventBatch.plainKey
 
-    /// When the next part of a spread keystroke may leave.
+    /// Earliest time of the next part of a spread keystroke.
     private var notBefore = Int64.min
 
-    /// A pacer of that rhythm.
+    /// Creates a pacer for this rhythm.
     public init(_ pace: Pace) {
         self.pace = pace
     }
 
-    /// A pacer of an even rhythm, for readers that stall `stall` nanoseconds at most; 0 allows everything at once.
+    /// Creates a pacer with an even rhythm that survives a stall of `stall` nanoseconds; 0 disables pacing.
     public init(stall: Int64, queue: ReaderQueue) throws(Pace.StallError) {
         self.init(try Pace(stall: stall, queue: queue))
     }
 
-    /// True when everything may leave at once.
+    /// True if pacing is off, so that everything may be written at once.
     public var isUnlimited: Bool { pace.stall == 0 && !pace.isSpread }
 
-    /// True where a keystroke is more than one write.
+    /// True if a keystroke takes more than one write.
     var isSpread: Bool { pace.isSpread }
 
     private var stall: Int64 { pace.stall }
     private var window: Int { pace.queue.window }
 
-    /// The number of events that may leave at `now`.
+    /// Returns the number of events that may be written at `now`.
     public mutating func allowance(now: Int64) -> Int {
         guard !isUnlimited else { return Int.max }
         while writes > 0, now &- times[first] > stall {
@@ -292,7 +306,7 @@ public struct Pacer: Sendable {
         return max(0, window - inWindow)
     }
 
-    /// Takes note that `events` have left; `now` is the time after the write.
+    /// Records that `events` events were written; `now` is the time after the write.
     mutating func record(events: Int, now: Int64, _ part: EventBatch.Part = .whole) {
         guard !isUnlimited, events > 0 else { return }
         switch part {
@@ -302,7 +316,7 @@ public struct Pacer: Sendable {
         }
         _ = allowance(now: now)
         if writes == times.count {
-            // More writes than the law allows: the last two become one, at the later time.
+            // More writes than the law allows: merge the last two, at the later time.
             writes -= 1
             let last = (first + writes) % times.count
             times[last] = now
@@ -318,7 +332,7 @@ public struct Pacer: Sendable {
         lastKeystroke = events == EventBatch.shiftedKey ? events : EventBatch.plainKey
     }
 
-    /// The first time from `now` on at which the law lets `events` leave together.
+    /// Returns the earliest time, from `now` on, at which the law allows `events` events in one write.
     public func nextTime(forEvents events: Int, now: Int64) -> Int64 {
         var excess = inWindow + events - window
         var time = now
@@ -332,7 +346,7 @@ public struct Pacer: Sendable {
         return time
     }
 
-    /// The first time from `now` on at which a keystroke of `events` may leave at the even pace.
+    /// Returns the earliest time, from `now` on, at which the pace allows a keystroke of `events` events.
     public func pacedTime(forEvents events: Int, now: Int64) -> Int64 {
         guard !isUnlimited else { return now }
         guard !isSpread else { return max(nextTime(forEvents: events, now: now), notBefore) }
@@ -341,13 +355,13 @@ public struct Pacer: Sendable {
         return max(nextTime(forEvents: events, now: now), paid)
     }
 
-    /// True when text that goes on after `events` at `now` could do so within the longest gap.
+    /// Returns true if text that continues after `events` events written at `now` could do so within `Pace.longestGap`.
     public func canGoOn(afterEvents events: Int, now: Int64) -> Bool {
         let larger = share(of: EventBatch.shiftedKey - EventBatch.plainKey)
         return max(paidUntil, now) &+ share(of: events) &+ larger &- now <= Pace.longestGap
     }
 
-    /// The time that `events` take at the even pace.
+    /// Returns the time that `events` events take at the even pace.
     private func share(of events: Int) -> Int64 {
         Int64(events) * stall / pace.queue.paced + 1
     }

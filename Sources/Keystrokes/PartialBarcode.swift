@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A whole barcode in scan mode: its bytes as they are collected, and then how far it is typed, with what goes around
-/// it.
+/// A barcode in scan mode: its bytes as they are collected, and then its typing progress, including prefix and suffix.
 ///
-/// Within a barcode a line feed after a carriage return is absorbed, whatever the time between them.
+/// Within a barcode, a line feed after a carriage return is absorbed, regardless of the time between them.
 struct PartialBarcode {
     private enum Part: Int {
         case prefix, body, end, nothing
     }
 
-    /// A place in the barcode, and the outcomes of the bytes from `done` to it.
+    /// A position in the barcode, and the outcomes of the bytes from `done` up to it.
     private struct Progress {
         var part = Part.prefix
-        /// Bytes of that part that are behind.
+        /// Number of bytes of that part before the position.
         var offset = 0
         var typed = 0
         var discarded = 0
@@ -21,23 +20,23 @@ struct PartialBarcode {
         var last = Ledger.Fate.discarded
     }
 
-    /// The bytes received, the terminator among them if there is one.
+    /// The received bytes, including the terminator if there is one.
     var bytes: [UInt8] = []
-    /// The bytes before the terminator.
+    /// Number of bytes before the terminator.
     private(set) var length = 0
-    /// The text that is typed in the barcode's stead; nil to type its bytes.
+    /// Text typed instead of the barcode; nil to type its bytes.
     private(set) var meaning: BarcodeAffix?
-    /// How far it has an outcome, and how far it is encoded.
+    /// Place up to which the bytes have an outcome, and place up to which they are encoded.
     private var done = Progress()
     private var ahead = Progress()
-    /// Whether it was encoded for readers with CapsLock on.
+    /// True if the barcode was last encoded for CapsLock on.
     private var capsLock = false
 
     init(mostBytes: Int) {
         bytes.reserveCapacity(mostBytes)
     }
 
-    /// Takes note that it is whole.
+    /// Marks the barcode as complete.
     mutating func end(terminators: Int, _ rules: BarcodeRules) {
         length = bytes.count - terminators
         if !rules.meanings.isEmpty { meaning = rules.meanings[Array(body)] }
@@ -55,13 +54,13 @@ struct PartialBarcode {
 
     var terminator: UInt8? { length < bytes.count ? bytes.last : nil }
 
-    /// Exchanges the bytes without the terminator for others.
+    /// Exchanges the bytes without the terminator with `other`.
     mutating func swapBody(_ other: inout [UInt8]) {
         bytes.removeLast(bytes.count - length)
         swap(&bytes, &other)
     }
 
-    /// The bytes that nothing has become of yet.
+    /// Number of bytes without an outcome.
     var bytesWithoutOutcome: Int {
         switch done.part {
         case .prefix: bytes.count
@@ -70,17 +69,19 @@ struct PartialBarcode {
         }
     }
 
-    /// Whether a byte of it, its terminator among them where that is typed, has no keys in the layout.
+    /// Returns true if a byte of it, or a part of the text typed in its stead, has no keys in the layout.
+    ///
+    /// The terminator counts too, unless a suffix or that text replaces it.
     func hasUntypable(_ rules: BarcodeRules, _ table: CompiledTable, capsLock: Bool) -> Bool {
         if let meaning { return meaning.hasUntypable(capsLock: capsLock) }
         let typed = rules.suffix == nil ? bytes.count : length
         return bytes.prefix(typed).contains { table.isRejected($0, capsLock: capsLock) }
     }
 
-    /// Goes back to what has no outcome yet.
+    /// Returns to the first byte without an outcome.
     mutating func begin() { ahead = done }
 
-    /// Encodes on, until `limit` events or the barcode's end, for readers with CapsLock off or on.
+    /// Encodes the barcode up to `limit` events or to its end, for CapsLock off or on.
     mutating func encode(
         _ batch: inout EventBatch,
         _ rules: BarcodeRules,
@@ -107,7 +108,7 @@ struct PartialBarcode {
             case .nothing: break
             }
             if !isFull, let meaning {
-                // The barcode counts as typed with the last key of its text.
+                // The barcode counts as typed with the last key of its replacement text.
                 if meaning.isEmpty { ahead.discarded += length } else { ahead.typed += length }
                 ahead.discarded += bytes.count - length
                 ahead.part = .nothing
@@ -121,7 +122,7 @@ struct PartialBarcode {
         return isFull ? .full : .barcodeEnd
     }
 
-    /// Encodes on in a prefix or suffix, or in what the barcode stands for; true where the limit ends it.
+    /// Encodes the rest of a prefix, suffix or replacement text; returns true if the limit stops it.
     private mutating func encode(_ affix: BarcodeAffix, _ batch: inout EventBatch, _ limit: Int) -> Bool {
         ahead.last = .discarded
         guard let table = affix.table else { return false }
@@ -131,7 +132,7 @@ struct PartialBarcode {
         return run.stop != nil
     }
 
-    /// Encodes on in that part of the barcode; true where the limit ends it.
+    /// Encodes the rest of this part of the barcode; returns true if the limit stops it.
     private mutating func encodeBytes(
         _ part: Range<Int>,
         _ batch: inout EventBatch,
@@ -158,7 +159,8 @@ struct PartialBarcode {
         return run.stop != nil
     }
 
-    /// Counts what became of everything encoded; at the barcode's end, what became of its last byte.
+    /// Counts the outcome of all encoded bytes; returns the outcome of the last byte if the barcode is finished, else
+    /// nil.
     mutating func settle(_ ledger: Ledger) -> Ledger.Fate? {
         ledger.add(ahead.typed, to: .typed)
         ledger.add(ahead.discarded, to: .discarded)
@@ -172,7 +174,7 @@ struct PartialBarcode {
         return done.part == .nothing ? done.last : nil
     }
 
-    /// Counts the bytes of all keystrokes encoded but the first as lost.
+    /// Counts the bytes of all encoded keystrokes after the first `keystrokes` as lost.
     mutating func loseAll(
         after keystrokes: Int,
         _ ledger: Ledger,
@@ -199,7 +201,7 @@ struct PartialBarcode {
         ledger.add(lost, to: .writeFailed)
     }
 
-    /// Whether the terminator is the line feed of a carriage return, and typed with it.
+    /// Returns true if the terminator is the line feed of the carriage return before it, and is typed with it.
     private func endsInLineFeed(_ table: CompiledTable) -> Bool {
         table.joinsLineEnds && length > 0 && length < bytes.count && bytes[length - 1] == ByteTable.carriageReturn
             && bytes[length] == ByteTable.lineFeed

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The bytes in stream mode: read in place in the ring, and given back when what they type has left.
+/// Parser of the bytes in stream mode: reads them in place in the ring, and releases them once typed.
 ///
-/// A barcode is what comes up to and with the first Enter or Tab, or before a silence. Its beginning decides: what
-/// follows one that was begun is typed however old it grows, and what follows one that was refused is refused too, to
-/// its end.
+/// A barcode extends up to and including the first Enter or Tab, or up to a silence. Its beginning decides: the rest of
+/// a barcode in progress is typed regardless of its age, and the rest of a refused barcode is refused too, up to the
+/// end of that barcode.
 struct StreamReader {
-    /// The silence after which bytes begin another barcode though nothing has ended the last, in nanoseconds.
+    /// Silence after which bytes begin another barcode even if the last one has no end, in nanoseconds.
     static let barcodeGap: Int64 = 100_000_000
 
-    /// The outcome of the last byte before a place.
+    /// Outcome of the last byte before a position.
     private enum Outcome: Equatable {
-        /// A silence, another link or the beginning of everything: the next byte is a barcode's first.
+        /// There is no such byte, or bytes were lost after it: the next byte is a barcode's first.
         case none
         case typed
-        /// It was begun, and its keystroke did not leave.
+        /// The barcode was in progress, but the keystroke of the byte was not written.
         case writeFailed
         case refused(Ledger.Fate)
     }
 
-    /// A place in the ring, and the byte before it.
+    /// A position in the ring, and the byte before it.
     private struct Progress {
         var place: RingPlace
-        /// Link and time of the chunk before the current one.
+        /// Header of the chunk before the current one.
         var before: ChunkHeader
-        /// The byte before the place.
+        /// The byte before the position.
         var last: UInt8 = 0
-        /// The outcome of that byte: what follows a typed one within its barcode is typed however old it grows, because half a
-        /// barcode is worse than a late one.
+        /// Outcome of that byte.
+        ///
+        /// Bytes that follow a typed one within its barcode are typed regardless of their age, because half a barcode
+        /// is worse than a late one.
         var outcome = Outcome.none
     }
 
@@ -44,16 +46,16 @@ struct StreamReader {
     /// The end of the bytes that are encoded.
     private var ahead: Progress
     private var tally = Tally()
-    /// The state of CapsLock that they were encoded for.
+    /// CapsLock state for which these bytes were encoded.
     private var capsLock = false
-    /// The longest time between a carriage return and its line feed then, in nanoseconds.
+    /// Maximum time between a carriage return and its line feed for these bytes, in nanoseconds.
     private var lineFeedTime = LineEnd.usualTime
-    /// True where lines go to another output than a keyboard, and none may be joined with another.
+    /// True if lines go to an output other than the keyboard, and no two lines may be joined.
     private let keepsLines: Bool
-    /// True where bytes before the encoded ones were lost, and `takeMissingMark` was not called since.
+    /// True if bytes before the encoded ones were lost and `takeMissingMark` was not called since.
     private var isMissingBytes = false
 
-    /// A reader that begins at a place; with `keepsLines`, lost bytes and late line feeds are reported.
+    /// Creates a parser that begins at this position; `keepsLines` reports lost bytes and prevents joined lines.
     init(_ place: RingPlace, keepsLines: Bool) {
         self.keepsLines = keepsLines
         done = Progress(place: place, before: place.chunk)
@@ -63,19 +65,19 @@ struct StreamReader {
     /// The end of the bytes that have an outcome.
     var position: UInt { done.place.position }
 
-    /// True where everything in the ring has an outcome.
+    /// Returns true if everything in the ring has an outcome.
     @inline(__always)
     func isDone(_ consumer: inout ByteRing.Consumer) -> Bool {
         done.place.remaining == 0 && consumer.available(from: position) == 0
     }
 
-    /// True where bytes were lost before the encoded ones; true once.
+    /// Returns true if bytes before the encoded ones were lost, and clears that mark.
     mutating func takeMissingMark() -> Bool {
         defer { isMissingBytes = false }
         return isMissingBytes
     }
 
-    /// Goes back to the first byte without an outcome: a batch that was encoded and has not left is encoded anew.
+    /// Returns to the first byte without an outcome: a batch that was encoded but not written is encoded again.
     @inline(__always)
     mutating func begin() {
         guard ahead.place.position != done.place.position else { return }
@@ -83,9 +85,9 @@ struct StreamReader {
         tally = Tally()
     }
 
-    /// Encodes on, until `limit` events, the ring's end, bytes that are not typed or, if asked for, a barcode's end.
+    /// Encodes bytes until `limit` events, the ring's end, bytes that are not typed or, if requested, a barcode's end.
     ///
-    /// Bytes that are refused are counted at once where they come first.
+    /// Refused bytes are counted immediately if no encoded bytes precede them.
     @inline(__always)
     mutating func encode(
         _ batch: inout EventBatch,
@@ -99,7 +101,7 @@ struct StreamReader {
         batch.clear()
         capsLock = conditions.capsLock
         lineFeedTime = conditions.gate.lineFeedTime
-        // Sound: the table, and so its rows, live for the call.
+        // Sound: the table, and thus its rows, is alive during the call.
         let rules = unsafe EventBatch.Rules(
             table,
             limit: limit,
@@ -134,8 +136,9 @@ struct StreamReader {
         return end ?? .exhausted
     }
 
-    /// Types the next bytes of a chunk, those of an old one barcode by barcode: the first may have been begun, and the next
-    /// is too old.
+    /// Types the next bytes of a chunk.
+    ///
+    /// Those of a stale chunk are typed barcode by barcode: the first may be in progress, and the next is too old.
     @inline(never)
     private mutating func typeBarcode(
         _ batch: inout EventBatch,
@@ -166,7 +169,7 @@ struct StreamReader {
         _ = encode(&batch, &consumer, table, ledger, limit: limit, stopAtBarcodeEnd: false, conditions)
     }
 
-    /// Counts what became of everything encoded, and gives it back to the ring.
+    /// Counts the outcome of all encoded bytes, and releases them to the ring.
     @inline(__always)
     mutating func settle(_ consumer: inout ByteRing.Consumer, _ ledger: Ledger) {
         ledger.add(tally.typed, to: .typed)
@@ -180,7 +183,7 @@ struct StreamReader {
         consumer.release(through: position)
     }
 
-    /// Counts what became of everything encoded where only the first keystrokes have left: the others' bytes are lost.
+    /// Counts the outcome of all encoded bytes if only the first keystrokes were written; the other bytes are lost.
     @inline(never)
     mutating func settle(
         _ consumer: inout ByteRing.Consumer,
@@ -191,7 +194,7 @@ struct StreamReader {
     ) {
         let (all, allTally) = (ahead, tally)
         begin()
-        // None of these bytes is refused: they were encoded before, when they were not.
+        // None of these bytes is refused now, because none was refused when they were first encoded.
         let open = Typist.Conditions(
             now: 0,
             maximumAge: Int64.max,
@@ -218,10 +221,10 @@ struct StreamReader {
         settle(&consumer, ledger)
     }
 
-    /// True where nothing is between `done` and here.
+    /// True if there are no bytes between `done` and `ahead`.
     private var isNothingEncoded: Bool { tally.taken == 0 }
 
-    /// Advances to the next byte; false where the ring has no more.
+    /// Advances to the next byte; returns false if the ring has no more.
     @inline(__always)
     private mutating func findBytes(_ consumer: inout ByteRing.Consumer) -> Bool {
         guard ahead.place.remaining == 0 else { return true }
@@ -231,8 +234,10 @@ struct StreamReader {
         return true
     }
 
-    /// True where the next bytes are typed whatever was before them: they are neither refused nor old, no line feed of a
-    /// carriage return is among them, and no lost bytes are to be reported.
+    /// Returns true if the next bytes are typed regardless of the bytes before them.
+    ///
+    /// They are then neither refused nor stale, do not begin with the line feed of a carriage return, and do not follow
+    /// lost bytes that must be reported.
     @inline(__always)
     private func isPlain(
         _ consumer: borrowing ByteRing.Consumer,
@@ -248,11 +253,11 @@ struct StreamReader {
         return !(keepsLines && chunk.followsMissingBytes)
     }
 
-    /// What becomes of the next bytes where they are not plain.
+    /// Result of `look` at the next bytes, which are not plain.
     private enum Look {
-        /// They were absorbed or refused, and counted.
+        /// The bytes were absorbed or refused, and counted.
         case taken
-        /// They wait until the encoded ones have left.
+        /// The bytes wait until the encoded ones are written.
         case later
         case typed
     }
@@ -274,8 +279,8 @@ struct StreamReader {
         if isLineEnd, ahead.outcome != .none, isFollowed(consumer) {
             ahead.last = ByteTable.lineFeed
             ahead.place.advance(1)
-            // A carriage return that was not typed has its outcome already, so nothing is between `done` and here. Where
-            // lines are kept, it has, too, and its line feed is not the next line's.
+            // A carriage return that was not typed already has its outcome, so there is nothing between `done` and
+            // `ahead`. With `keepsLines`, so does a typed one, and its line feed is not part of the next line.
             switch ahead.outcome {
             case .typed where !keepsLines:
                 tally.taken &+= 1
@@ -300,7 +305,7 @@ struct StreamReader {
         return .taken
     }
 
-    /// The reason why the next bytes are not typed; nil where they are.
+    /// Returns the reason why the next bytes are not typed; nil if they are typed.
     private func refusal(_ conditions: Typist.Conditions, _ table: CompiledTable) -> Ledger.Fate? {
         let chunk = ahead.place.chunk
         if let fate = conditions.gate.refusal(epoch: chunk.epoch, received: chunk.received) { return fate }
@@ -309,7 +314,7 @@ struct StreamReader {
         return nil
     }
 
-    /// True where the next byte is the first of a barcode.
+    /// Returns true if the next byte is the first of a barcode.
     private func beginsBarcode(_ table: CompiledTable) -> Bool {
         let (chunk, before) = (ahead.place.chunk, ahead.before)
         return ahead.outcome == .none || table.endsBarcode(ahead.last)
@@ -317,7 +322,7 @@ struct StreamReader {
                 && (chunk.epoch != before.epoch || chunk.received &- before.received > Self.barcodeGap)
     }
 
-    /// Takes the bytes that the encoder took of `input`.
+    /// Advances past the bytes of `input` that the encoder consumed, and counts them.
     @inline(__always)
     private mutating func take(_ run: EventBatch.Run, of input: Span<UInt8>) {
         guard run.taken > 0 else { return }
@@ -329,7 +334,7 @@ struct StreamReader {
         if run.rejected != 0 { tally.rejected &+= run.rejected }
     }
 
-    /// True where the next byte is the line feed of the carriage return before it.
+    /// Returns true if the next byte is the line feed of the carriage return before it.
     private func isFollowed(_ consumer: borrowing ByteRing.Consumer) -> Bool {
         let byte = ahead.place.bytes(of: consumer)[0]
         guard ahead.place.isAtChunkStart else { return byte == ByteTable.lineFeed }
@@ -337,7 +342,7 @@ struct StreamReader {
             .isFollowed(by: byte, of: ahead.place.chunk, within: lineFeedTime)
     }
 
-    /// Counts bytes that were taken and are not typed, and gives them back to the ring.
+    /// Counts consumed bytes that are not typed, and releases them to the ring.
     private mutating func refused(
         _ count: Int,
         _ fate: Ledger.Fate,

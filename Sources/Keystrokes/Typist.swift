@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The typing thread's engine: takes bytes from the ring, and says which events to write, and when.
+/// Engine of the typing thread: reads bytes from the ring, and decides which events to write, and when.
 ///
-/// It performs nothing itself: the caller calls `next`, does what it says, reports with `commit` or `fail`, and calls
-/// `next` again.
+/// It performs no I/O: the caller calls `next`, performs the returned step, reports the result with `commit` or `fail`,
+/// and calls `next` again.
 ///
 ///     while running {
 ///         switch typist.next(now: clock()) {
@@ -13,35 +13,35 @@
 ///         }
 ///     }
 ///
-/// A reader says what the bytes are and what becomes of them, the pacer says when keys may leave, and this type joins the
-/// two. In stream mode (`StreamReader`) bytes are read in place, and a barcode is what waits up to and with the first
-/// Enter or Tab. In scan mode (`BarcodeFramer`) nothing is typed before a barcode is whole and found good (D-2, X-12).
+/// `StreamReader` or `BarcodeFramer` determines which bytes are typed and counts their outcomes, the pacer determines
+/// when keys may be written, and this type connects the two. In stream mode (`StreamReader`), bytes are read in place,
+/// and a barcode is the waiting text up to and including the first Enter or Tab. In scan mode (`BarcodeFramer`),
+/// nothing is typed before a barcode is complete and accepted (D-2, X-12).
 ///
-/// A barcode that is whole and fits the pacer's window leaves in one write; any other leaves keystroke by keystroke,
-/// from its first key on. Text that waits without an end may be the beginning of a barcode: it leaves at once only
-/// where what may follow could do so within the longest gap.
+/// A complete barcode that fits into the pacer's window is written at once; any other is written keystroke by
+/// keystroke, from its first key on. Waiting text without an end may be the beginning of a barcode: it is written at
+/// once only if its continuation could follow within `Pace.longestGap`.
 public struct Typist: ~Copyable {
-    /// The next thing that the caller has to do.
+    /// Next action of the caller.
     public enum Step: Equatable, Sendable {
         /// Write `output` in one write, then call `commit` or `fail`.
         case write
-        /// Call `next` again at this time, in nanoseconds, or after; sooner when the feed says that the typist must be
-        /// woken.
+        /// Call `next` again at or after this time, in nanoseconds, or earlier if the feed requests a wake-up.
         case wait(until: Int64)
-        /// Nothing waits: call `next` again when the feed says that the typist must be woken.
+        /// Nothing to type: call `next` again when the feed requests a wake-up.
         case sleep
     }
 
-    /// How long nothing can be typed before what waits is no longer begun, unless told otherwise, in nanoseconds.
+    /// Default maximum age, in nanoseconds: a barcode that waited longer while nothing could be typed is not begun.
     public static let defaultMaximumAge: Int64 = 5_000_000_000
 
     private var consumer: ByteRing.Consumer
     private let table: CompiledTable
     private var pacer: Pacer
-    /// Facts of the pacer that every write needs: kept here, because to ask the pacer copies its two kilobytes.
+    /// Properties of the pacer that every write needs; copied, because a call to the pacer copies its two kilobytes.
     private let isUnlimited: Bool
     private let isSpread: Bool
-    /// Whether no write has more than one barcode: lines go to another end than a keyboard.
+    /// True if a write has at most one barcode, because the lines go to an output other than the keyboard.
     private let keepsLines: Bool
     private let leadsModifiers: Bool
     private let maximumAge: Int64
@@ -49,36 +49,36 @@ public struct Typist: ~Copyable {
     private let light: CapsLockLight?
     private let ledger: Ledger
 
-    /// The bytes in stream mode; not used where there are `barcodes`.
+    /// Parser of the bytes in stream mode; unused if there are `barcodes`.
     private var stream: StreamReader
-    /// The bytes in scan mode; nil in stream mode.
+    /// Parser of the bytes in scan mode; nil in stream mode.
     private let barcodes: BarcodeFramer?
     private var batch = EventBatch()
-    /// The bytes of `batch` that have left, and those that leave in the next write, from the first on.
+    /// End of the part of `batch` already written, and end of the part in the next write, in bytes.
     private var written = 0
     private var due = 0
-    /// True from `next` answering `write` to the report.
+    /// True after `next` has returned `write`, until the caller reports the result.
     private var isWriting = false
-    /// Why the batch ends where it does.
+    /// Reason why the batch ends where it does.
     private var end = End.exhausted
-    /// True from a paced keystroke to the end of its barcode.
+    /// True from the first paced keystroke of a barcode to the end of the barcode.
     private var isPacing = false
     private var lastKeystroke = Int64.min
-    /// True while the feed was told that the typist must be woken.
+    /// True while the feed is asked to wake the typist.
     private var isDrowsy = false
-    /// The time since which the caller could have called; the typist has not typed for as long.
+    /// Last time at which the typist was called or known to be busy; it has been idle since then.
     private var free = Int64.min / 2
-    /// What was received before it has waited for too long while nothing could be typed.
+    /// Time before which received bytes are stale: they waited for too long while nothing could be typed.
     private var staleBefore = Int64.min
 
-    /// An engine that types what `consumer` reads, whole barcodes by `barcodes`, or as a stream where that is nil.
+    /// Creates an engine that types the bytes of `consumer`: as barcodes by `barcodes`, or as a stream if it is nil.
     ///
-    /// `maximumAge` is in nanoseconds; nil types bytes of any age. What has waited for longer while nobody called the
-    /// typist, because there was no keyboard or because process or machine slept, is dropped; what waits behind other
-    /// bytes that are being typed is not, however long that takes (D-1a). It is asked at a barcode's first byte, for the
-    /// barcode as a whole: one that was begun is finished, and one that is too old is dropped to its end. `light` tells
-    /// whether CapsLock is on, asked anew for every write; nil types as if it were off. With `keepsLines`, no write has
-    /// more than one barcode.
+    /// `maximumAge` is in nanoseconds; nil types bytes of any age. Bytes are dropped if they waited longer while nobody
+    /// called the typist, because there was no keyboard, or because the process or the machine slept. Bytes that wait
+    /// behind others being typed are not dropped, however long that takes (D-1a). The age is checked at the first byte
+    /// of a barcode for the whole barcode: a barcode in progress is finished, and an expired one is dropped to its end.
+    /// `light` is the CapsLock state, which is read again for every write; nil assumes that CapsLock is off. With
+    /// `keepsLines`, no write contains more than one barcode.
     public init(
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,
@@ -106,31 +106,33 @@ public struct Typist: ~Copyable {
         self.ledger = ledger
     }
 
-    /// The events to write, after `next` asked for it.
+    /// Events to write after `next` has returned `write`.
     public var output: RawSpan {
         @_lifetime(borrow self)
         borrowing get { batch.bytes.extracting(written..<due) }
     }
 
-    /// The number of events in `output`.
+    /// Number of events in `output`.
     public var outputEvents: Int { (due &- written) / InputEvent.size }
 
-    /// True where `output` ends with a barcode's last key.
+    /// True if `output` ends with the last key of a barcode.
     public var endsBarcode: Bool { end == .barcodeEnd }
 
-    /// True where `output` ends a line though no Enter is in it: the whole barcode of scan mode.
+    /// True if `output` ends a line even without an Enter, because it ends a whole barcode in scan mode.
     public var endsWhole: Bool { barcodes != nil && endsBarcode }
 
-    /// The received bytes whose keystrokes have left.
+    /// Number of received bytes whose keystrokes the device has accepted.
     public var handedOver: UInt64 { ledger.handedOver }
 
-    /// Whether bytes before those of `output` were lost for want of room; asked once.
+    /// Returns true if bytes before those of `output` were lost, and clears that mark.
     public mutating func takeMissingMark() -> Bool { stream.takeMissingMark() }
 
-    /// Takes note that the typist was not forgotten: at `now`, another one types on its keyboard, or it waits for a reader.
+    /// Marks the typist as busy until `now`, so that waiting bytes do not expire.
+    ///
+    /// To be called while another typist uses its keyboard, or while it waits for a slow output.
     public mutating func attend(now: Int64) { free = max(free, now) }
 
-    /// Says what to do at `now`, in nanoseconds of a clock that goes on while the machine sleeps.
+    /// Returns the next step at `now`, in nanoseconds of a clock that keeps running while the machine sleeps.
     public mutating func next(now: Int64) -> Step {
         called(now)
         if isWriting { return .write }
@@ -138,14 +140,14 @@ public struct Typist: ~Copyable {
             consumer.stayAwake()
             isDrowsy = false
         }
-        // A keystroke whose press has left is finished whatever holds now.
+        // A keystroke whose press was written is finished under all conditions.
         if written == 0, let step = choose(now) { return step }
         if isPacing, let time = pacedTime(after: now) { return .wait(until: time) }
         isWriting = true
         return .write
     }
 
-    /// The time of the next paced keystroke; nil where it may leave now.
+    /// Returns the time of the next paced keystroke; nil if it may be written now.
     @inline(never)
     private mutating func pacedTime(after now: Int64) -> Int64? {
         let time = pacer.pacedTime(forEvents: outputEvents, now: now)
@@ -154,7 +156,7 @@ public struct Typist: ~Copyable {
         return time
     }
 
-    /// Takes note that the device took all of `output`; `now` is the time after the write.
+    /// Records that the device accepted all of `output`; `now` is the time after the write.
     public mutating func commit(now: Int64) {
         guard isWriting else { return }
         called(now)
@@ -169,17 +171,17 @@ public struct Typist: ~Copyable {
         }
     }
 
-    /// Tells the pacer of `output`.
+    /// Reports `output` to the pacer.
     @inline(never)
     private mutating func record(_ now: Int64) {
         let part = batch.part(written / InputEvent.size, due / InputEvent.size)
         pacer.record(events: outputEvents, now: now, part)
     }
 
-    /// Takes note that the device took only the first `events` of `output`, or none; `now` is the time after the write.
+    /// Records that the device accepted only the first `events` events; `now` is the time after the write.
     ///
-    /// Bytes whose keystrokes it took whole are typed; the others of this write are lost and not tried again. Keys that the
-    /// part has left down come up when the device goes: the kernel releases them.
+    /// Bytes whose keystrokes were accepted completely count as typed; the other bytes of this write are lost and are
+    /// not retried. The kernel releases keys that are still down when the device is removed.
     public mutating func fail(acceptedEvents events: Int, now: Int64) {
         guard isWriting else { return }
         isWriting = false
@@ -191,17 +193,17 @@ public struct Typist: ~Copyable {
 }
 
 extension Typist {
-    /// Why encoding stopped.
+    /// Reason why encoding stopped.
     enum End {
-        /// Nothing more waits, or what follows is not typed.
+        /// Nothing more is waiting, or the next bytes are not typed.
         case exhausted
         /// The next keystroke does not fit.
         case full
-        /// A barcode's last key is in.
+        /// The last key of a barcode is encoded.
         case barcodeEnd
     }
 
-    /// The conditions of one call of `next`.
+    /// Conditions for one call of `next`.
     struct Conditions {
         var now: Int64
         var maximumAge: Int64
@@ -209,18 +211,18 @@ extension Typist {
         var gate: Gate.State
         var capsLock: Bool
 
-        /// What was received after this time is neither gated nor too old.
+        /// Time after which received bytes are neither gated nor too old.
         var border: Int64 { max(gate.refusedThrough, staleBefore == .min ? .min : staleBefore &- 1) }
     }
 
-    /// Takes note of a call: where the last one was too long ago, what has waited since before is stale.
+    /// Records a call; after an idle time longer than `maximumAge`, bytes that are older than that become stale.
     @inline(__always)
     private mutating func called(_ now: Int64) {
         if now &- free > maximumAge { staleBefore = max(staleBefore, now &- maximumAge) }
         free = max(free, now)
     }
 
-    /// Fills the batch with what is to be written; the step to answer where that is nothing.
+    /// Fills the batch with the next write; returns the step for the caller if there is nothing to write.
     @inline(__always)
     private mutating func choose(_ now: Int64) -> Step? {
         if let barcodes {
@@ -273,7 +275,7 @@ extension Typist {
         }
     }
 
-    /// Encodes a whole barcode at once, all that waits where nothing is paced, or one keystroke.
+    /// Encodes a whole barcode, all waiting bytes if pacing is off, or one keystroke.
     @inline(__always)
     private mutating func chooseOfStream(_ conditions: Conditions) {
         let limit = firstLimit(conditions.now)
@@ -295,7 +297,8 @@ extension Typist {
         )
     }
 
-    /// The most events to encode: all where nothing is paced, what the pacer allows for a whole barcode, or one keystroke's.
+    /// Returns the maximum number of events to encode: a full batch if pacing is off, the pacer's allowance for a whole
+    /// barcode, or one keystroke.
     @inline(__always)
     private mutating func firstLimit(_ now: Int64) -> Int {
         isUnlimited ? EventBatch.capacity : pacedLimit(now)
@@ -310,7 +313,7 @@ extension Typist {
         return isPacing ? EventBatch.oneByte : pacer.allowance(now: now)
     }
 
-    /// True where what was encoded with that limit is written; else one keystroke is to be encoded in its place.
+    /// Returns true if the batch encoded with this limit is to be written; otherwise, one keystroke must replace it.
     @inline(__always)
     private mutating func isChosen(_ limit: Int, _ now: Int64) -> Bool {
         isUnlimited || limit == EventBatch.oneByte || isWhole(now)
@@ -326,14 +329,14 @@ extension Typist {
         return false
     }
 
-    /// Counts what became of the bytes that the batch stands for, all of which has left, and gives them back to the ring.
+    /// Counts the outcome of the bytes of a completely written batch; in stream mode, also releases them to the ring.
     private mutating func settle() {
         if let barcodes { barcodes.settle(ledger) } else { stream.settle(&consumer, ledger) }
     }
 
-    /// Counts what became of the bytes that the batch stands for, of which only the first `keystrokes` have left.
+    /// Counts the outcome of the bytes of a batch of which only the first `keystrokes` keystrokes were written.
     private mutating func settle(typing keystrokes: Int) {
-        // Worked out again from the same bytes, one keystroke at a time, so that absorbed line feeds go with their Enter.
+        // Encoded again from the same bytes by single keystrokes, so that absorbed line feeds count with their Enter.
         if let barcodes {
             barcodes.settle(ledger, &batch, typing: keystrokes)
         } else {
@@ -348,7 +351,7 @@ extension Typist {
         batch.clear()
     }
 
-    /// Puts the next write's end to the batch's end, or to the next report where keystrokes are spread out.
+    /// Sets the end of the next write: the end of the batch, or the next report if keystrokes are spread out.
     @inline(__always)
     private mutating func cut() {
         due = batch.byteCount

@@ -2,37 +2,36 @@
 
 package import Configuration
 
-/// Commands to a connected device, strictly one after another, each with its reply and its time-out (BT-6), as a pure
-/// state machine.
+/// Queue of commands to a connected device, executed one after another, each with its reply and its time-out (BT-6).
 ///
-/// The bytes of a reply are taken out of what the device sends; all others are handed back in their order. Bytes that may
-/// begin a reply are kept until more bytes or the time-out decide it.
+/// A pure state machine. The bytes of a reply are removed from the received bytes; all others are returned in order.
+/// Bytes that may begin a reply are held until more bytes, or the time-out, decide the match.
 package struct CommandQueue: Sendable {
-    /// The most commands at a time, the one under way among them.
+    /// Maximum number of commands, including the current one.
     package static let mostCommands = 32
 
     package enum Outcome: Equatable, Sendable {
-        /// These bytes are the reply; none for a command that expects none.
+        /// The bytes of the reply; empty for a command that expects none.
         case answered([UInt8])
-        /// The last attempt had no reply in time.
+        /// No reply to the last attempt came in time.
         case unanswered
         case notWritten
         /// The link ended, before or after the command was written.
         case lost(isWritten: Bool)
     }
 
-    /// The end of the command with that number.
+    /// Outcome of the command with that number.
     package struct End: Equatable, Sendable {
         package var number: UInt64
         package var outcome: Outcome
     }
 
-    /// The steps that the owner has to take, in this order.
+    /// Steps that the owner must take, in this order.
     package struct Steps: Equatable, Sendable {
-        /// Bytes of the device that are no reply.
+        /// Received bytes that belong to no reply.
         package var others: [UInt8] = []
         package var ends: [End] = []
-        /// Bytes to write; `written` or `notWritten` is to be called then.
+        /// Bytes to write; the owner must then call `written` or `notWritten`.
         package var write: [UInt8]?
     }
 
@@ -52,13 +51,13 @@ package struct CommandQueue: Sendable {
 
     package init() {}
 
-    /// True while a reply is waited for: what the device sends is to be passed to `receive`.
+    /// True while a reply is awaited, when received bytes must be passed to `receive`.
     package var isAwaiting: Bool { running.map { $0.command.expect != nil && $0.reply == nil } ?? false }
 
-    /// When `handleDeadline` wants to be called; nil while no reply is waited for.
+    /// Time at which `handleDeadline` must be called; nil while no reply is awaited.
     package var deadline: Duration? { isAwaiting ? running?.deadline : nil }
 
-    /// Adds a command; nil where as many wait as may.
+    /// Adds a command; returns nil if the queue is full.
     package mutating func add(_ command: ChatScript.Command, now: Duration) -> (number: UInt64, steps: Steps)? {
         guard waiting.count + (running == nil ? 0 : 1) < Self.mostCommands else { return nil }
         lastNumber &+= 1
@@ -118,7 +117,8 @@ package struct CommandQueue: Sendable {
         return steps
     }
 
-    /// The link has ended, and with it every command: their ends in the order of the commands, and the bytes that were kept.
+    /// Ends all commands because the link has ended; returns their outcomes in the order of the commands, and the held
+    /// bytes.
     package mutating func removeAll() -> Steps {
         var steps = Steps()
         if let running {

@@ -5,18 +5,18 @@ package import Configuration
 import Devices
 import LinuxIO
 
-/// The one link of the wedge on the event loop, from the attempt to its end.
+/// The single link of the wedge on the event loop, from the attempt to its end.
 ///
-/// Each link has a number, its epoch, from 1 on; values of a link that was closed are never passed on (BT-9). To be used
-/// on the loop's thread.
+/// Each link has a number, its epoch, starting at 1; values of a closed link are never passed on (BT-9). To be used on
+/// the loop's thread.
 package final class DeviceLink {
     package enum Event {
         case ready
-        /// The device answers, but offers nothing that can be used.
+        /// The device answers, but has no usable service or characteristic.
         case unsupported(LinkSetup.Lack)
-        /// The link is gone, or did not come about.
+        /// The link was lost, or could not be established or set up.
         case failed(Failure)
-        /// The device has not proved that it is the paired one, or the link is not as secure any more.
+        /// The device has not authenticated as the paired one, or the link is no longer secure enough.
         case notSecured
     }
 
@@ -32,23 +32,23 @@ package final class DeviceLink {
     }
 
     package var onEvent: ((Event) -> Void)?
-    /// Takes each value of the profile's characteristic, in place.
+    /// Handler for the values of the profile's characteristic, which are passed without a copy.
     package var onValue: ((Span<UInt8>, _ isFromOpenDevice: Bool) -> Void)?
-    /// Told of the timing of a new link, nil where that is not known, and of each change.
+    /// Handler for the timing of a new link, nil if it is unknown, and for each change.
     package var onTiming: ((ConnectionTiming?) -> Void)?
-    /// Told before the first value behind packets that the kernel has dropped.
+    /// Handler that is called before the first value after packets that the kernel has dropped.
     package var onGap: (() -> Void)?
-    /// Told of the profile that a device is found to have, before its first value; nil as a link begins.
+    /// Handler for the profile found on the device, called before its first value; nil when a link begins.
     package var onProfile: ((Profile?) -> Void)?
 
     package private(set) var epoch: UInt32 = 0
     package private(set) var device: DeviceAddress?
     private var received = ValueCounts()
-    /// The time when the link became ready, and the values of the characteristic before it; nil without such a link.
+    /// Time when the link became ready, and the notifications counted before it; nil while no link is ready.
     private var beginning: (time: Duration, notifications: UInt64)?
-    /// The security without which nothing of the link is taken.
+    /// Security level without which nothing is accepted from the link.
     package private(set) var required = GATTLinkSecurity.Level.none
-    /// True once a value came that was not secure: the link ends, and no other value of it is taken.
+    /// True once an insufficiently secured value arrived: the link is being ended, and its further values are refused.
     private var isRefused = false
     package private(set) var counts = LinkCounts()
 
@@ -60,17 +60,17 @@ package final class DeviceLink {
     private var setup: LinkSetup {
         didSet { wanted = commands.isAwaiting ? nil : setup.wanted }
     }
-    /// The commands to the device that were asked for since it is connected (BT-6).
+    /// Pending commands to the connected device (BT-6).
     private var commands = CommandQueue() {
         didSet { wanted = commands.isAwaiting ? nil : setup.wanted }
     }
     private var commandEnds: [UInt64: (CommandQueue.Outcome) -> Void] = [:]
-    /// The procedure by which the command under way is written; nil where none is outstanding.
+    /// Procedure that writes the current command; nil if none is outstanding.
     private var commandProcedure: GATTClient.ProcedureID?
     private let commandTimer = LoopTimer()
-    /// The handle whose values are typed; nil while a reply is waited for; a copy, at hand for each value.
+    /// Handle whose values are typed, cached for the hot path; nil while a reply is awaited.
     private var wanted: AttributeHandle?
-    /// Called when no end of a link is waited for any more.
+    /// Completions of `close`, called when no closing is pending any more.
     private var closers: [() -> Void] = []
     private var closings = 0
     private let replyTimer = LoopTimer()
@@ -90,7 +90,7 @@ package final class DeviceLink {
         return values
     }
 
-    /// The link that stands, as `status` has it; nil where none is ready.
+    /// Facts about the current link, for `status`; nil if no link is ready.
     package var facts: LinkFacts? {
         guard let link, let beginning else { return nil }
         return LinkFacts(
@@ -102,9 +102,9 @@ package final class DeviceLink {
         )
     }
 
-    /// Connects, and readies the link; an earlier one must be closed.
+    /// Connects to a device and sets up the link; an earlier link must be closed.
     ///
-    /// Nothing is asked of the device, or taken from it, before the link has the `required` security.
+    /// Nothing is requested from the device, or accepted from it, before the link has the `required` security.
     package func open(_ device: DeviceAddress, timeout: Duration, requiring required: GATTLinkSecurity.Level = .none) {
         epoch &+= 1
         self.device = device
@@ -114,12 +114,12 @@ package final class DeviceLink {
         driver.open(device, .once(timeout), requiring: required)
     }
 
-    /// Takes note that the link is about to be closed because of what its device sends.
+    /// Records a flood by the device as the reason for the coming end of the link.
     package func noteFlood() { counts.end(.flooded) }
 
     package func noteAdapterLoss() { counts.end(.withAdapter) }
 
-    /// Ends the link or the attempt; `completion` is called, later, when there is none any more.
+    /// Ends the link or the attempt; calls `completion` asynchronously when it has ended.
     package func close(completion: @escaping () -> Void) {
         counts.end(.endedHere)
         replyTimer.cancel()
@@ -135,10 +135,10 @@ package final class DeviceLink {
         driver.close(completion: finish)
     }
 
-    /// The profile that the device was found to have; nil before that, and without a link.
+    /// Profile found on the device; nil before that, and without a link.
     package var profile: Profile? { link == nil ? nil : setup.profile }
 
-    /// Sends bytes to the device, through the profile's characteristic for that; no answer tells that they arrived.
+    /// Sends bytes to the device through the profile's output characteristic, without confirmation of their arrival.
     package func send(_ bytes: [UInt8]) throws(SendError) {
         guard let link else { throw .noLink }
         guard let output = setup.output else { throw .noCharacteristic }
@@ -148,7 +148,7 @@ package final class DeviceLink {
         }
     }
 
-    /// Writes a command to the device when those before it have ended; false where too many wait.
+    /// Writes a command to the device after the earlier commands have ended; returns false if too many are waiting.
     ///
     /// `completion` is called once, at the latest when the link ends.
     package func ask(_ command: ChatScript.Command, completion: @escaping (CommandQueue.Outcome) -> Void) -> Bool {
@@ -158,7 +158,7 @@ package final class DeviceLink {
         return true
     }
 
-    /// The adapter is gone, and with it what was waited for.
+    /// Completes all pending closings after the loss of the adapter.
     package func abandon() {
         closings = 0
         closed()
@@ -170,7 +170,7 @@ package final class DeviceLink {
         for caller in callers { caller() }
     }
 
-    /// Demands what the profile does of which the device was found to be; false where the link is not that secure.
+    /// Raises the required security to that of the profile; returns false if the link does not have it.
     private func demand(_ level: GATTLinkSecurity.Level) -> Bool {
         guard level > required else { return true }
         required = level
@@ -196,7 +196,7 @@ package final class DeviceLink {
             link.onTiming = { [unowned self] timing in onTiming?(timing) }
             onTiming?(link.timing)
             // The device chooses whether it notifies or indicates (D-36).
-            // The hot path begins: one comparison, and on to the keyboard's ring.
+            // Start of the hot path: one comparison, then the keyboard's ring.
             link.onValue = { [unowned self] handle, _, value in
                 if required > .none, isRefused || !isSecured { return refuseValue() }
                 guard handle == wanted else { return takeReply(value, from: handle) }
@@ -211,7 +211,7 @@ package final class DeviceLink {
             guard let link else { return }
             progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         case .notSecured: onEvent?(.notSecured)
-        // Whoever uses the adapter hears of its loss.
+        // `AdapterCore` reports the loss of the adapter.
         case .failed(.adapterLost) where link == nil: break
         case .failed(let failure):
             if link != nil { counts.end(LinkCounts.End(failure)) }
@@ -231,14 +231,14 @@ package final class DeviceLink {
         case .ready:
             counts.begin()
             beginning = (MonotonicClock.now, received.notifications)
-            // The first `status` is to know the signal's strength.
+            // Queries the link quality now, so that the first `status` includes the signal strength.
             if let device { _ = radio.adapter?.quality(of: device) }
             let earlyBytes = setup.earlyBytes
             onEvent?(.ready)
             if !earlyBytes.isEmpty, link != nil { onValue?(earlyBytes.span, required == .none) }
         case .refused(let failure): onEvent?(.failed(.handshake(failure)))
         case .unsupported(let lack): onEvent?(.unsupported(lack))
-        // A bearer that failed closes the link, which is reported then.
+        // A failed bearer closes the link, which is reported separately.
         case .failed(.bearer): break
         case .failed(let error):
             let isEncrypted = required > .none && isSecured
@@ -246,7 +246,7 @@ package final class DeviceLink {
         }
     }
 
-    /// Hands what the device says during its profile's handshake to that, and later to the command under way.
+    /// Passes a value to the command that awaits a reply or to the profile's handshake; otherwise, counts it as stray.
     private func takeReply(_ value: Span<UInt8>, from handle: AttributeHandle) {
         if commands.isAwaiting, handle == setup.wanted {
             return take(commands.receive([UInt8](copying: value), now: MonotonicClock.now))
@@ -283,7 +283,7 @@ package final class DeviceLink {
         }
     }
 
-    /// Writes a command; nil where its end comes as an event.
+    /// Writes a command; returns nil if its completion arrives as an event.
     private func write(_ bytes: [UInt8]) -> CommandQueue.Steps? {
         guard let link, let output = setup.output, output.isWritable else {
             return commands.notWritten(now: MonotonicClock.now)
@@ -308,7 +308,7 @@ package final class DeviceLink {
         commandProcedure = nil
         switch result {
         case .success: take(commands.written(now: MonotonicClock.now))
-        // A bearer that failed closes the link, which ends the commands.
+        // A failed bearer closes the link, which ends the commands.
         case .failure(.bearer): break
         case .failure: take(commands.notWritten(now: MonotonicClock.now))
         }
@@ -326,30 +326,30 @@ package final class DeviceLink {
     }
 }
 
-/// The limit of what one link may lose because its device sends more than can be typed.
+/// Limit on the bytes that one link may lose because its device sends more than can be typed.
 ///
-/// The loss is limited and not the rate: what a scanner of an inventory sends from its memory, as fast as the radio
-/// carries it, is typed from the ring or lost once, and is an end in itself (D-1a). Only a device that goes on has a fault,
-/// and would keep others' keys waiting for good.
+/// The limit applies to the loss, not to the rate: when an inventory scanner sends its memory as fast as the radio
+/// allows, the bytes are typed from the ring or lost once, and the burst ends by itself (D-1a). Only a device that
+/// continues has a fault, and would delay the keys of clients indefinitely.
 package struct FloodLimit {
-    /// The most bytes that a link may lose: some 18,000 barcodes beyond those that the ring holds.
+    /// Maximum number of bytes that a link may lose: about 18,000 barcodes beyond those that the ring holds.
     package static let bytes: UInt64 = 1 << 18
 
     private var base: UInt64 = 0
-    /// The count of lost bytes above which the link is ended.
+    /// Number of lost bytes above which the link is ended.
     private var border = UInt64.max
 
     package init() {}
 
-    /// Begins a link, at this count of lost bytes.
+    /// Starts a new link at the current number of lost bytes.
     ///
-    /// An end that waits for its readers fills the ring by itself, whatever the device does: there is no limit then.
+    /// An output that waits for its clients fills the ring whatever the device sends, so no limit applies to it.
     package mutating func begin(at lost: UInt64, isPatient: Bool) {
         base = lost
         border = isPatient ? .max : lost &+ Self.bytes
     }
 
-    /// The bytes that the link has lost, where they are too many; nil where they are not, or were reported.
+    /// Returns the number of bytes that the link has lost, once per link, if it exceeds the limit; otherwise nil.
     package mutating func check(_ lost: UInt64) -> UInt64? {
         guard lost > border else { return nil }
         border = .max

@@ -3,17 +3,18 @@
 package import BluetoothLE
 import Configuration
 
-/// From a link that is ready to what was asked of a device's attributes: all of them, or one read, written or subscribed to.
+/// State machine for one request on a ready link: listing all attributes of a device, or reading, writing or
+/// subscribing.
 ///
-/// A pure state machine over the client. Whatever the device does, it ends within the limits of attributes and time.
+/// It is pure and works on the client. Limits on attributes and time end it whatever the device does.
 package struct GATTBrowser: Sendable {
     package enum Task: Equatable, Sendable {
         /// Discover the services, characteristics and descriptors.
         case tree
-        /// The value of an attribute, or of all of a type.
+        /// Read the value of an attribute, or the values of all attributes of a type.
         case read(GATTTarget)
         case write(GATTTarget, [UInt8], withResponse: Bool)
-        /// The values that a characteristic sends.
+        /// Subscribe to the values of a characteristic.
         case subscribe(GATTTarget)
     }
 
@@ -21,16 +22,15 @@ package struct GATTBrowser: Sendable {
         case underWay
         /// The services, characteristics and descriptors that the device has.
         case tree(GATTTree)
-        /// The values that were read, whole.
+        /// Complete values that were read.
         case values([ATTPDU.HandleValue])
-        /// The value is written, or has left if no response was asked for.
+        /// The value is written, or has been delivered if no response was requested.
         case written
         /// Values of this characteristic arrive from now on.
         case subscribed(GATTCharacteristic)
         case failed(Failure)
     }
 
-    /// Why it came to nothing.
     package enum Failure: Error, Equatable, Sendable {
         case procedure(GATTError)
         case missing(GATTTarget)
@@ -67,7 +67,7 @@ package struct GATTBrowser: Sendable {
         self.task = task
     }
 
-    /// Whether a value of this handle, notified or indicated, is one of those that were subscribed to (D-36).
+    /// Returns true if the notifications and indications of this handle were subscribed to (D-36).
     package func isWanted(_ handle: AttributeHandle) -> Bool { subscribed?.value == handle }
 
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
@@ -87,7 +87,7 @@ package struct GATTBrowser: Sendable {
         }
     }
 
-    /// Takes the end of a procedure and begins the next.
+    /// Handles the end of a procedure, and begins the next.
     package mutating func handle(_ event: GATTClient.Event, _ client: inout GATTClient, now: Duration) -> Progress {
         guard event.procedure == procedure else { return .underWay }
         guard now - started <= Self.timeLimit else { return .failed(.procedure(.tookTooLong(limit: Self.timeLimit))) }
@@ -164,7 +164,7 @@ package struct GATTBrowser: Sendable {
 
     // MARK: Values
 
-    /// Reads those values again, whole, that a list may have cut.
+    /// Reads in full the values that may be truncated in a Read By Type Response.
     private mutating func nextLongValue(_ client: inout GATTClient, _ now: Duration) -> Progress {
         let longest = min(Int(client.mtu) &- 4, Self.longestListedValue)
         while value < values.count, case .read(.uuid) = task, values[value].value.count < longest { value &+= 1 }
@@ -183,7 +183,7 @@ package struct GATTBrowser: Sendable {
         guard withResponse else {
             return attempt(.settle) { () throws(GATTError) in
                 try client.writeWithoutResponse(bytes, to: handle, now: now)
-                // The service of every device: when its answer comes, all that was sent before has arrived.
+                // Every device has this service: the response shows that all earlier requests have arrived.
                 return try client.discoverPrimaryServices(.genericAccess, now: now)
             }
         }
@@ -221,7 +221,7 @@ package struct GATTBrowser: Sendable {
             case .uuid(let uuid): $0.uuid == uuid
             }
         }
-        // Some devices have one UUID twice, for each direction.
+        // Some devices use the same UUID twice, once for each direction.
         let able = fitting.filter { if case .write = task { $0.isWritable } else { $0.isSubscribable } }
         if !able.isEmpty { fitting = able }
         guard let chosen = fitting.first else { return .failed(.missing(target)) }

@@ -2,7 +2,8 @@
 
 package import BluetoothLE
 
-/// The attributes of a device: its primary services with their characteristics and descriptors, by rising handles.
+/// Attributes of a device: its primary services with their characteristics and descriptors, in ascending order of
+/// handles.
 package struct GATTTree: Equatable, Sendable {
     package struct Characteristic: Equatable, Sendable {
         package var characteristic: GATTCharacteristic
@@ -37,16 +38,17 @@ package struct GATTTree: Equatable, Sendable {
     }
 }
 
-/// An attribute as a user names it.
+/// Attribute as named by the user.
 package enum GATTTarget: Equatable, Sendable {
     case handle(AttributeHandle)
     case uuid(BluetoothUUID)
 
-    /// Reads `0x0012` as a handle (one to four digits), `2A00` or a longer form as a UUID; nil for anything else.
+    /// Parses `0x0012` as a handle (one to four digits), `2A00` or a longer form as a UUID; returns nil for any other
+    /// text.
     package init?(_ text: String) {
         if text.hasPrefix("0x") || text.hasPrefix("0X") {
             let digits = text.dropFirst(2)
-            // Four digits at most, and no sign that the number's own reading would let through.
+            // At most four hexadecimal digits: `UInt16(_:radix:)` alone would also accept a sign.
             guard digits.utf8.count <= 4, digits.allSatisfy(\.isHexDigit), let number = UInt16(digits, radix: 16),
                 number != 0
             else { return nil }
@@ -60,7 +62,7 @@ package enum GATTTarget: Equatable, Sendable {
 }
 
 extension GATTTarget: CustomStringConvertible {
-    /// As it is written on the command line.
+    /// Target in the notation of the command line.
     package var description: String {
         switch self {
         case .handle(let handle): "\(handle)"

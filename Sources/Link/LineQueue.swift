@@ -2,49 +2,49 @@
 
 package import Configuration
 
-/// The lines that wait for one reader, bounded: each is given whole or not at all.
+/// Bounded queue of lines for one output client, each of which is delivered whole or not at all.
 ///
-/// A line may come in parts. One whose beginning is in the queue finds room to its end, because a beginning is taken only
-/// where the longest line has room; one whose beginning was refused or dropped is refused to its end. What the reader has
-/// begun to take is never dropped while the reader stays.
+/// A line may arrive in parts. If its beginning is in the queue, the rest always has room, because a beginning is
+/// accepted only if the longest line has room; if its beginning was refused or dropped, the rest is refused. A line
+/// that the client has begun to receive is never dropped while the client is connected.
 package struct LineQueue {
-    /// The counts of one reader, in received bytes.
+    /// Counts for one client, in received bytes.
     package struct Counts: Equatable, Sendable {
-        /// Bytes of lines that it took.
+        /// Bytes of lines that the client has taken.
         package var delivered: UInt64 = 0
-        /// Bytes of lines that it did not get whole.
+        /// Bytes of lines that the client has not received whole.
         package var missed: UInt64 = 0
 
         package init() {}
     }
 
-    /// The bytes that wait at most.
+    /// Maximum number of waiting bytes.
     package static let capacity = 1 << 16
-    /// The lines, and parts of lines, that wait at most where another is begun.
+    /// Number of waiting lines and parts of lines at which no other line is accepted.
     package static let mostLines = 1 << 12
-    /// The longest line that comes in parts.
+    /// Longest line that arrives in parts, in bytes.
     package static let longestLine = 4096
 
-    /// What the reader took and missed.
+    /// Received bytes that the reader took and missed.
     package private(set) var counts = Counts()
     package private(set) var waiting = 0
 
     private let capacity: Int
     private let dropsOldest: Bool
     private var lines: [OutputLine] = []
-    /// Where the first line is that waits; those before it are gone.
+    /// Index of the first waiting line; the reader has taken those before it.
     private var first = 0
     private var offset = 0
-    /// Whether the line that comes last is in the queue from its beginning on, so far.
+    /// True if all parts so far of the latest line were queued.
     private var isInLine = false
 
-    /// A queue in which nothing waits.
+    /// Creates an empty queue.
     package init(_ policy: SlowReaderPolicy, capacity: Int = capacity) {
         self.capacity = capacity
         dropsOldest = policy == .dropOldest
     }
 
-    /// Whether a line fits without another being dropped.
+    /// Returns true if the line can be queued without dropping another.
     package func fits(_ line: OutputLine) -> Bool {
         guard line.begins else { return true }
         let length = line.ends ? line.bytes.count : max(line.bytes.count, Self.longestLine)
@@ -65,13 +65,13 @@ package struct LineQueue {
         }
     }
 
-    /// Counts a line that comes while there is no reader.
+    /// Counts a line as missed because no client is connected.
     package mutating func refuse(_ line: OutputLine) {
         isInLine = false
         counts.missed &+= UInt64(line.cost)
     }
 
-    /// The first of the bytes that wait, at most that many.
+    /// Returns the first waiting bytes, at most `most` of them.
     package func next(_ most: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         var start = offset
@@ -84,7 +84,7 @@ package struct LineQueue {
         return bytes
     }
 
-    /// Takes note that the reader took the first `count` bytes that wait.
+    /// Removes the first `count` waiting bytes, which the client has taken.
     package mutating func took(_ count: Int) {
         var rest = min(max(0, count), waiting)
         waiting -= rest
@@ -99,14 +99,14 @@ package struct LineQueue {
             line.letGo(isTaken: true)
         }
         offset += rest
-        // Each line is moved once at most for every line that goes.
+        // Amortized, at most one line is moved for each line that is removed.
         if first > lines.count / 2 {
             lines.removeFirst(first)
             first = 0
         }
     }
 
-    /// Lets go of all that waits: the reader has gone.
+    /// Drops all waiting lines, and counts them as missed, because the client is disconnected.
     package mutating func removeAll() {
         let rest = lines[first...]
         lines = []
@@ -114,7 +114,7 @@ package struct LineQueue {
         for line in rest { miss(line) }
     }
 
-    /// Drops the oldest line of which the reader has got nothing; false where there is none.
+    /// Drops the oldest line of which the client has received nothing; returns false if there is none.
     private mutating func dropOldestLine() -> Bool {
         var start = first + (offset > 0 ? 1 : 0)
         while start < lines.count, !lines[start].begins { start += 1 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Notifies lines through a simulated module: whole, in order, and no faster than those who want them take them.
+/// Sender of lines through a simulated module: whole, in order, and no faster than the subscribers accept them.
 ///
-/// A line is asked for only when there is somebody to send it to and room for it, so that whatever the lines come from is
-/// held up and nothing is lost. A line that nobody is left for is sent to the next one from its beginning. To be used on
-/// the loop's thread.
+/// A line is requested only if there is a subscriber with room for it, so that the source of the lines waits and
+/// nothing is lost. If the last subscriber leaves during a line, the line is sent to the next one from its beginning.
+/// To be used on the loop's thread.
 package final class LineSender {
     private let module: SimulatedModule
     private let next: () -> [UInt8]?
@@ -13,12 +13,13 @@ package final class LineSender {
     private var rest: ArraySlice<UInt8> = []
     private var isPumping = false
 
-    /// How many lines were handed over as a whole.
+    /// Number of lines that the module has taken to their end.
     package private(set) var lines = 0
 
-    /// Sends what `next` returns, each line with its end; nil means none now: call `pump` when there is one.
+    /// Creates a sender of the lines that `next` returns, each with its end; after a nil, `pump` must be called for the
+    /// next line.
     ///
-    /// `onSent` hears of each line that the module has taken as a whole.
+    /// `onSent` is called with each line that the module has accepted completely.
     package init(
         _ module: SimulatedModule,
         next: @escaping () -> [UInt8]?,
@@ -30,9 +31,10 @@ package final class LineSender {
         module.onRoom = { [weak self] in self?.pump() }
     }
 
-    /// Sends all that can be sent now; to be called when somebody wants values, and when there is a line again.
+    /// Sends all lines that can be sent now; to be called when a central has subscribed, and when a line is available
+    /// again.
     package func pump() {
-        // A call from `onRoom`, made while the loop below sends: that loop goes on by itself.
+        // `onRoom` may call this method from within the loop below, which then continues by itself.
         guard !isPumping else { return }
         isPumping = true
         defer {

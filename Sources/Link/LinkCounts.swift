@@ -4,27 +4,27 @@ package import BluetoothLE
 import SystemPackage
 package import Texts
 
-/// The links that could be used since the start, and what ended them.
+/// Counts of the links that became ready since the start, and of the reasons for their ends.
 package struct LinkCounts: Equatable, Sendable {
-    /// The reasons for which a link ends.
+    /// Reason for the end of a link.
     package enum End: Int, CaseIterable, Sendable {
         case endedByDevice
-        /// Nothing came from the device for the supervision time-out.
+        /// The device sent nothing for the supervision time-out.
         case outOfReach
-        /// The device broke the Attribute Protocol, or did not answer in time.
+        /// The device violated the Attribute Protocol, or did not respond in time.
         case protocolBroken
         /// The device sent more than can be typed.
         case flooded
-        /// The link was less secure than it has to be.
+        /// The link did not have the required security.
         case notSecured
         case withAdapter
-        /// The user, another choice, or the program's end.
+        /// The user, another selection, or the end of the program.
         case endedHere
         case failed
     }
 
     package private(set) var ready: UInt64 = 0
-    /// The links that ended after that, by reason, in the order of `End.allCases`.
+    /// Numbers of ready links that ended, by reason, in the order of `End.allCases`.
     private var ends: [UInt64] = Array(repeating: 0, count: End.allCases.count)
     private var isStanding = false
 
@@ -32,20 +32,20 @@ package struct LinkCounts: Equatable, Sendable {
 
     package func ended(_ end: End) -> UInt64 { ends[end.rawValue] }
 
-    /// Counts a link that is ready.
+    /// Counts a link that became ready.
     mutating func begin() {
         ready &+= 1
         isStanding = true
     }
 
-    /// Counts the end of the link, where one stands: its first reason is the true one.
+    /// Counts the end of the current link, if it was ready; only the first reason for the end counts.
     mutating func end(_ end: End) {
         guard isStanding else { return }
         isStanding = false
         ends[end.rawValue] &+= 1
     }
 
-    /// The counts as `status` has them.
+    /// Counts in the form of `status`.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("ready", ready)
@@ -68,16 +68,16 @@ extension LinkCounts.End {
 }
 
 package struct LinkFacts: Equatable, Sendable {
-    /// For how long it has been ready.
+    /// Time since the link became ready.
     package var age: Duration
-    /// The values of the profile's characteristic that it carried since then.
+    /// Values of the profile's characteristic that were received since then.
     package var notifications: UInt64
     /// The longest PDU of the Attribute Protocol, in bytes.
     package var mtu: UInt16
     package var security = GATTLinkSecurity()
     package var quality: LinkQuality
 
-    /// The facts as `status` has them: times in whole microseconds, milliseconds and seconds, as the names say.
+    /// Facts in the form of `status`: times in whole microseconds, milliseconds and seconds, as the names say.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("rssi", quality.rssi)
@@ -97,15 +97,15 @@ package struct LinkFacts: Equatable, Sendable {
     }
 }
 
-/// The values that a device has sent on all its links so far.
+/// Counts of the values that a device has sent on all its links so far.
 package struct ValueCounts: Equatable, Sendable {
     /// Values of the profile's characteristic.
     package var notifications: UInt64 = 0
-    /// Values that nobody asked for: those of other handles.
+    /// Values of handles that were not expected.
     package var stray: UInt64 = 0
-    /// Values that were longer than any link carries; none of their bytes was taken.
+    /// Values that were longer than any link carries; none of their bytes was accepted.
     package var tooLong: UInt64 = 0
-    /// Values that came while the link was less secure than it has to be: none of them is typed.
+    /// Values that arrived while the link did not have the required security; none of them is typed.
     package var refused: UInt64 = 0
     /// Packets that the kernel dropped because they were not read in time.
     package var dropped: UInt64 = 0

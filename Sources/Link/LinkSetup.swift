@@ -4,28 +4,27 @@ package import BluetoothLE
 package import Configuration
 import Devices
 
-/// From a link that is ready to the first value: the profile's service, its characteristics, the subscription, and the
-/// profile's handshake.
+/// Setup of a ready link up to its first value: service, characteristics, subscription, and the profile's handshake.
 ///
-/// A pure state machine over the client of one connection; nothing but the services of its profiles is looked at (CB-31).
-/// The owner makes one for each connection and passes it that connection's client only (BT-9), calls `handleDeadline` when
-/// `deadline` has come, and passes on every value that comes from where `replies` says.
+/// A pure state machine over the client of one connection, which looks only at the services of its profiles (CB-31).
+/// The owner creates one for each connection and passes it only that connection's client (BT-9), calls `handleDeadline`
+/// at `deadline`, and passes on every value of the handle `replies`.
 package struct LinkSetup: Sendable {
     package enum Progress: Equatable, Sendable {
-        /// A procedure runs, or a reply is waited for.
+        /// A procedure runs, or a reply is awaited.
         case underWay
-        /// Values of this handle are for the keyboard from now on, and so is `earlyBytes`.
+        /// Values of this handle are typed from now on, and so is `earlyBytes`.
         case ready(AttributeHandle)
-        /// The device answers, but is not one of these profiles.
+        /// The device answers, but offers none of the profiles.
         case unsupported(Lack)
         case failed(GATTError)
-        /// The handshake failed: to be tried again like any attempt.
+        /// The handshake failed; it is retried like any attempt.
         case refused(ChatScript.Failure)
     }
 
     /// The part of a profile that the device lacks.
     package enum Lack: Equatable, Sendable {
-        /// None of its services is one of these profiles'.
+        /// None of the device's services belongs to these profiles.
         case profile([Profile], offered: [BluetoothUUID])
         case characteristic(BluetoothUUID)
         case writing(BluetoothUUID)
@@ -50,48 +49,49 @@ package struct LinkSetup: Sendable {
     private var step = Step.start
     private var procedure: GATTClient.ProcedureID?
     private var candidates: ArraySlice<Candidate> = []
-    /// The services of the device; nil where only one was asked for.
+    /// Services of the device; nil if only one was requested.
     private var others: [BluetoothUUID]?
-    /// Why the last candidate was not taken.
+    /// Missing feature of the last rejected candidate; nil if none was rejected.
     private var refusal: Lack?
-    /// The first candidate that cannot be told to send, and may do so all the same; used where no other can be.
+    /// First candidate whose characteristic cannot be configured to send, but may send anyway; used if there is no
+    /// other.
     private var unconfigured: Choice?
     private var queue = ChatScript([])
 
     package private(set) var profile: Profile?
-    /// The characteristic that is subscribed to, known from the moment its subscription begins: the first value can come
-    /// before the answer.
+    /// Characteristic that is subscribed to, set when its subscription begins: the first value can come before the
+    /// response.
     package private(set) var characteristic: GATTCharacteristic?
-    /// The characteristic that takes bytes for the device; nil where there is none.
+    /// Characteristic that accepts bytes for the device; nil if there is none.
     package private(set) var output: GATTCharacteristic?
-    /// The bytes that came after the last reply of the handshake: the first ones to type.
+    /// Bytes received after the last reply of the handshake, which are the first to be typed.
     package private(set) var earlyBytes: [UInt8] = []
 
-    /// The handle whose values are for the keyboard, notified or indicated (D-36); nil before it is known which.
+    /// Handle whose values are typed, notified or indicated (D-36); nil before it is known and during the handshake.
     package var wanted: AttributeHandle? { hasHandshake ? nil : characteristic?.value }
-    /// The handle whose values are for the handshake, to be passed to `receive`; nil where there is none.
+    /// Handle whose values belong to the handshake, and must be passed to `receive`; nil if there is none.
     package var replies: AttributeHandle? { hasHandshake ? characteristic?.value : nil }
 
-    /// True until the handshake has ended, false where there is none.
+    /// True until the handshake has ended; false if there is none.
     private var hasHandshake = false
 
-    /// A setup for one connection, to a device of that profile.
+    /// Creates a setup for one connection to a device with that profile.
     package init(profile: Profile) {
         self.init(profiles: [profile])
     }
 
-    /// A setup for one connection, to a device of the first of these profiles that it offers.
+    /// Creates a setup for one connection to a device, with the first of these profiles that the device offers.
     package init(profiles: [Profile]) {
         self.profiles = profiles
     }
 
-    /// When `handleDeadline` wants to be called; nil while no reply is waited for.
+    /// Time at which `handleDeadline` must be called; nil while no reply is awaited.
     package var deadline: Duration? { step == .handshake ? queue.deadline : nil }
 
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
         step = .services
         return Self.attempt { () throws(GATTError) in
-            // One service is asked for by its UUID, which costs the device least.
+            // A single service is discovered by its UUID, which costs the device least.
             procedure =
                 if !isOfAll, let only = profiles.first?.service {
                     try client.discoverPrimaryServices(only, now: now)
@@ -101,7 +101,7 @@ package struct LinkSetup: Sendable {
         }
     }
 
-    /// Takes the end of a procedure and begins the next.
+    /// Handles the end of a procedure, and begins the next.
     package mutating func handle(_ event: GATTClient.Event, _ client: inout GATTClient, now: Duration) -> Progress {
         guard event.procedure == procedure else { return .underWay }
         procedure = nil
@@ -125,7 +125,7 @@ package struct LinkSetup: Sendable {
         }
     }
 
-    /// Takes a value that comes from where `replies` says.
+    /// Handles a value of the handle `replies`.
     package mutating func receive(_ value: [UInt8], _ client: inout GATTClient, now: Duration) -> Progress {
         carryOut(queue.receive(value, now: now), &client, now)
     }
@@ -135,8 +135,8 @@ package struct LinkSetup: Sendable {
         return carryOut(queue.handleDeadline(now: now), &client, now)
     }
 
-    /// Writes bytes for the device, cut to what the link carries, without hearing of them where the device permits that;
-    /// answers how many of them are on their way.
+    /// Writes bytes to the device in pieces that fit the MTU, without response if the device permits that; returns the
+    /// number of bytes that were sent or queued.
     package func send(_ bytes: [UInt8], _ client: inout GATTClient, now: Duration) -> Int {
         guard step == .done, let output, output.isWritable else { return 0 }
         let length = max(1, Int(client.mtu) - 3)
@@ -150,7 +150,7 @@ package struct LinkSetup: Sendable {
                     _ = try client.write(piece, to: output.value, now: now)
                 }
             } catch {
-                // As many wait as may.
+                // No more writes can be queued.
                 return sent
             }
             sent += piece.count
@@ -160,7 +160,7 @@ package struct LinkSetup: Sendable {
 
     // MARK: Discovery
 
-    /// True where all services of the device are looked through: one alone is asked for by its UUID.
+    /// True if all services of the device are discovered; a single service is requested by its UUID.
     private var isOfAll: Bool { Set(profiles.map(\.service)).count != 1 }
 
     private mutating func nextCandidate(_ client: inout GATTClient, _ now: Duration) -> Progress {
@@ -218,7 +218,7 @@ package struct LinkSetup: Sendable {
         hasHandshake = !choice.profile.handshake.isEmpty
     }
 
-    /// Listens to a characteristic that cannot be told to send, unless there is one that can.
+    /// Sets aside a characteristic that cannot be configured to send, and tries the next candidate.
     private mutating func listen(_ client: inout GATTClient, _ now: Duration) -> Progress {
         if unconfigured == nil, let profile, let characteristic {
             unconfigured = Choice(profile: profile, characteristic: characteristic, output: output)
@@ -277,8 +277,9 @@ extension GATTCharacteristic {
 }
 
 extension [GATTCharacteristic] {
-    /// The first of a UUID that can do what is wanted, or the first of all: some devices have one UUID twice in a service,
-    /// for each direction.
+    /// Returns the first characteristic with the UUID that meets the condition, or else the first with the UUID.
+    ///
+    /// Some devices use one UUID twice in a service, once for each direction.
     fileprivate func chosen(_ uuid: BluetoothUUID, _ can: (GATTCharacteristic) -> Bool) -> GATTCharacteristic? {
         let all = filter { $0.uuid == uuid }
         return all.first(where: can) ?? all.first

@@ -4,12 +4,12 @@ package import Configuration
 package import LinuxIO
 package import SystemPackage
 
-/// The file descriptor that a wire's bytes pass through.
+/// File descriptor of an output.
 package enum WireChannel: ~Copyable {
-    /// A pseudo-terminal's near end.
+    /// Master end of a pseudo-terminal.
     case terminal(PseudoTerminal)
     case client(LocalStream)
-    /// Standard output, from which nothing is read.
+    /// Standard output, which is never read.
     case output(StandardOutput)
 
     fileprivate func watch(
@@ -83,7 +83,7 @@ package enum WireChannel: ~Copyable {
         }
     }
 
-    /// True where the other end can end its writing and go on reading.
+    /// True if the peer can end its writing and continue to read.
     fileprivate var isSocket: Bool {
         switch self {
         case .client: true
@@ -95,7 +95,7 @@ package enum WireChannel: ~Copyable {
         switch self {
         case .terminal(let terminal): try terminal.descriptor.read(into: &buffer)
         case .client(let stream): try stream.descriptor.read(into: &buffer)
-        // It is watched for its end alone.
+        // Standard output is watched for hang-ups only.
         case .output: .done(0)
         }
     }
@@ -109,29 +109,29 @@ package enum WireChannel: ~Copyable {
     }
 }
 
-/// One reader of another end, on the event loop: lines out, within bounds, and bytes in.
+/// Output client on the event loop: lines are sent through a bounded queue, and bytes are received.
 package final class OutputClient {
     private static let pieceLength = 4096
-    /// How often one that cannot be watched is tried again while its reader is behind.
+    /// Interval between writes to an output that epoll cannot watch, while bytes wait.
     private static let retryInterval = Duration.milliseconds(20)
 
     package var onBytes: (([UInt8]) -> Void)?
-    /// Called each time the reader took some of what waited.
+    /// Handler that is called when the queue has gained room.
     package var onRoom: (() -> Void)?
-    /// Called once, when the other end has gone.
+    /// Handler that is called once, when the client has disconnected or failed.
     package var onEnd: ((OutputClient) -> Void)?
 
     private let loop: EventLoop
     private let channel: WireChannel
-    /// The error that ended it; nil where the other end has gone.
+    /// Error that ended the client; nil if it disconnected.
     package private(set) var fault: Errno?
 
     private var registration: EventLoop.Registration?
-    /// The watch for programs that open a terminal; nil for other ends.
+    /// Watch for programs that open the terminal; nil for other outputs.
     private var openings: EventLoop.Registration?
-    /// False while no program has the terminal open: nothing is kept for the next one.
+    /// False while no program has the terminal open, when nothing is queued for the next one.
     package private(set) var isAttended = true
-    /// True after a socket's client has ended its writing; it may go on reading.
+    /// True after the client of a socket has ended its writing; it may continue to read.
     private var isInputOver = false
     private let timer = LoopTimer()
     private var isOpen = true
@@ -146,7 +146,7 @@ package final class OutputClient {
             self.channel.clearOpenings()
             attend()
         }
-        // A terminal that nobody has open would be reported as hung up without end.
+        // A terminal that no program has open would be reported as hung up repeatedly.
         isAttended = openings == nil || self.channel.isOpened
         if isAttended { try watch() }
     }
@@ -155,12 +155,12 @@ package final class OutputClient {
         do throws(Errno) {
             registration = try channel.watch(on: loop) { [unowned self] readiness in ready(readiness) }
         } catch {
-            // A file, which epoll does not take, is always ready.
+            // epoll rejects a regular file, which is always ready.
             guard error.recovery(of: .loop) == .absent else { throw error }
         }
     }
 
-    /// Looks whether a program has the terminal open, and drops what was for the last one.
+    /// Checks if a program has the terminal open, and drops the bytes for a program that has closed it.
     private func attend() {
         guard isOpen, openings != nil, channel.isOpened != isAttended else { return }
         isAttended.toggle()
@@ -181,19 +181,21 @@ package final class OutputClient {
         onRoom?()
     }
 
-    /// What the reader took and missed so far.
+    /// Received bytes that the reader took and missed so far.
     package var counts: LineQueue.Counts { queue.counts }
 
     package var waiting: Int { queue.waiting }
 
-    /// Whether a line can wait for the reader without another being dropped.
+    /// Returns true if the line can be queued without dropping another.
+    ///
+    /// Also true of a closed client and of a terminal that no program has open: nothing is queued for them.
     package func fits(_ line: OutputLine) -> Bool {
         attend()
         if !queue.fits(line) { flush() }
         return !isOpen || !isAttended || queue.fits(line)
     }
 
-    /// Puts a line into the queue, or drops one, as the policy says; `flush` sends it.
+    /// Queues a line, or drops one according to the policy; `flush` sends the queue.
     package func append(_ line: OutputLine) {
         guard isOpen else { return }
         attend()
@@ -202,10 +204,10 @@ package final class OutputClient {
         queue.append(line)
     }
 
-    /// Sends what the other end takes now; nothing while it has said that it takes no more.
+    /// Sends the bytes that the client accepts now; does nothing while the client is not writable.
     package func flush() { if !isWaitingForRoom { write() } }
 
-    /// Sends what the other end still takes, and closes this end; what waits is let go, and `onEnd` is not called.
+    /// Sends the bytes that the client still accepts, drops the rest, and closes the channel without a call of `onEnd`.
     package func finish() {
         onEnd = nil
         write()

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A line, or a part of one, on its way to the readers of another end; what became of it is told once, when nobody holds it.
+/// Line, or part of a line, for the output clients, whose outcome is reported once, when no holder is left.
 ///
-/// It is delivered when one reader at least took it whole.
+/// It counts as delivered if at least one client has taken all of it.
 package final class OutputLine {
     package let bytes: [UInt8]
-    /// The number of received bytes that it stands for.
+    /// Number of received bytes that the line stands for.
     package private(set) var cost: Int
-    /// Whether it is a line's beginning; else it goes on with the part before.
+    /// True if it begins a line; false if it continues the previous part.
     package let begins: Bool
-    /// Whether it is a line's end.
+    /// True if it ends a line.
     package let ends: Bool
 
     private let onOutcome: (_ isDelivered: Bool, _ cost: Int) -> Void
     private var holders = 1
     private var isTaken = false
 
-    /// A line that its maker holds.
+    /// Creates a line with one holder, its creator.
     package init(
         _ bytes: [UInt8],
         cost: Int,
@@ -33,14 +33,14 @@ package final class OutputLine {
 
     func hold() { holders += 1 }
 
-    /// Takes note that a holder lets go of it, and whether it took all of it.
+    /// Releases the line on behalf of one holder; `isTaken` is true if that holder has taken all of it.
     package func letGo(isTaken: Bool) {
         if isTaken { self.isTaken = true }
         holders -= 1
         if holders == 0 { onOutcome(self.isTaken, cost) }
     }
 
-    /// Counts received bytes that came behind it and belong to it.
+    /// Counts received bytes that arrived after the line and belong to it.
     func add(late count: Int) {
         if holders > 0 { cost += count } else { onOutcome(isTaken, count) }
     }

@@ -6,24 +6,24 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// The reason for which received text cannot be handed over.
+/// Reason why an output cannot be opened.
 package enum OutputError: Error, Equatable, Sendable {
     case notOpened(String, Errno)
     case noScreen(Errno)
 }
 
-/// The other end of the wire where that is not the keyboard: standard output, a pseudo-terminal, or a local socket.
+/// Output other than the keyboard: standard output, a pseudo-terminal, or a local socket.
 package final class OutputListener {
     package static let mostClients = 8
 
-    /// Told what became of received bytes that were handed over.
+    /// Handler for the outcome of received bytes: delivered or not.
     package var onOutcome: ((_ delivered: Int, _ undelivered: Int) -> Void)?
-    /// Called each time a reader took some of what waited, or came, or went.
+    /// Handler that is called when a client has taken waiting bytes, has connected, or has disconnected.
     package var onRoom: (() -> Void)?
-    /// Called once when standard output cannot be written to any more.
+    /// Handler that is called once, when standard output can no longer be written.
     package var onLoss: ((Errno) -> Void)?
     package var onBytes: (([UInt8]) -> Void)?
-    /// Where it is, for people; nil for standard output.
+    /// Path of the output, for messages; nil for standard output.
     package let place: String?
 
     private var isStandardOutput: Bool { place == nil }
@@ -33,9 +33,9 @@ package final class OutputListener {
     private var connections: [OutputClient] = []
     private var missedByGone: UInt64 = 0
 
-    /// Opens the end; there is none for the keyboard.
+    /// Opens the output; returns nil for the keyboard.
     ///
-    /// Standard output is another descriptor in tests.
+    /// Tests pass another descriptor in place of standard output.
     package init?(
         _ destination: OutputDestination,
         _ policy: SlowReaderPolicy = .dropNewest,
@@ -63,10 +63,10 @@ package final class OutputListener {
         case .socket(let path):
             place = path
             do throws(Errno) {
-                // Its owner's alone: what comes over it goes to the device.
+                // Only the owner may connect, because the bytes of clients are sent to the device.
                 listener = try RecoveringListener(at: path, mode: 0o600, on: loop) {
                     [unowned self] client throws(Errno) in
-                    // Who comes too late is let go at once.
+                    // A client beyond the limit is disconnected at once.
                     guard connections.count < Self.mostClients else { return }
                     add(try OutputClient(.client(client), policy, on: loop))
                     onRoom?()
@@ -77,42 +77,43 @@ package final class OutputListener {
         }
     }
 
-    /// What the readers took and missed, each by itself, and what those missed that are gone.
+    /// Counts of each present reader, and the bytes that disconnected readers missed.
     package var counts: OutputCounts {
         OutputCounts(readers: connections.map { ($0.counts, $0.waiting, $0.isAttended) }, missedByGone: missedByGone)
     }
 
-    /// A line of so many received bytes, or a part of one, for `deliver`.
+    /// Creates a line, or a part of one, that stands for `cost` received bytes, for `deliver`.
     package func line(_ bytes: [UInt8], cost: Int, begins: Bool = true, ends: Bool = true) -> OutputLine {
         OutputLine(bytes, cost: cost, begins: begins, ends: ends) { [weak self] isDelivered, cost in
             self?.onOutcome?(isDelivered ? cost : 0, isDelivered ? 0 : cost)
         }
     }
 
-    /// Whether a line is to be handed over now: only where the end waits for its readers, it is not.
+    /// Returns true if the line can be delivered now; false only under the policy `wait`.
     ///
-    /// A socket without clients waits for one. Standard output whose reader has gone waits for nobody.
+    /// That policy waits until every reader has room. A socket without clients waits for one; standard output whose
+    /// reader is gone waits for nobody.
     package func hasRoom(for line: OutputLine) -> Bool {
         guard policy == .wait else { return true }
         guard !connections.isEmpty else { return listener == nil }
         return connections.allSatisfy { $0.fits(line) }
     }
 
-    /// Puts a line into the queue of every reader, where it fits or others make room; `flush` sends it.
+    /// Queues a line for every client that has room, or makes room by dropping others; `flush` sends it.
     ///
-    /// It is delivered when one reader took the whole of it.
+    /// The line counts as delivered if one client has taken all of it.
     package func deliver(_ line: OutputLine) {
         if !line.bytes.isEmpty { for connection in connections { connection.append(line) } }
         line.letGo(isTaken: line.bytes.isEmpty)
     }
 
-    /// True where it waits for its readers: what finds no room then is no device's doing.
+    /// True if the output waits for its clients: a lack of room is then not the device's fault.
     package var isPatient: Bool { policy == .wait }
 
-    /// Sends what the readers take now.
+    /// Sends the bytes that the clients accept now.
     package func flush() { for connection in connections { connection.flush() } }
 
-    /// Sends what the readers still take, lets the rest go, and closes the end.
+    /// Sends the bytes that the clients still accept, drops the rest, and closes the output.
     package func close() {
         listener = nil
         for connection in connections {
@@ -135,10 +136,10 @@ package final class OutputListener {
     }
 }
 
-/// What the readers of another end took and missed, in received bytes.
+/// Received bytes that the readers of an output took, and those that they missed.
 package struct OutputCounts: Sendable {
-    /// Each reader's counts, the bytes that wait for it, and false for a terminal that no program has open, in the order in
-    /// which they came.
+    /// Counts and waiting bytes of each client, with false for a terminal that no program has open, in the order of
+    /// connection.
     package var readers: [(counts: LineQueue.Counts, waiting: Int, isAttended: Bool)]
     package var missedByGone: UInt64
 

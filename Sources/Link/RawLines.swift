@@ -2,29 +2,29 @@
 
 import Typing
 
-/// Where lines begin and end in bytes that go to another end as they are.
+/// Splitter of raw output bytes into lines and parts of lines.
 ///
-/// A line ends with a carriage return or a line feed, before a silence, or where it would be too long; its parts are passed
-/// on as they come.
+/// A line ends with a carriage return or a line feed, before a silence, or at the longest length; its parts are passed
+/// on as they arrive.
 package struct RawLines {
     package struct Part: Equatable, Sendable {
-        /// Its bytes, at least one.
+        /// Bytes of the part, at least one.
         package var bytes: [UInt8]
         package var begins: Bool
-        /// Whether it is a line's end.
+        /// True if its last byte is a carriage return or a line feed.
         package var ends: Bool
     }
 
-    /// Whether the line in hand is refused to its end.
+    /// True while the current line is refused, up to its end.
     package var isRefusing = false
-    /// The bytes of the line in hand; nil where none is begun.
+    /// Length of the current line; nil if no line has begun.
     private var length: Int?
     private var lastTime = Duration.zero
 
-    /// Nothing came yet.
+    /// Creates a splitter that has received nothing.
     package init() {}
 
-    /// The parts of the bytes that came at that time: up to and with the last line end among them, and behind it.
+    /// Splits the bytes received at `now` into parts: up to the last line end among them, and after it.
     package mutating func parts(_ bytes: Span<UInt8>, now: Duration) -> [Part] {
         if now - lastTime > LineBuffer.silence { length = nil }
         lastTime = now

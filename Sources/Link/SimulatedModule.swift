@@ -3,15 +3,14 @@
 package import BluetoothLE
 package import Configuration
 
-/// A device of a profile that we play ourselves: it advertises, takes centrals, notifies what it is given, and says what is
-/// written to it.
+/// Simulated device with a profile: it advertises, accepts centrals, notifies values, and reports the bytes it
+/// receives.
 ///
-/// Like the module that it plays, it discards what it is given while nobody has subscribed. To be used on the loop's
-/// thread.
+/// Like the real module, it discards values while no central is subscribed. To be used on the loop's thread.
 package final class SimulatedModule {
     package enum Event {
         case connected(DeviceAddress)
-        /// A central wants the values, or wants them no more.
+        /// A central has subscribed (true) or unsubscribed (false).
         case subscribed(Bool)
         case received([UInt8])
         case disconnected(DeviceAddress, DisconnectReason)
@@ -20,7 +19,7 @@ package final class SimulatedModule {
     package struct Counts: Equatable, Sendable {
         package var values = 0
         package var bytes = 0
-        /// Values that nobody wanted.
+        /// Values discarded because no central was subscribed.
         package var discarded = 0
     }
 
@@ -29,14 +28,14 @@ package final class SimulatedModule {
     private let output: AttributeHandle
     private let server: ServerCore
 
-    /// A value that some of those who want it have no room for yet, and who these are.
+    /// Value that some subscribers had no room for, and these subscribers.
     private var held: (value: [UInt8], missing: [GATTServer.PeerID])?
 
     package private(set) var counts = Counts()
-    /// Called when there is room again for what `notify` did not take.
+    /// Handler that is called when `notify` accepts values again.
     package var onRoom: (() -> Void)?
 
-    /// A module that does not advertise yet; only links of this access may subscribe and write, with keys of 16 bytes.
+    /// Creates a module that does not advertise yet; subscribing and writing require `access`, with a key of 16 bytes.
     ///
     /// Throws for a name of more than 248 bytes.
     package init(
@@ -84,7 +83,8 @@ package final class SimulatedModule {
                     box.module?.retry()
                 case .readyToUpdate: box.module?.retry()
                 case .read(let request, _, _, _):
-                    // No characteristic of the profile can be read: the server refuses before it asks.
+                    // Not expected: the server itself refuses reads, because no characteristic of the profile can be
+                    // read.
                     _ = try? core.perform { server throws(GATTServerError) in
                         try server.refuse(request, .readNotPermitted)
                     }
@@ -105,7 +105,7 @@ package final class SimulatedModule {
         weak var module: SimulatedModule?
     }
 
-    /// Advertises the service and the name until `stop`; throws where the name does not fit.
+    /// Advertises the service and the name until `stop`; throws if the name does not fit.
     package func start(completion: @escaping (Result<Void, BluetoothError>) -> Void) throws(SimulationFailure) {
         do {
             let layout = try AdvertisementLayout(
@@ -122,7 +122,7 @@ package final class SimulatedModule {
         }
     }
 
-    /// Advertises no more and lets the centrals go; `completion` is called when they are gone.
+    /// Stops advertising, and disconnects the centrals; calls `completion` when all are disconnected.
     package func stop(completion: @escaping () -> Void) {
         server.stopAdvertising { [server] in
             let centrals = Array(server.centrals.keys)
@@ -137,21 +137,21 @@ package final class SimulatedModule {
         }
     }
 
-    /// Whether somebody wants the values.
+    /// True if a central is subscribed to the output characteristic.
     package var isSubscribed: Bool { !server.subscribers(of: output).isEmpty }
 
-    /// The longest value that one notification carries to all who want it, in bytes; the least that any MTU allows while
-    /// nobody does.
+    /// Length of the longest value that fits one notification to every subscriber, in bytes; without subscribers, the
+    /// length that any MTU allows.
     package var longestValue: Int {
         let lengths = server.subscribers(of: output).compactMap { server.mtu(of: $0) }
         return Int(lengths.min() ?? 23) - 3
     }
 
-    /// Notifies a value to all who want it; false when the one before still waits for room: then `onRoom` tells when to try
-    /// again.
+    /// Notifies all subscribers of a value; returns false if the previous value still waits for room, until `onRoom` is
+    /// called.
     ///
-    /// A value that was taken reaches all of them, once each and in order, as long as they stay. What is longer than
-    /// `longestValue` is cut.
+    /// An accepted value reaches every subscriber, once and in order, as long as it stays subscribed. Bytes beyond
+    /// `longestValue` are cut off.
     package func notify(_ value: [UInt8]) -> Bool {
         guard held == nil else { return false }
         guard isSubscribed else {
@@ -167,12 +167,12 @@ package final class SimulatedModule {
     private func deliver(_ value: [UInt8], to missing: [GATTServer.PeerID]?) {
         _ = try? server.perform { server throws(GATTServerError) in
             let full = try server.update(value, of: output, for: missing)
-            // Before the server goes on, which may find room at once.
+            // Set before the server continues, because it may find room at once.
             held = full.isEmpty ? nil : (value, full)
         }
     }
 
-    /// Gives the value that waits to those who have not had it.
+    /// Sends the waiting value to the subscribers that have not received it.
     private func retry() {
         if let (value, missing) = held {
             held = nil
@@ -182,7 +182,7 @@ package final class SimulatedModule {
     }
 }
 
-/// Why a simulated module cannot be reached.
+/// Reason why a simulated module cannot start.
 package enum SimulationFailure: Error, CustomStringConvertible {
     case doesNotFit(AdvertisementLayout.Failure)
     case refused(String)
@@ -195,17 +195,18 @@ package enum SimulationFailure: Error, CustomStringConvertible {
     }
 }
 
-/// Barcodes as a scanner would send them, for simulated devices.
+/// Sample barcodes for simulated devices, as a scanner would send them.
 package enum Barcodes {
-    /// The barcodes of the demo: books, food, a parcel, a serial number and an address on the web.
+    /// Barcodes of the demo: books, food, a parcel, a serial number and a web address.
     package static let samples = [
         ean13("490277802014"), ean13("978014044926"), ean13("400638133393"), ean13("501234567890"),
         "LOT-2026/11-A7", "SN:LT01 BC000120", ean13("307560000135"), "https://example.org/t?id=4711",
     ]
 
-    /// Twelve digits with the check digit that makes them an EAN-13.
+    /// Returns twelve digits with the check digit that makes them an EAN-13.
     ///
-    /// Anything but twelve digits comes back as it is. ISO/IEC 15420: weights 1 and 3 in turn, the sum rounded up to a ten.
+    /// Any other text is returned unchanged. ISO/IEC 15420: weights 1 and 3 in turn, the sum rounded up to a multiple
+    /// of ten.
     package static func ean13(_ digits: String) -> String {
         let values = digits.utf8.map { Int($0) - 0x30 }
         guard values.count == 12, values.allSatisfy({ (0...9).contains($0) }) else { return digits }
@@ -213,9 +214,9 @@ package enum Barcodes {
         return digits + String((10 - sum % 10) % 10)
     }
 
-    /// The `index`-th of an endless row of EAN-13, none twice within ten thousand million.
+    /// Returns the EAN-13 with the given index; the numbers repeat after 10,000,000,000.
     package static func numbered(_ index: Int) -> String {
-        // 20 to 29 are for a shop's own numbers.
+        // The prefixes 20 to 29 are reserved for a shop's own numbers.
         let number = String(UInt(bitPattern: index) % 10_000_000_000)
         return ean13("20" + String(repeating: "0", count: 10 - number.count) + number)
     }

@@ -6,13 +6,13 @@ package import LinuxIO
 import SystemPackage
 package import Typing
 
-/// The wire to another end than the keyboard: what the device sends goes there, as text or as it is, and what comes from
-/// there goes to the device (X-9, D-7).
+/// Output other than the keyboard for text or raw bytes of the device, and the source of bytes for the device (X-9,
+/// D-7).
 ///
-/// As text, the bytes take the keyboard's whole way, with its table, barcodes and account, and what a reader would see
-/// of the keystrokes is handed over, line by line.
+/// Text takes the same path as for the keyboard, with its table, barcodes and account; the text that an application
+/// would get from the keystrokes is delivered line by line.
 package final class TextOutput {
-    /// The keyboard without a kernel that the service types on.
+    /// Keyboard without a kernel device, on which the service types.
     package let screen: TextKeyboard
     package let end: OutputListener
 
@@ -21,7 +21,7 @@ package final class TextOutput {
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
     private var goOn: (() -> Void)?
-    /// Lines that wait for room at the end, the oldest first, from `first` on.
+    /// Lines that wait for room, the oldest first, beginning at index `first`.
     private var waiting: [OutputLine] = []
     private var first = 0
     private var last: OutputLine?
@@ -64,9 +64,9 @@ package final class TextOutput {
         goOn = { [unowned keyboard] in keyboard.goOn() }
     }
 
-    /// Hands over what a reader still takes, counts the rest as not delivered, and closes the other end.
+    /// Delivers the lines that clients still accept, counts the rest as not delivered, and closes the output.
     ///
-    /// To be called when nothing more is typed, before the last look at the account.
+    /// To be called after the last byte was typed, and before the account is read for the last time.
     package func close() {
         guard let registration else { return }
         self.registration = nil
@@ -75,7 +75,7 @@ package final class TextOutput {
         lines.endLine()
         take()
         handOver()
-        // A line that the end would wait for finds no reader any more.
+        // The output closes, so no client can make room for the waiting lines.
         for line in waiting[first...] { line.letGo(isTaken: false) }
         (waiting, first) = ([], 0)
         end.close()
@@ -83,9 +83,9 @@ package final class TextOutput {
 
     // MARK: Text
 
-    /// Hands over what is whole and has room.
+    /// Delivers the complete lines for which there is room.
     private func handOver() {
-        // What is sent makes room, which is told from within.
+        // Sending makes room, and `onRoom` then calls this method again from within.
         guard !isHandingOver else { return }
         isHandingOver = true
         defer { isHandingOver = false }
@@ -100,7 +100,7 @@ package final class TextOutput {
         } while take()
     }
 
-    /// Takes what was typed; true where there was a line.
+    /// Takes typed lines from the buffer; returns true if there was one.
     @discardableResult
     private func take() -> Bool {
         let taken = lines.take()
@@ -119,14 +119,14 @@ package final class TextOutput {
         return !taken.lines.isEmpty
     }
 
-    // MARK: Bytes as they are
+    // MARK: Raw bytes
 
-    /// Hands over bytes as they are; false where the end waits for its readers and they find no room.
+    /// Delivers raw bytes; returns false if the output waits for its clients and they have no room.
     private func pass(_ bytes: Span<UInt8>) -> Bool {
         let parts = raw.parts(bytes, now: MonotonicClock.now).map { part in
             end.line(part.bytes, cost: part.bytes.count, begins: part.begins, ends: part.ends)
         }
-        // The parts of one value go the same way, so that it is counted whole.
+        // The parts of one value are all delivered or all refused, so that the value is counted as a whole.
         guard let first = parts.first else { return true }
         if first.begins { raw.isRefusing = !end.hasRoom(for: first) }
         guard !raw.isRefusing else {

@@ -3,20 +3,20 @@
 import CLinux
 package import SystemPackage
 
-/// A file descriptor with one owner, closed when the owner lets go of it.
+/// A file descriptor with one owner, closed when the value is destroyed.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number, for calls that this module makes; it must not be closed.
+    /// Number for calls that this module makes; it must not be closed.
     let number: Int32
     let kind: CallKind
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     package init(owning number: Int32, _ kind: CallKind = .file) {
         self.number = number
         self.kind = kind
     }
 
     deinit {
-        // close is never repeated: on Linux the number is free again even when the call says EINTR.
+        // close is never repeated: on Linux the number is free even if the call returns EINTR.
         _ = close(number)
     }
 
@@ -34,8 +34,8 @@ package struct Descriptor: ~Copyable, Sendable {
         )
     }
 
-    /// The numbers of a new pipe's ends, each for an owner of its own; neither blocks, both are closed on exec (C:
-    /// `pipe2`).
+    /// Creates a pipe and returns the numbers of its ends, which the caller must own; neither blocks, both are closed
+    /// on exec (C: `pipe2`).
     static func pipe() throws(Errno) -> (output: Int32, input: Int32) {
         var ends: [Int32] = [-1, -1]
         // Sound: the kernel writes two numbers, and there is room for two.
@@ -43,14 +43,14 @@ package struct Descriptor: ~Copyable, Sendable {
         return (ends[0], ends[1])
     }
 
-    /// Another descriptor of the same open file, closed on exec, with an owner of its own (C:
+    /// Returns another descriptor of the same open file with an owner of its own, closed on exec (C:
     /// `fcntl(F_DUPFD_CLOEXEC)`).
     func duplicate() throws(Errno) -> Descriptor {
         let number = number
         return Descriptor(owning: try SystemCall.run { blewedge_duplicate(number) }, kind)
     }
 
-    /// Reads into the buffer; 0 is the end of the file (C: `read`).
+    /// Reads into the buffer; returns 0 at the end of the file (C: `read`).
     package func read(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (number, CallSite(kind, .read))
         return try unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -61,7 +61,7 @@ package struct Descriptor: ~Copyable, Sendable {
         }.get()
     }
 
-    /// Writes bytes, as many as the descriptor takes now (C: `write`).
+    /// Writes as many bytes as the descriptor accepts now (C: `write`).
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (number, CallSite(kind, .write))
         return try unsafe bytes.withUnsafeBytes { bytes in
@@ -72,7 +72,7 @@ package struct Descriptor: ~Copyable, Sendable {
         }.get()
     }
 
-    /// Opens a file for writing, made empty or made at all; `/dev/null` takes everything (C: `open`).
+    /// Opens a file for writing, after creating or truncating it (C: `open`).
     package static func forWriting(_ path: String) throws(Errno) -> Descriptor {
         try open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
     }
@@ -82,17 +82,17 @@ package struct Descriptor: ~Copyable, Sendable {
         try open(path, O_RDONLY)
     }
 
-    /// Standard input, under a number of its own.
+    /// Opens standard input under another descriptor number.
     package static func forStandardInput() throws(Errno) -> Descriptor {
         Descriptor(owning: try SystemCall.run { blewedge_duplicate(0) })
     }
 
-    /// The number, for C code that is measured beside ours; the descriptor must outlive its use.
+    /// Number for C code that is measured alongside ours; the descriptor must outlive its use.
     package var unownedNumber: Int32 { number }
 
-    /// Opens a virtual terminal for questions about its state, not for reading.
+    /// Opens a virtual terminal to query its state, not for reading.
     ///
-    /// Such questions need no right to read keys: members of the group tty may open a terminal for writing only.
+    /// Such queries need no permission to read keys: members of the group tty may open a terminal for writing only.
     static func terminal(_ path: String) throws(Errno) -> Descriptor {
         do {
             return try open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
@@ -101,16 +101,17 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// A non-blocking socket of the Bluetooth family, closed on exec.
+    /// Creates a non-blocking Bluetooth socket, closed on exec.
     ///
-    /// Throws `addressFamilyNotSupported` where the kernel has no Bluetooth. The corresponding C function is `socket`.
+    /// Throws `addressFamilyNotSupported` if the kernel has no Bluetooth support. The corresponding C function is
+    /// `socket`.
     static func bluetoothSocket(_ kind: CallKind, type: Int32, protocol number: Int32) throws(Errno) -> Descriptor {
         let flags = blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
         let site = CallSite(kind, .socket)
         return Descriptor(owning: try SystemCall.run(site) { socket(AF_BLUETOOTH, type | flags, number) }, kind)
     }
 
-    /// A non-blocking stream socket of the unix family, closed on exec (C: `socket`).
+    /// Creates a non-blocking stream socket of the unix family, closed on exec (C: `socket`).
     static func localSocket(_ kind: CallKind) throws(Errno) -> Descriptor {
         let flags = blewedge_SOCK_STREAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
         return Descriptor(owning: try SystemCall.run(CallSite(kind, .socket)) { socket(AF_UNIX, flags, 0) }, kind)
@@ -123,7 +124,7 @@ package struct Descriptor: ~Copyable, Sendable {
         _ = try unsafe withPointer(to: &address, .bind) { pointer in unsafe CLinux.bind(number, pointer, length) }
     }
 
-    /// Begins a connection; `wouldBlock` means that it goes on, and that `writable` will report its end (C: `connect`).
+    /// Starts to connect; after `wouldBlock` the attempt is over when the descriptor is writable (C: `connect`).
     func connect<Address: BitwiseCopyable>(to address: Address) throws(Errno) -> NonBlocking<Void> {
         var address = address
         let length = socklen_t(MemoryLayout<Address>.size)
@@ -138,9 +139,9 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Sends bytes on a stream socket, as many as it takes now; a peer that has gone is an error and no signal.
+    /// Sends as many bytes as the stream socket accepts now; a disconnected peer causes an error and no signal.
     ///
-    /// It never waits, whether the socket blocks or not. The corresponding C function is `send` with MSG_NOSIGNAL and
+    /// It never blocks, even if the socket does. The corresponding C function is `send` with MSG_NOSIGNAL and
     /// MSG_DONTWAIT.
     func send(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (number, CallSite(kind, .send))
@@ -155,12 +156,12 @@ package struct Descriptor: ~Copyable, Sendable {
         }.get()
     }
 
-    /// Lets peers connect, `backlog` of them before they are accepted (C: `listen`).
+    /// Starts to accept connections, with at most `backlog` pending ones (C: `listen`).
     func listen(backlog: Int32) throws(Errno) {
         _ = try SystemCall.run(CallSite(kind, .listen)) { CLinux.listen(number, backlog) }
     }
 
-    /// Takes the next peer that has connected, with its address written over `address`; nil when there is none.
+    /// Accepts the next pending connection and writes the peer's address to `address`; returns nil if there is none.
     ///
     /// The new descriptor does not block and is closed on exec. The corresponding C function is `accept4`.
     func accept<Address: BitwiseCopyable>(from address: inout Address, as kind: CallKind) throws(Errno) -> Descriptor? {
@@ -200,9 +201,9 @@ package struct Descriptor: ~Copyable, Sendable {
         return value
     }
 
-    /// The error that waits on the socket, cleared by reading it; nil when there is none (SO_ERROR).
+    /// Returns and clears the pending error of the socket; nil if there is none (SO_ERROR).
     ///
-    /// Where it cannot be read, the error of that: a connection of which nothing is known is none.
+    /// An error in reading it is returned as well: a connection in an unknown state counts as failed.
     package func takePendingError() -> Errno? {
         do throws(Errno) {
             let code = try option(SOL_SOCKET, SO_ERROR, initial: Int32(0))
@@ -212,33 +213,34 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Makes the receive queue as large as the kernel permits: beyond its limit with CAP_NET_ADMIN, else up to it.
+    /// Enlarges the receive queue to the requested size with CAP_NET_ADMIN, otherwise up to the kernel's limit.
     func raiseReceiveBuffer(to bytes: Int32) {
         do {
             try Capability.raised { () throws(Errno) in try setOption(SOL_SOCKET, SO_RCVBUFFORCE, to: bytes) }
         } catch {
-            // Without the capability net.core.rmem_max is the limit. A smaller queue is no failure; drops are counted.
+            // Without the capability, net.core.rmem_max is the limit. A smaller queue is no failure: drops are
+            // counted.
             try? setOption(SOL_SOCKET, SO_RCVBUF, to: bytes)
         }
     }
 
-    /// Makes the kernel tell with each packet how many were dropped before it (SO_RXQ_OVFL); a kernel that cannot tells
-    /// of none.
+    /// Makes the kernel report with each packet how many were dropped before it (SO_RXQ_OVFL); a kernel without this
+    /// option reports none.
     func countDrops() { try? setOption(SOL_SOCKET, SO_RXQ_OVFL, to: Int32(1)) }
 
-    /// The number of packets that the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
+    /// Number of packets that the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
     ///
-    /// On a kernel before 4.12 it is 0, and only the packets themselves tell (`countDrops`).
+    /// It is 0 on a kernel before 4.12, where only the packets themselves report drops (`countDrops`).
     package var droppedPacketCount: UInt32 { (try? memory())?.drops ?? 0 }
 
     func memory() throws(Errno) -> SocketMemory { try option(SOL_SOCKET, SO_MEMINFO, initial: SocketMemory()) }
 
-    /// Takes one packet from the queue; a count of zero is the end (C: `recvmsg`).
+    /// Receives one packet from the queue; a count of zero marks the end (C: `recvmsg`).
     package func receive(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<ReceivedPacket> {
         let (number, site) = (number, CallSite(kind, .recvmsg))
         var isTruncated = false
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-            // Sound: the vector names this buffer and its length, and both live for the call.
+            // Sound: the vector refers to this buffer with its length, and both outlive the call.
             var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
             return unsafe withUnsafeMutablePointer(to: &vector) { vector in
                 Result { () throws(Errno) in
@@ -275,9 +277,9 @@ package struct Descriptor: ~Copyable, Sendable {
 
 /// A packet received from a datagram or sequenced-packet socket.
 package struct ReceivedPacket: Equatable, Sendable {
-    /// The number of bytes at the beginning of the buffer.
+    /// Number of received bytes at the beginning of the buffer.
     package var count: Int
-    /// True when the packet was longer than the buffer, and its end is lost (MSG_TRUNC).
+    /// True if the packet was longer than the buffer and was truncated (MSG_TRUNC).
     package var isTruncated: Bool
 }
 

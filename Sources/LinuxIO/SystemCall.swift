@@ -17,11 +17,11 @@ package enum NonBlocking<Value> {
 extension NonBlocking: Sendable where Value: Sendable {}
 extension NonBlocking: Equatable where Value: Equatable {}
 
-/// The one place that looks at errno.
+/// The only code that reads errno.
 enum SystemCall {
-    /// Runs a call that answers −1 on failure, again when a signal interrupted it.
+    /// Runs a call that returns −1 on failure; repeats it if a signal has interrupted it.
     ///
-    /// A call with a `site` can be answered by a test (`CallScript`); release builds have nothing of that.
+    /// A test can answer a call that has a `site` (`CallScript`); release builds have no such code.
     static func run<Result: FixedWidthInteger & SignedInteger>(
         _ site: CallSite? = nil,
         _ call: () -> Result
@@ -38,9 +38,9 @@ enum SystemCall {
         }
     }
 
-    /// Makes a call to see whether the kernel has it: the result and nil, or −1 and the error.
+    /// Makes a call to check whether the kernel supports it; returns the result and nil, or −1 and the error.
     ///
-    /// A wrong argument is meant here: that the kernel says so is the answer.
+    /// The call may have an invalid argument on purpose: the resulting error is the answer.
     static func attempt(_ site: CallSite, _ call: () -> Int32) -> (result: Int32, error: Errno?) {
         while true {
             let result = answer(of: call, at: site)
@@ -50,7 +50,7 @@ enum SystemCall {
         }
     }
 
-    /// What a test has the call answer, or the call's own answer.
+    /// Returns the result that a test has set for the call, or else makes the call.
     private static func answer<Result: FixedWidthInteger & SignedInteger>(
         of call: () -> Result,
         at site: CallSite?

@@ -5,12 +5,12 @@ public import Keystrokes
 
 /// A piece of work to measure, which runs a number of times and returns the time that it took.
 public struct Contender {
-    /// Its name.
+    /// Name of the contender.
     public var name: String
     /// Does `count` units of work.
     public var run: (_ count: Int) throws -> ThreadPair.Time
 
-    /// A contender by its name and its work.
+    /// Creates a contender from its name and its work.
     public init(_ name: String, run: @escaping (_ count: Int) throws -> ThreadPair.Time) {
         self.name = name
         self.run = run
@@ -19,42 +19,43 @@ public struct Contender {
 
 /// Contenders measured against a reference that runs right before and right after each of them.
 public struct Comparison {
-    /// The result of one contender, all times in nanoseconds a unit of work.
+    /// The result of one contender; all times are in nanoseconds per unit of work.
     public struct Result: Sendable {
         /// The contender's name.
         public var name: String
-        /// The reference's time divided by the contender's, the median: more than 1 is faster than the reference.
+        /// Median of the reference's time divided by the contender's; more than 1 is faster than the reference.
         public var ratio: Double
-        /// The contender's time, the median.
+        /// Median of the contender's times.
         public var time: Double
-        /// The reference's time, the median of all its runs.
+        /// Median of all times of the reference.
         public var reference: Double
-        /// Repetitions that count.
+        /// Number of repetitions that count.
         public var repetitions: Int
-        /// Repetitions done again because a thread was preempted, or because the two references differed.
+        /// Number of repetitions done again because a thread was preempted, or because the two references differed.
         public var disturbed: Int
-        /// True where too few repetitions were left undisturbed, so that the others count too.
+        /// True if too few repetitions were undisturbed, so that the disturbed ones count too.
         public var isDisturbed: Bool
-        /// A quarter of the ratios is at or below this.
+        /// Lower quartile of the ratios.
         public var lowerQuartile: Double
-        /// A quarter of the ratios is at or above this.
+        /// Upper quartile of the ratios.
         public var upperQuartile: Double
     }
 
-    /// The contender that the others are measured against.
+    /// Contender that the others are compared with.
     public var reference: Contender
-    /// The contenders that are measured.
+    /// Contenders to measure.
     public var contenders: [Contender]
-    /// The number of repetitions that must count.
+    /// Number of undisturbed repetitions to reach.
     public var repetitions = 11
-    /// The number of attempts after which all repetitions count.
+    /// Maximum number of repetitions per contender, disturbed ones included.
     private var greatestAttempts: Int
-    /// The time that one run is to take, in nanoseconds.
+    /// Target duration of one run, in nanoseconds.
     public var span: Int64 = 4_000_000
 
-    /// A comparison of contenders with a reference.
+    /// Creates a comparison of contenders with a reference.
     ///
-    /// `attempts` says how many times as many repetitions are tried before all of them count.
+    /// `attempts` is the maximum number of repetitions per contender, disturbed ones included, as a multiple of
+    /// `repetitions`.
     public init(_ reference: Contender, _ contenders: [Contender], repetitions: Int = 11, attempts: Double = 6) {
         greatestAttempts = Int(Double(repetitions) * attempts)
         self.reference = reference
@@ -62,10 +63,11 @@ public struct Comparison {
         self.repetitions = repetitions
     }
 
-    /// Measures, in an order that `random` gives.
+    /// Runs the measurements in an order given by `random`.
     ///
-    /// A repetition counts when no thread was preempted and the two runs of the reference lie within 25 %. After the
-    /// greatest number of attempts, all repetitions count.
+    /// A repetition counts if no thread was preempted and the two runs of the reference differ by at most 25 %. If
+    /// fewer than five (or than `repetitions`, if that is less) count after the maximum number of attempts, all of
+    /// them count.
     public func run(using random: inout some RandomNumberGenerator) throws -> [Result] {
         let referenceCount = try calibrated(reference)
         let counts = try contenders.map(calibrated)
@@ -94,7 +96,7 @@ public struct Comparison {
         return zip(contenders, samples).map { $1.result($0.name, atLeast: repetitions) }
     }
 
-    /// The number of units that take about `span`.
+    /// Returns the number of units that take about `span`.
     private func calibrated(_ contender: Contender) throws -> Int {
         try Calibration.units(span: span) { count in try contender.run(count).nanoseconds }
     }
@@ -135,7 +137,7 @@ public struct Comparison {
 }
 
 extension Array where Element: BinaryFloatingPoint {
-    /// The value that a share of the elements is at or below, between neighbours in proportion; 0 for an empty array.
+    /// Returns the quantile for a share of the elements, interpolated linearly; 0 for an empty array.
     public func quantile(_ share: Element) -> Element {
         guard let last = indices.last else { return 0 }
         let sorted = sorted()
@@ -146,7 +148,7 @@ extension Array where Element: BinaryFloatingPoint {
     }
 }
 
-/// The cases that need nothing but this program: each of our parts compared with the same in C.
+/// The short benchmark, which needs only this program: each of our parts compared with its equivalent in C.
 public enum ShortForm {
     /// One line of the result.
     public struct Line: Sendable {
@@ -154,23 +156,23 @@ public enum ShortForm {
         public var what: String
         /// A name without spaces, for programs.
         public var name: String
-        /// The bytes that a unit of work handles.
+        /// Number of bytes per unit of work.
         public var bytes: Int
         /// The result.
         public var result: Comparison.Result
-        /// The keys that a unit of work presses; 0 where it presses none.
+        /// Number of keys pressed per unit of work; 0 for none.
         public var keys: Double
 
-        /// The speed of ours, in megabytes a second.
+        /// Speed of our code, in megabytes per second.
         public var megabytesPerSecond: Double { Double(bytes) * 1000 / result.time }
-        /// The keys that are pressed in a second.
+        /// Number of keys pressed per second.
         public var keysPerSecond: Double { keys * 1e9 / result.time }
     }
 
-    /// True where this machine has the two processors that the cases need.
+    /// True if this machine has the two processors that the cases need.
     public static var isPossible: Bool { cref_processors() >= 2 }
 
-    /// The keys that events press, modifiers left out.
+    /// Returns the number of key presses in events, without those of modifiers.
     private static func keys(in events: [UInt8]) -> Int {
         stride(from: InputEvent.size - 8, to: events.count, by: InputEvent.size).count { place in
             // The low bytes of type, code and value.
@@ -179,7 +181,7 @@ public enum ShortForm {
         }
     }
 
-    /// Measures for about that many seconds, after the bytes of both sides were compared.
+    /// Measures for about `seconds`, after checking that both sides produce the same bytes.
     public static func run(_ table: CompiledTable, seconds: Double, line: (Line) throws -> Void) throws {
         let pattern = Pattern(.mixed)
         let input = Corpus.mixed.bytes(16384)
@@ -209,7 +211,7 @@ public enum ShortForm {
                 PathMeasurement.ours(pattern, table, chunk: 20, to: sink)
             )
         )
-        // Three runs of 4 ms a repetition, a fifth for finding out how much work that is.
+        // Each repetition has three runs of 4 ms; a fifth of the time is for the calibration.
         let repetitions = max(3, Int(seconds / Double(cases.count) * 0.8 / 0.012))
         let keysPerByte = Double(Self.keys(in: outputs.ours)) / Double(input.count)
         var random = SplitMix(seed: 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Bytes as barcode readers send them.
+/// Sample data in the form that barcode readers send.
 public enum Corpus: String, CaseIterable, Sendable {
     /// 13 digits and CR.
     case ean13
@@ -14,7 +14,7 @@ public enum Corpus: String, CaseIterable, Sendable {
     /// Barcodes of the first four kinds in turn.
     case mixed
 
-    /// `count` bytes, always the same.
+    /// Returns `count` bytes, the same at every call.
     public func bytes(_ count: Int) -> [UInt8] {
         var random = SplitMix(seed: 20)
         var bytes: [UInt8] = []
@@ -55,15 +55,14 @@ public enum Corpus: String, CaseIterable, Sendable {
     }
 }
 
-/// The bytes that contenders send again and again: `period` of them, followed by the same once more for chunks that
-/// reach beyond.
+/// Bytes that contenders send repeatedly: `period` bytes, followed by their beginning for chunks that extend beyond.
 public struct Pattern: Sendable {
     /// The bytes.
     public let bytes: [UInt8]
-    /// The number of bytes after which they repeat, a power of two.
+    /// Number of bytes after which they repeat, a power of two.
     public let period: Int
 
-    /// A pattern of a corpus.
+    /// Creates a pattern from a corpus.
     public init(_ corpus: Corpus = .random, period: Int = 4096) {
         let once = corpus.bytes(period)
         bytes = once + once.prefix(256)
@@ -71,16 +70,16 @@ public struct Pattern: Sendable {
     }
 }
 
-/// A generator whose numbers follow from its seed (SplitMix64).
+/// A deterministic generator of random numbers (SplitMix64).
 public struct SplitMix: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator that begins at `seed`.
+    /// Creates a generator with this seed.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state
@@ -90,11 +89,12 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
     }
 }
 
-/// How much work takes a given time.
+/// Calculation of the amount of work that takes a given time.
 package enum Calibration {
-    /// The number of units that take about `span` nanoseconds, by what `run` takes for more and more of them.
+    /// Returns the number of units that take about `span` nanoseconds, extrapolated from runs of doubled size.
     ///
-    /// Where they seem to take no time, it is asked for no more than a number of `Count` can say, nor for more than 2^33.
+    /// Calls `run` with at most 2^33, and with no more than `Count` can represent, even if the units seem to take no
+    /// time.
     package static func units<Count: FixedWidthInteger, Failure: Error>(
         span: Int64,
         _ run: (_ count: Count) throws(Failure) -> Int64

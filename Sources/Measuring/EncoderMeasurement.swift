@@ -4,30 +4,30 @@ import CReference
 public import Keystrokes
 import LinuxIO
 
-/// Bytes to events, in blocks as large as a notification, by one thread.
+/// Measurement of one thread that converts bytes to events, in blocks as large as a notification.
 public enum EncoderMeasurement {
-    /// The bytes of a block.
+    /// Size of a block in bytes.
     public static let block = 20
 
-    /// Our encoder; a unit of work is all bytes of the corpus.
+    /// Returns a contender for our encoder; a unit of work is all bytes of the corpus.
     public static func ours(_ input: [UInt8], _ table: CompiledTable) -> Contender {
         let state = Ours(table)
         return Contender("ours") { count in timed(count) { state.encode(input) } }
     }
 
-    /// The encoder in C.
+    /// Returns a contender for the encoder in C.
     public static func reference(_ input: [UInt8]) throws -> Contender {
         guard let state = CEncoder() else { throw RingMeasurement.WrongBytes() }
         return Contender("C twin") { count in timed(count) { state.encode(input) } }
     }
 
-    /// Only the loads and stores that an encoder needs, in C.
+    /// Returns a contender in C for only the loads and stores that an encoder needs.
     public static func stores(_ input: [UInt8]) throws -> Contender {
         guard let state = CEncoder() else { throw RingMeasurement.WrongBytes() }
         return Contender("loads and stores alone") { count in timed(count) { state.store(input) } }
     }
 
-    /// memcpy of our encoder's output, batch by batch, from one place to another.
+    /// Returns a contender that copies our encoder's output with memcpy, batch by batch.
     public static func copying(_ input: [UInt8], _ table: CompiledTable) -> Contender {
         var lengths: [UInt32] = []
         var encoder = ByteEncoder(table)
@@ -44,7 +44,7 @@ public enum EncoderMeasurement {
         }
     }
 
-    /// The events of all of `input`, by our encoder and by the one in C.
+    /// Returns the events of all of `input`, from our encoder and from the one in C.
     public static func outputs(_ input: [UInt8], _ table: CompiledTable) throws -> (ours: [UInt8], reference: [UInt8]) {
         guard let reference = CEncoder() else { throw RingMeasurement.WrongBytes() }
         var encoder = ByteEncoder(table)
@@ -60,7 +60,7 @@ public enum EncoderMeasurement {
         return (ours, reference.output(input))
     }
 
-    /// Runs `body` a number of times, on a thread bound to one processor.
+    /// Runs `body` `count` times and measures it, on a thread that should be bound to one processor.
     public static func timed(_ count: Int, _ body: () -> Int) -> ThreadPair.Time {
         let before = cref_preemptions()
         let start = MonotonicClock.nanoseconds
@@ -74,7 +74,7 @@ public enum EncoderMeasurement {
         )
     }
 
-    /// The place of results that nobody reads.
+    /// Destination of results that are not read, so that the compiler keeps their computation.
     nonisolated(unsafe) static var sink = 0
 
     private static func forEachBlock(_ input: [UInt8], _ body: (Span<UInt8>) -> Int) {
@@ -152,15 +152,15 @@ public enum ProfiledCase: String, CaseIterable, Sendable {
     /// Any bytes to events; a unit is a byte.
     case random
     case randomInC = "random-c"
-    /// Notifications of 20 bytes through the whole path into /dev/null, one after the other in one thread; a unit is a
+    /// Notifications of 20 bytes through the whole path to /dev/null, one after another in one thread; a unit is a
     /// notification.
     case path
     case pathInC = "path-c"
-    /// As `path`, eight notifications a write.
+    /// Like `path`, with eight notifications per write.
     case burst
     case burstInC = "burst-c"
 
-    /// Runs so many units, in blocks or bursts.
+    /// Runs about `units` units, in blocks or bursts.
     public func run(_ units: Int, _ table: CompiledTable) throws {
         switch self {
         case .encode: try Self.repeated(EncoderMeasurement.ours(Self.barcodes, table), units)

@@ -5,25 +5,25 @@ import LinuxIO
 import Synchronization
 public import SystemPackage
 
-/// Keystrokes through the kernel, from a keyboard of its own to its only reader.
+/// Measurement of keystrokes through the kernel, from a dedicated virtual keyboard to the only thread that receives
+/// them.
 ///
-/// The reader takes hold of the event node before the first key, so nothing is typed into anything else.
+/// The event node is grabbed before the first key, so that nothing is typed into applications.
 public enum KeyboardMeasurement {
-    /// The result.
+    /// The result of the measurement.
     public struct Result: Sendable {
-        /// Events written and read a second, in bursts of the plain keystrokes that fit into the reader's queue.
+        /// Events written and read per second, in bursts of as many plain keystrokes as fit into the event queue.
         public var eventsPerSecond: Double
-        /// The times from before the write of a keystroke to after its read by a sleeping thread, in nanoseconds,
-        /// sorted.
+        /// Times from before the write of a keystroke to after its read by a sleeping thread, in nanoseconds, sorted.
         public var latencies: [Double]
-        /// Events that were written and not read.
+        /// Number of events that were written and not read.
         public var lost: Int
     }
 
-    /// The reason why nothing was measured.
+    /// Reason why nothing was measured.
     public enum Failure: Error, Sendable {
         case keyboard(Errno)
-        /// The kernel made no event node, or it was not ours to hold; nothing was typed.
+        /// The kernel created no event node, or this process could not grab it; nothing was typed.
         case node(String?, Errno)
         case input(Errno)
     }
@@ -40,7 +40,7 @@ public enum KeyboardMeasurement {
         private let table: CompiledTable
         private let nanoseconds: Int64
         private let queue: ReaderQueue
-        /// A waker that nobody wakes, for pauses.
+        /// Waker that is never woken, for pauses.
         private let waker: Waker
         private let eventsRead = Atomic(0)
         private let readAt = Atomic<Int64>(0)
@@ -74,7 +74,7 @@ public enum KeyboardMeasurement {
             }
         }
 
-        /// The node may appear a moment after the keyboard.
+        /// Grabs the event node, which may appear a moment after the keyboard.
         private func grab(_ path: String?) throws(Failure) -> Node {
             guard let path else { throw .node(nil, .noSuchFileOrDirectory) }
             let deadline = MonotonicClock.nanoseconds + 2_000_000_000
@@ -127,7 +127,7 @@ public enum KeyboardMeasurement {
             return count / UInputDevice.eventSize
         }
 
-        /// True when the reader has read that many events within a second.
+        /// Waits for at most one second; returns true if that many events were read.
         private func wait(for events: Int) -> Bool {
             let deadline = MonotonicClock.nanoseconds + 1_000_000_000
             while eventsRead.load(ordering: .acquiring) < events {

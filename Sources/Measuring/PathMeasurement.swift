@@ -5,9 +5,9 @@ public import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// Notifications through feed, ring, table, encoder and pacer (set unlimited) into a write to /dev/null.
+/// Measurement of notifications through feed, ring, table, encoder and unlimited pacer to a write to /dev/null.
 public enum PathMeasurement {
-    /// Our path, in two threads; a unit of work is a notification of `chunk` bytes.
+    /// Returns a contender for our path, in two threads; a unit of work is a notification of `chunk` bytes.
     ///
     /// The clock is read where the product reads it: for each notification, and after each write.
     public static func ours(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) -> Contender {
@@ -19,7 +19,7 @@ public enum PathMeasurement {
         }
     }
 
-    /// The same path in C.
+    /// Returns a contender for the same path in C.
     public static func reference(_ pattern: Pattern, chunk: Int, to sink: Sink) -> Contender {
         Contender("C twin") { count in
             let path = try CPath(sink)
@@ -27,7 +27,8 @@ public enum PathMeasurement {
         }
     }
 
-    /// Our path in one thread, so many notifications at a time: feed, then type until nothing waits.
+    /// Returns a function that, in one thread, feeds `burst` notifications and types until none waits, a number of
+    /// times.
     public static func turns(
         _ pattern: Pattern,
         _ table: CompiledTable,
@@ -39,7 +40,7 @@ public enum PathMeasurement {
         return { count in path.turns(pattern, chunk, burst, count, to: sink) }
     }
 
-    /// The same in C.
+    /// Returns the same function for the path in C.
     public static func referenceTurns(
         _ pattern: Pattern,
         chunk: Int,
@@ -54,7 +55,7 @@ public enum PathMeasurement {
     public final class Sink: Sendable {
         let descriptor: Descriptor
 
-        /// Opens a file for writing; `/dev/null` unless told otherwise.
+        /// Opens a file for writing, by default `/dev/null`.
         public init(_ path: String = "/dev/null") throws {
             descriptor = try .forWriting(path)
         }
@@ -93,7 +94,7 @@ public enum PathMeasurement {
             for _ in 0..<count {
                 let offset = sent & (pattern.period &- 1)
                 let source = bytes.extracting(offset..<(offset &+ chunk))
-                // A notification that finds no room is lost to the product; the measurement sends it again.
+                // The product would lose a notification that finds no room; the measurement sends it again.
                 while feed.receive(source, epoch: 1, now: MonotonicClock.nanoseconds) == .lost { cref_back_off() }
                 sent &+= chunk
             }

@@ -5,18 +5,18 @@ import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// Chunks through a ring from one thread to another.
+/// Measurement of a ring that passes chunks from one thread to another.
 public enum RingMeasurement {
-    /// The capacity that every ring is measured with.
+    /// Capacity of every measured ring, in bytes.
     public static let capacity = 65536
 
-    /// Bytes arrived otherwise than they were sent.
+    /// Error for bytes that arrived changed.
     public struct WrongBytes: Error {
-        /// A fault to throw.
+        /// Creates the error.
         public init() {}
     }
 
-    /// Our ring; a unit of work is a chunk of `chunk` bytes.
+    /// Returns a contender for our ring; a unit of work is a chunk of `chunk` bytes.
     public static func ours(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
         Contender("ours") { count in
             let ring = try ByteRing(capacity: capacity)
@@ -36,7 +36,7 @@ public enum RingMeasurement {
         }
     }
 
-    /// The ring in C.
+    /// Returns a contender for the ring in C.
     public static func reference(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
         Contender("C ring") { count in
             guard let ring = CRing(capacity: capacity) else { throw WrongBytes() }
@@ -50,7 +50,7 @@ public enum RingMeasurement {
         }
     }
 
-    /// Pushes and pops `count` chunks of our ring in this thread; answers the bytes.
+    /// Pushes and pops `count` chunks through our ring in this thread; returns the number of bytes.
     public static func turns(_ pattern: Pattern, chunk: Int, count: Int) throws -> Int {
         let ring = try ByteRing(capacity: capacity)
         guard var producer = ring.takeProducer(), var consumer = ring.takeConsumer() else { return 0 }
@@ -109,17 +109,17 @@ public enum RingMeasurement {
     }
 }
 
-/// A count of one thread that another reads after the first has ended.
+/// A counter that one thread writes and another reads after the first has ended.
 public final class Faults: @unchecked Sendable {
     // Unchecked is sound: the reader joins the writer first.
     /// The number of faults.
     public var count = 0
 
-    /// No faults.
+    /// Creates a counter of zero.
     public init() {}
 }
 
-/// The ring in C, with an owner.
+/// The owner of a ring in C.
 @safe
 private final class CRing: @unchecked Sendable {
     // Unchecked is sound: each end is used by one thread, as the ring in C allows.
@@ -155,25 +155,25 @@ extension Pattern {
     }
 }
 
-/// Two threads on two processors that begin at the same moment.
+/// Two threads on two processors that start at the same time.
 public enum ThreadPair {
-    /// The running time of a pair, and its disturbances.
+    /// The running time of a pair, and its preemptions.
     public struct Time: Sendable {
-        /// From the beginning to the end of the second thread, in nanoseconds.
+        /// Time from the start to the end of the second thread's work, in nanoseconds.
         public var nanoseconds: Int64 = 0
-        /// The number of times that one of the threads was preempted.
+        /// Number of times that one of the threads was preempted.
         public var preemptions = 0
 
-        /// A time from its fields.
+        /// Creates a time from its fields.
         public init(nanoseconds: Int64 = 0, preemptions: Int = 0) {
             self.nanoseconds = nanoseconds
             self.preemptions = preemptions
         }
     }
 
-    /// Runs both to their ends; the second is timed.
+    /// Runs both closures to their ends; measures the time of the second.
     ///
-    /// `isPinned` binds each to a processor of its own.
+    /// `isPinned` binds each thread to its own processor.
     public static func run(
         isPinned: Bool = true,
         _ first: @escaping @Sendable () -> Void,
@@ -210,7 +210,8 @@ public enum ThreadPair {
         }
     }
 
-    /// The time that a cache line takes from one processor to the other, in nanoseconds: the least cost of two threads.
+    /// Returns the time to transfer a cache line between processors, in nanoseconds: the lower bound for any two
+    /// threads.
     public static func bounce() throws -> Double {
         let line = Line()
         let turns: UInt64 = 20_000
@@ -218,10 +219,10 @@ public enum ThreadPair {
         return Double(time.nanoseconds) / Double(2 * turns)
     }
 
-    /// A word by itself on its cache lines.
+    /// A word alone on its cache lines.
     @safe
     private final class Line: @unchecked Sendable {
-        // Unchecked is sound: the word is reached by atomic operations only, in `cref_bounce`.
+        // Unchecked is sound: the word is accessed only by atomic operations, in `cref_bounce`.
         private let block = UnsafeMutableRawPointer.allocate(byteCount: 256, alignment: 128)
 
         init() {

@@ -6,15 +6,15 @@ import LinuxIO
 import Texts
 import Typing
 
-// The checks from the kernel's Bluetooth to the selected adapter, and of other programs that use it.
+// Checks from the kernel's Bluetooth to the selected adapter, and of other programs that use it.
 
 extension Doctor {
     private static let kernelLog = "dmesg | grep -i bluetooth"
     private static let firmwareLog = "dmesg | grep -i -e bluetooth -e firmware"
 
-    /// The findings that prevent the use of the radio.
+    /// Returns the findings that prevent the use of the radio.
     static func radio(_ facts: SystemFacts) -> [Finding] {
-        // A controller on an H4 stream needs nothing of the kernel's Bluetooth.
+        // A controller on an H4 stream does not need the kernel's Bluetooth.
         guard facts.usesKernelController else { return [] }
         switch facts.sockets {
         case .unknown: return [Finding(.kernelWithoutBluetooth, .unavailable, command: "modprobe bluetooth")]
@@ -24,13 +24,13 @@ extension Doctor {
         if let fault = facts.adapterFault {
             return [Finding(.adapterUnreadable, .unavailable, of: fault, command: kernelLog)]
         }
-        // The daemon's own controller, over the user channel or H4, is not the kernel's.
+        // The kernel does not manage the daemon's controller on the user channel or H4.
         if !facts.usesKernelChannels, case .running = facts.daemon { return otherServices(facts) }
         guard let adapter = facts.adapter else { return [absence(facts)] + otherServices(facts) }
         return state(of: adapter, facts) + otherServices(facts)
     }
 
-    /// The reason for which the selected adapter does not exist.
+    /// Returns the finding for a selected adapter that does not exist.
     private static func absence(_ facts: SystemFacts) -> Finding {
         if facts.selector != .any, !facts.adapters.isEmpty {
             let names = facts.adapters.map { "\($0.name) (\($0.address))" }.joined(separator: ", ")
@@ -57,7 +57,7 @@ extension Doctor {
         )
     }
 
-    /// The faults of an adapter that exists.
+    /// Returns the findings for faults of an existing adapter.
     private static func state(of adapter: SystemFacts.Adapter, _ facts: SystemFacts) -> [Finding] {
         if !adapter.hasLowEnergy { return [Finding(.adapterWithoutLowEnergy, .unavailable, of: adapter.name)] }
         var findings: [Finding] = []
@@ -66,7 +66,7 @@ extension Doctor {
             let command = "rfkill unblock bluetooth"
             findings.append(Finding(.rfkillSoft, .unavailable, of: adapter.name, command: command))
         }
-        // Without a daemon an adapter is off; the first program that needs it switches it on.
+        // Without a daemon, an adapter may be off: the first program that needs it switches it on.
         if findings.isEmpty, !adapter.isPowered, case .running = facts.daemon {
             findings.append(Finding(.adapterDown, .unavailable, of: adapter.name, command: "btmon"))
         }
@@ -87,7 +87,7 @@ extension Doctor {
         ]
     }
 
-    /// The capabilities that this process lacks; the check applies if it would use the adapter itself.
+    /// Returns the finding for capabilities that this process lacks; used if it would use the adapter itself.
     static func permissions(_ facts: SystemFacts) -> [Finding] {
         guard !facts.missingCapabilities.isEmpty else { return [] }
         return [
@@ -100,9 +100,9 @@ extension Doctor {
         ]
     }
 
-    // The checks of the virtual keyboard, and of the readers of its keys.
+    // Checks of the virtual keyboard, and of the applications that read it.
 
-    /// The findings that prevent the creation of a keyboard, or the reading of its keys.
+    /// Returns the findings that prevent the creation of a keyboard, or the reading of its keys.
     static func keyboard(_ facts: SystemFacts) -> [Finding] {
         guard facts.usesKeyboard else { return [] }
         var findings: [Finding] = []
@@ -140,7 +140,7 @@ extension Doctor {
         return Finding(.uinputMissing, .unavailable, of: UInputDevice.path, remedy: remedy, command: command)
     }
 
-    /// The findings about the reader in the foreground: the console or a desktop.
+    /// Returns the findings about the foreground terminal, which is the console or a desktop.
     static func readers(_ facts: SystemFacts) -> [Finding] {
         guard facts.usesKeyboard, let console = facts.console else { return [] }
         let name = "tty\(console.terminal)"

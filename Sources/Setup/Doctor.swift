@@ -12,7 +12,7 @@ package import Texts
 /// It is a pure function of the facts. The checks follow the path of the bytes; a fault that only follows from
 /// another finding is left out.
 package enum Doctor {
-    /// The findings, those that block first, and within a severity in the order of the bytes' path.
+    /// Returns the findings by severity, blocking ones first, and within a severity in the order of the bytes' path.
     package static func findings(_ facts: SystemFacts) -> [Finding] {
         var findings = needs(facts)
         if findings.isEmpty { findings = radio(facts) }
@@ -27,12 +27,13 @@ package enum Doctor {
         return findings.map { $0.text(language) }.joined(separator: "\n")
     }
 
-    /// The exit status of the first finding other than a note; success if there is none.
+    /// Returns the exit status of the first finding other than a note; success if there is none.
     package static func status(_ findings: [Finding]) -> ExitStatus {
         findings.first { $0.severity != .note }?.status ?? .success
     }
 
-    /// The findings as one JSON object for programs, with the kernel's features and the version of the linked mbedTLS.
+    /// Returns the findings as one JSON object for programs, with the kernel's features and the version of the linked
+    /// mbedTLS.
     package static func object(
         _ findings: [Finding],
         kernel table: [JSONObject] = [],
@@ -47,7 +48,7 @@ package enum Doctor {
         return object
     }
 
-    /// The checks of the configuration and the chosen device.
+    /// Checks the configuration and the selected device.
     private static func wishes(_ facts: SystemFacts) -> [Finding] {
         var findings: [Finding] = []
         if case .wrong(let path, let reason) = facts.configuration {
@@ -67,9 +68,9 @@ package enum Doctor {
         return findings
     }
 
-    // The checks of the daemon, by its own report.
+    // Checks of the daemon, by its own report.
 
-    /// The findings from the daemon's state that the findings in `explained` do not imply.
+    /// Returns the findings from the daemon's state that the findings in `explained` do not imply.
     static func daemon(_ facts: SystemFacts, explained: [Finding]) -> [Finding] {
         let isBlocked = explained.contains { $0.severity == .blocks }
         switch facts.daemon {
@@ -112,12 +113,12 @@ package enum Doctor {
         return [Finding(.paused, .unavailable, of: pause, command: "blewedge resume")]
     }
 
-    /// The note of keys that leave or command an application.
+    /// Returns a note if the keyboard may press keys that leave or control an application.
     private static func keys(_ status: SystemFacts.Status) -> [Finding] {
         status.allows.map { [Finding(.keysBeyondText, .success, .note, of: $0, command: "blewedge config show")] } ?? []
     }
 
-    /// The findings from the counters of received bytes.
+    /// Returns the findings from the counters of received bytes.
     private static func account(_ status: SystemFacts.Status) -> [Finding] {
         if status.lost > 0 {
             return [
@@ -138,7 +139,7 @@ package enum Doctor {
         return []
     }
 
-    /// The finding from the state of the session, for use when no other finding explains it.
+    /// Returns the finding from the state of the session, for use when no other finding explains it.
     private static func session(_ status: SystemFacts.Status) -> [Finding] {
         let device = status.device.map { Message(detail: $0) } ?? PlainText.theDevice.message()
         let reason = status.reason.map { FindingPartText.because.message($0) } ?? Message(detail: "")
@@ -150,7 +151,7 @@ package enum Doctor {
         case .failed: return [Finding(.deviceNotReached, .unavailable, of: device, reason, command: "blewedge scan")]
         case .unsupported:
             var finding = Finding(.deviceUnsupported, .configuration, of: device, reason)
-            // The reason says what the device offers, its remedy what can be done about that.
+            // The reason states what the device offers; its remedy replaces the general one.
             if let remedy = status.remedy { finding.remedy = remedy }
             return [finding]
         case .bluetoothOff:
@@ -160,7 +161,7 @@ package enum Doctor {
     }
 }
 
-// The checks of beacons, by the daemon's own report (SW-2).
+// Checks of beacons, by the daemon's own report (SW-2).
 
 extension SystemFacts.Status {
     /// True if the session's state says that the daemon cannot use the radio.
@@ -168,7 +169,7 @@ extension SystemFacts.Status {
 }
 
 extension Doctor {
-    /// The findings from what the daemon says of beacons; a radio that `isBlocked` explains the rest.
+    /// Returns the findings from the daemon's beacon status; if `isBlocked`, the blocked radio explains the rest.
     static func beacons(_ status: SystemFacts.Status, _ facts: SystemFacts, isBlocked: Bool) -> [Finding] {
         guard let beacons = status.beacons else { return [] }
         var findings: [Finding] = []
@@ -187,17 +188,18 @@ extension Doctor {
         return findings
     }
 
-    // The checks of what the kernel has.
+    // Checks of the kernel's features.
 
-    /// The findings of what the kernel lacks and nothing works without; all others about the radio would follow from them.
+    /// Returns the findings of indispensable kernel features that are absent; they would cause all other findings about
+    /// the radio.
     static func needs(_ facts: SystemFacts) -> [Finding] {
         let needed: [KernelFeature] = facts.usesKernelController ? [.epoll, .management] : [.epoll]
         return needed.filter(facts.lacks).prefix(1).map { finding(.kernelUnfit, .unavailable, .blocks, [$0]) }
     }
 
-    /// The known faults of this version of the kernel, and what it lacks and would be better with.
+    /// Returns the findings of known faults in this kernel version, and of useful features that it lacks.
     static func kernel(_ facts: SystemFacts) -> [Finding] {
-        // A finding of its own tells of event nodes.
+        // Event nodes have a finding of their own.
         let missed = KernelFeature.allCases.filter { $0.weight == .missed && $0 != .evdev && facts.lacks($0) }
         var findings = missed.isEmpty ? [] : [finding(.kernelLacks, .success, .note, missed)]
         // The user channel and H4 do not use the kernel's channels.
@@ -226,7 +228,7 @@ extension Doctor {
         )
     }
 
-    /// The table of what the kernel has, a row a feature; empty where the kernel was not asked.
+    /// Returns the table of kernel features, one row per feature; empty if the kernel was not probed.
     package static func table(_ facts: SystemFacts) -> [JSONObject] {
         KernelFeature.allCases.compactMap { feature in facts.kernel[feature].map { feature.row($0) } }
     }

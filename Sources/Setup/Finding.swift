@@ -3,7 +3,7 @@
 import BluetoothLE
 package import Texts
 
-/// A cause for which nothing is typed, or typing may fail: what it is, why it matters, and its remedy.
+/// Cause for which nothing is typed, or typing may fail: the fault, its effect, and its remedy.
 package struct Finding: Equatable, Sendable {
     package enum Severity: String, Sendable, CaseIterable {
         /// Nothing is typed until the fault is repaired.
@@ -14,7 +14,7 @@ package struct Finding: Equatable, Sendable {
         case note
     }
 
-    /// The id of a cause, which scripts can rely on.
+    /// Stable id of a cause, for use in scripts.
     package enum Cause: String, Sendable, CaseIterable {
         // The radio.
         case kernelWithoutBluetooth = "kernel-without-bluetooth"
@@ -38,7 +38,7 @@ package struct Finding: Equatable, Sendable {
         case evdevMissing = "evdev-missing"
         case eventNodeNotReadable = "event-node-not-readable"
         case oldInputDriver = "old-input-driver"
-        // The configuration and the chosen device.
+        // The configuration and the selected device.
         case configurationWrong = "configuration-wrong"
         case selectionUnreadable = "selection-unreadable"
         case nothingSelected = "nothing-selected"
@@ -62,7 +62,7 @@ package struct Finding: Equatable, Sendable {
         case beaconsUnavailable = "beacons-unavailable"
         case beaconNotAdvertised = "beacon-not-advertised"
         case noBeaconNear = "no-beacon-near"
-        // The readers of the keys.
+        // Applications that read the keys.
         case consoleIgnoresKeys = "console-ignores-keys"
         case consoleLeaksKeys = "console-leaks-keys"
         case loginPromptInFront = "login-prompt-in-front"
@@ -80,7 +80,7 @@ package struct Finding: Equatable, Sendable {
     package var status: ExitStatus
     /// The fault, in one sentence.
     package var what: Message
-    /// The reason why it matters, in one sentence.
+    /// Effect of the fault, in one sentence.
     package var why: Message
     /// The remedy, in one sentence.
     package var remedy: Message
@@ -118,7 +118,7 @@ package struct Finding: Equatable, Sendable {
         return object
     }
 
-    /// The finding for people: at most four lines with their ends, without characters on which a terminal acts.
+    /// Returns the finding as text: at most four lines with their ends, without terminal control characters.
     package func text(_ language: Language) -> String {
         var lines = [
             "\(severity.text(language)): \(what.text(language)) [\(cause.rawValue)]",

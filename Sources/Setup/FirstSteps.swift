@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The commands that lead from a machine with an adapter, and nothing else prepared, to the first typed character.
+/// Commands that lead from a machine with an adapter, and nothing else prepared, to the first typed character.
 ///
 /// The guide prints them, the README lists them, and the lab runs them unchanged.
 package enum FirstSteps {
@@ -9,7 +9,7 @@ package enum FirstSteps {
     /// The placeholder of the user's device in the commands.
     package static let device = "DEVICE"
 
-    /// The commands, in order; where setup knows what starts services, the keyboard is a service afterwards.
+    /// Returns the commands, in order; with a known service manager, the keyboard is a service afterwards.
     package static func commands(hasManager: Bool) -> [String] {
         let choose = ["sudo blewedge scan --once", "sudo blewedge use \(device)"]
         return hasManager ? [setup] + choose : choose + ["sudo blewedge run"]
@@ -18,12 +18,12 @@ package enum FirstSteps {
     static let setup = "sudo blewedge setup"
 }
 
-/// A file for people at a shell: the manual page, or what a shell completes commands and options with.
+/// Help file for shell users: the manual page, or the completions of a shell.
 package struct HelpFile: Hashable, Sendable {
     package enum Reader: String, CaseIterable, Sendable {
         case man, bash, zsh, fish
 
-        /// The path at which the reader looks for the file, among those of the administrator.
+        /// Path at which the reader looks for files installed by the administrator.
         package var path: String {
             switch self {
             case .man: "/usr/local/share/man/man1/blewedge.1"
@@ -34,7 +34,7 @@ package struct HelpFile: Hashable, Sendable {
         }
     }
 
-    /// The reader, by whose name its program is found.
+    /// Reader of the file, whose raw value is the name of its program.
     package let reader: Reader
     package let text: String
 

@@ -6,7 +6,7 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-/// A part of the kernel that is used where it exists: newer than 4.19, or optional in its configuration.
+/// Kernel feature that is used if it exists: newer than 4.19, or optional in the kernel's configuration.
 package enum KernelFeature: String, CaseIterable, Sendable {
     // Bluetooth.
     case bluetooth
@@ -17,33 +17,33 @@ package enum KernelFeature: String, CaseIterable, Sendable {
     case connections = "mgmt-connections"
     case pairing = "mgmt-pairing"
     case resume = "mgmt-resume"
-    // Options of its sockets.
+    // Options of Bluetooth sockets.
     case socketDrops = "socket-drops"
     case packetDrops = "packet-drops"
     case packetTimes = "packet-times"
     // The event loop and processes.
     case epoll, timerfd, eventfd, signalfd, inotify, pidfd
     case systemCallFilter = "system-call-filter"
-    // The keyboard and its readers.
+    // The keyboard and the applications that read it.
     case uinput, evdev
     case virtualTerminals = "virtual-terminals"
     case rfkill
 
-    /// What its absence is to the user.
+    /// Severity of a feature's absence for the user.
     package enum Weight: Equatable, Sendable {
         /// Nothing works.
         case needed
-        /// Something is less than it could be, and only another kernel mends it.
+        /// A function is degraded, and only another kernel fixes it.
         case missed
-        /// Something else does the same, or nobody has asked for it.
+        /// There is a substitute, or the feature is not needed.
         case replaced
     }
 
     package enum State: Equatable, Sendable {
         case present
-        /// It is not there; the error, in words, where there was one.
+        /// The kernel lacks the feature; the error in words, if there was one.
         case absent(String?)
-        /// The kernel has not said; the error, in words, where there was one.
+        /// The probe had no result; the error in words, if there was one.
         case unknown(String?)
 
         package var word: String {
@@ -55,7 +55,7 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// The first kernel that has it, or the configuration's option that a kernel has to be built with.
+    /// First kernel version with the feature, or the option that the kernel must be built with.
     package var since: String {
         switch self {
         case .bluetooth: "CONFIG_BT"
@@ -81,7 +81,7 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// What its absence is to the user; of Bluetooth, uinput and evdev the doctor's other findings tell.
+    /// Severity of the feature's absence; other findings of the doctor report Bluetooth, uinput and evdev.
     package var weight: Weight {
         switch self {
         case .bluetooth, .management, .epoll, .uinput: .needed
@@ -93,7 +93,8 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// The row of the table for programs: what it is, since when, whether it is there and, where not, what is done without.
+    /// Returns the feature's row in the table for programs: the id, the first version, the state, and the effect of its
+    /// absence.
     package func row(_ state: State) -> JSONObject {
         var object = JSONObject()
         object.add("id", rawValue)
@@ -107,19 +108,19 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         return object
     }
 
-    // The questions to the running kernel, all of them harmless.
+    // Probes of the running kernel, all of them harmless.
 
-    /// The management protocol's commands without which no adapter can be used.
+    /// Management commands without which no adapter can be used.
     private static let adapterCommands: Set<ManagementOpcode> = [
         .readIndexList, .readControllerInformation, .setPowered, .setLowEnergy,
     ]
-    /// Those without which no device can be paired.
+    /// Management commands without which no device can be paired.
     private static let pairingCommands: Set<ManagementOpcode> = [
         .setBondable, .loadLongTermKeys, .setIOCapability, .pairDevice, .cancelPairDevice, .unpairDevice,
         .userConfirmationReply, .userPasskeyReply, .loadIdentityResolvingKeys,
     ]
 
-    /// Asks the kernel for every feature; what is known of sockets, uinput and event nodes is taken from the facts.
+    /// Probes the kernel for every feature; the states of sockets, uinput and event nodes come from the facts.
     static func ask(_ facts: SystemFacts, sysfs: String) -> [KernelFeature: State] {
         let support = facts.sockets == .available ? try? ManagementSurvey.take() : nil
         return Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.state(facts, support, sysfs: sysfs)) })
@@ -169,14 +170,14 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         return support.isWhole ? .absent(nil) : .unknown(nil)
     }
 
-    /// Commands that are not in a list are absent where it is the whole list.
+    /// Returns the state of commands; those missing from the list are absent only if the list is complete.
     private static func state(_ commands: Set<ManagementOpcode>, in support: SupportedManagement?) -> State {
         guard let support else { return .unknown(nil) }
         if support.commands.isSuperset(of: commands) { return .present }
         return support.isWhole ? .absent(nil) : .unknown(nil)
     }
 
-    /// What the error of an option means: without Bluetooth there is no socket to ask.
+    /// Returns the state that the error of a socket option shows: unknown if there are no Bluetooth sockets to probe.
     private static func state(_ error: Errno?, _ facts: SystemFacts) -> State {
         facts.sockets == .available ? state(error) : .unknown(nil)
     }

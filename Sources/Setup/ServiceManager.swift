@@ -2,10 +2,10 @@
 
 import LinuxIO
 
-/// What starts the services of a machine, and starts them again.
+/// Program that starts and restarts the services of a machine.
 package enum ServiceManager: Hashable, Sendable, CaseIterable {
     case systemd
-    /// OpenRC, whatever init has started it.
+    /// OpenRC, under any init.
     case openrc
     case runit
     /// The init of sysvinit, by /etc/inittab.
@@ -13,10 +13,10 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
     /// The init of BusyBox, by /etc/inittab.
     case busybox
 
-    /// The signs by which one is told from the others.
+    /// Signs that distinguish the service managers.
     package struct Signs: Equatable, Sendable {
         package var hasSystemd = false
-        /// True if OpenRC has made its own, and its commands are there.
+        /// True if OpenRC's run-time directory and its commands exist.
         package var hasOpenRC = false
         package var hasServices = false
         package var hasInittab = false
@@ -28,9 +28,9 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
         package init() {}
     }
 
-    /// The manager of a machine with these signs; nil for another one.
+    /// Determines the service manager from these signs; fails for any other one.
     ///
-    /// BusyBox's init without an inittab goes by lines of its own, and sysvinit does nothing: neither can be told anything.
+    /// Without an inittab, BusyBox's init uses built-in lines, and sysvinit does nothing: neither can run a service.
     package init?(_ signs: Signs) {
         if signs.hasSystemd {
             self = .systemd
@@ -47,7 +47,7 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The words of the command that starts the service without a question on the terminal.
+    /// Words of the command that starts the service without asking for a password on the terminal.
     package var startWords: [String] {
         let words = start.split(separator: " ").map(String.init)
         return self == .systemd ? [words[0], "--no-ask-password"] + words.dropFirst() : words
@@ -62,10 +62,10 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The manager of this machine; nil for one that is not known.
+    /// Service manager of this machine; nil if it is unknown.
     package static var ofThisMachine: ServiceManager? { ServiceManager(.collect()) }
 
-    /// The directory of the services that runit runs, under one of its usual names.
+    /// Directory of the services that runit runs, at one of its usual paths; nil if none exists.
     static var serviceDirectory: String? {
         ["/etc/service", "/var/service", "/service"].first(where: FileSystem.exists)
     }
@@ -83,36 +83,36 @@ extension ServiceManager.Signs {
         signs.hasServices = ServiceManager.serviceDirectory != nil
         signs.hasInittab = FileSystem.exists("/etc/inittab")
         signs.name = FileSystem.line(of: "/proc/1/comm") ?? ""
-        // Only root may see what the first process runs; for others it is what it was started as.
+        // Only root can read the program of the first process; for other users, use the target of /sbin/init.
         signs.program = FileSystem.target(ofLink: "/proc/1/exe") ?? FileSystem.target(ofLink: "/sbin/init") ?? ""
         return signs
     }
 }
 
-/// Lines of blewedge's own in a file that belongs to others, between two comments by which they are found again.
+/// Lines of blewedge in a shared file, between two comments that mark them.
 package enum MarkedLines {
-    /// The comment in front of the lines.
+    /// Comment before the lines.
     package static let begin = "# blewedge: its own lines begin; `blewedge setup --remove` takes them away"
-    /// The comment behind the lines.
+    /// Comment after the lines.
     package static let end = "# blewedge: its own lines end"
 
-    /// The lines between the comments; nil where a comment is not there.
+    /// Returns the lines between the comments; nil if a comment is missing.
     package static func found(in text: String) -> [String]? {
         let all = lines(of: text)
         guard let first = all.firstIndex(of: begin), let last = all[first...].firstIndex(of: end) else { return nil }
         return Array(all[(first + 1)..<last])
     }
 
-    /// The text with these lines in place of earlier ones: in front of all others if `first`, else behind them.
+    /// Returns the text with these lines in place of earlier ones: before all others if `first`, else after them.
     package static func adding(_ own: [String], to text: String, first: Bool) -> String {
         let others = lines(of: removing(own, from: text))
         let block = [begin] + own + [end]
         return (first ? block + others : others + block).map { $0 + "\n" }.joined()
     }
 
-    /// The text without the comments and what is between them.
+    /// Returns the text without the comments and the lines between them.
     ///
-    /// Where somebody has taken one of the comments away, it is the other, and the lines that are `own`.
+    /// Removes the remaining comment and all lines in `own` if somebody has deleted one of the comments.
     package static func removing(_ own: [String], from text: String) -> String {
         var rest = lines(of: text)
         while let first = rest.firstIndex(of: begin), let last = rest[first...].firstIndex(of: end) {

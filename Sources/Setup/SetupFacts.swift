@@ -7,38 +7,38 @@ import LinuxIO
 import ServiceFiles
 import SystemPackage
 
-/// The facts about a machine on which the plan of `blewedge setup` depends.
+/// Facts about a machine on which the plan of `blewedge setup` depends.
 package struct SetupFacts: Equatable, Sendable {
     /// The paths of the programs that setup may run and that exist, by name.
     package var programs: [String: String] = [:]
-    /// What starts services; nil for what setup does not know.
+    /// Service manager of the machine; nil if setup does not know it.
     package var manager: ServiceManager?
-    /// The directory of the services that runit runs.
+    /// Directory of the services that runit runs; empty if there is none.
     package var serviceDirectory = ""
-    /// True if mdev makes device nodes, and not udev.
+    /// True if device nodes are made by mdev, not by udev.
     package var hasMdev = false
-    /// True if modules are loaded by /etc/modules, and no directory of lists is read.
+    /// True if kernel modules are listed in /etc/modules, and there is no directory of lists.
     package var hasModuleList = false
     /// True if the user of the service exists.
     package var hasUser = false
     /// True if the service runs.
     package var isActive = false
     package var hasServer = false
-    /// True if a package of the system has installed the service.
+    /// True if a system package has installed the service.
     package var isPackaged = false
-    /// True if the timer of what asks a server of beacons is started with the machine.
+    /// True if the timer for the beacon server is enabled at boot.
     package var isTimerEnabled = false
-    /// The manual page and the completions of this program.
+    /// Manual page and completions of this program.
     package var help: [HelpFile] = []
-    /// The texts of those files that setup installs or adds lines to and that exist, by path.
+    /// Texts, by path, of the existing files that setup installs or adds lines to.
     package var files: [String: String] = [:]
-    /// Those symbolic links and directories that setup or the service manager makes for the service and that exist.
+    /// Existing symbolic links and directories that setup or the service manager makes for the service.
     package var made: Set<String> = []
-    /// The path of this program's file.
+    /// Path of this program's file.
     package var program = ""
     /// True if the installation path has a file with the same bytes.
     package var isProgramInstalled = false
-    /// The paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them unblocks.
+    /// Paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them unblocks.
     package var softBlocks: [String] = []
     /// True if /dev/uinput belongs to the user of the service.
     package var isMakerGiven = false
@@ -52,11 +52,11 @@ package struct SetupFacts: Equatable, Sendable {
         "systemctl", "rc-service", "rc-update", "sv", "kill", "udevadm", "systemd-sysusers", "systemd-tmpfiles",
         "modprobe", "useradd", "adduser", "addgroup",
     ]
-    /// The names of all programs that are looked for: those, and the readers of what is installed for people.
+    /// Names of all programs to look for: those above, and the readers of the manual page and the completions.
     package static let allNames = names + HelpFile.Reader.allCases.map(\.rawValue)
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
-    /// The largest program file that is copied, in bytes; a static build has about 10 MB.
+    /// Maximum size of a program file that is copied, in bytes; a static build has about 10 MB.
     static let mostBytes = 1 << 28
 
     /// Collects the facts of this machine, without changing anything.

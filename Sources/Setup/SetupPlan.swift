@@ -4,16 +4,16 @@ import LinuxIO
 import ServiceFiles
 package import Texts
 
-/// The steps that install blewedge as a service of a machine, or remove it, as a pure function of the facts.
+/// Steps that install blewedge as a service of a machine, or remove it, as a pure function of the facts.
 package enum SetupPlan {
     /// The name of the service's user and of its group.
     package static let user = "blewedge"
-    /// The path to which the program is copied if it is in no directory of programs.
+    /// Path to which the program is copied if it is in no directory of programs.
     package static let programPath = "/usr/local/bin/blewedge"
     /// The modules of modules-load.conf.
     private static let modules = ["uinput", "evdev", "bluetooth"]
 
-    /// The steps of the installation that are still to be done; empty if it is complete.
+    /// Returns the remaining steps of the installation; empty if it is complete.
     package static func installing(_ facts: SetupFacts) -> [SetupStep] {
         let own = ServiceFile.all.filter { !(facts.isPackaged && $0.packagedPath != nil) }
         let files = own.filter { isRead($0, facts) && facts.files[$0.path] != $0.text }.map { file in
@@ -28,11 +28,12 @@ package enum SetupPlan {
         steps += user(facts, hasNews)
         if hasNews { steps += modules(facts) + udev(facts) }
         steps += mending(facts)
-        // The lines last of all files: what reads them may start the service at once.
+        // The lines come after all files: their reader may start the service immediately.
         return steps + lines + starting(facts, files: files, hasNews: hasNews) + help(facts)
     }
 
-    /// The steps that remove an installation; the user, the chosen device, the configuration and the program stay.
+    /// Returns the steps that remove an installation, but not the user, the selected device, the configuration and the
+    /// program.
     package static func removing(_ facts: SetupFacts) -> [SetupStep] {
         let paths = ServiceFile.all.reversed().map(\.path).filter { facts.files[$0] != nil }
         let lines = ServiceLines.all.filter { MarkedLines.found(in: facts.files[$0.path] ?? "") != nil }
@@ -45,12 +46,13 @@ package enum SetupPlan {
         steps += stopping(facts)
         for path in paths where !steps.contains(.remove(path: path)) { steps.append(.remove(path: path)) }
         steps += forgetting(facts)
-        // udev leaves the owner when its rule is gone, so it is set here; the rules of other packages apply afterwards.
+        // udev keeps the owner after the removal of its rule, so the owner is reset here; the rules of other packages
+        // apply afterwards.
         let isGivenBack = facts.isMakerGiven && !facts.isPackaged
         return steps + (isGivenBack ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts) + help
     }
 
-    /// True if the machine has a reader of the file.
+    /// Returns true if a program on the machine reads the file.
     private static func isRead(_ file: ServiceFile, _ facts: SetupFacts) -> Bool {
         if file.isOfServer, !facts.hasServer { return false }
         return switch file.reader {
@@ -67,7 +69,7 @@ package enum SetupPlan {
         }
     }
 
-    /// The lines of blewedge's that the machine has a reader of.
+    /// Returns blewedge's lines for the shared files that the machine reads.
     private static func lines(_ facts: SetupFacts) -> [ServiceLines] {
         var lines: [ServiceLines] = []
         if facts.hasModuleList { lines.append(.modules) }
@@ -91,7 +93,7 @@ package enum SetupPlan {
         return [.copyProgram(from: facts.program, to: programPath)]
     }
 
-    /// The steps that make the user, its group and its directory.
+    /// Returns the steps that create the user, its group and its directory.
     private static func user(_ facts: SetupFacts, _ hasNews: Bool) -> [SetupStep] {
         var steps: [SetupStep] = []
         if !facts.hasUser {
@@ -101,7 +103,7 @@ package enum SetupPlan {
                 let options = ["--system", "--user-group", "--home-dir", "/var/lib/blewedge", "--shell", "/bin/false"]
                 steps.append(.run([useradd] + options + [user], mayFail: false))
             } else if let adduser = facts.programs["adduser"] {
-                // The adduser of BusyBox, which makes no group of the user's own.
+                // The adduser of BusyBox does not create a group for the user.
                 let options = ["-S", "-D", "-H", "-h", "/var/lib/blewedge", "-s", "/bin/false", "-G", user]
                 if let addgroup = facts.programs["addgroup"] {
                     steps.append(.run([addgroup, "-S", user], mayFail: true))
@@ -118,7 +120,7 @@ package enum SetupPlan {
         return steps
     }
 
-    /// Where the file of a reader lies: what setup writes, or what the package has.
+    /// Returns the path of the file for this reader, as setup writes it or as the package has it.
     private static func place(_ reader: ServiceFile.Reader, _ facts: SetupFacts) -> String {
         guard let file = ServiceFile.all.first(where: { $0.reader == reader }) else { return "" }
         return facts.isPackaged ? file.packagedPath ?? file.path : file.path
@@ -138,7 +140,7 @@ package enum SetupPlan {
         ]
     }
 
-    /// The steps for those findings of the doctor that software can repair for good.
+    /// Returns the steps for findings of the doctor that software can fix permanently.
     private static func mending(_ facts: SetupFacts) -> [SetupStep] {
         var steps = facts.softBlocks.map { SetupStep.set(path: $0, value: "0") }
         if facts.needsSerialDriver, let modprobe = facts.programs["modprobe"] {
@@ -147,10 +149,10 @@ package enum SetupPlan {
         return steps
     }
 
-    // Where a package of the system has installed the service, its files, its user and its help are the package's. What is left
-    // to setup is the radio, the timer of a server of beacons, and what an earlier setup has written.
+    // A system package that has installed the service owns its files, its user and its help. Setup then handles only
+    // the radio, the timer for the beacon server, and the files of an earlier setup.
 
-    /// What is said beside the steps.
+    /// Returns the notes to show beside the steps.
     package static func notes(_ facts: SetupFacts, isRemoving: Bool) -> [Message] {
         guard facts.isPackaged else {
             return isRemoving || facts.manager != nil ? [] : [SetupText.noManager.message()]
@@ -160,35 +162,35 @@ package enum SetupPlan {
         return [SetupText.packaged.message()] + (isShadowed ? [SetupText.shadowing.message()] : [])
     }
 
-    /// The commands that lead from here to the first typed character.
+    /// Returns the commands that remain until the first character is typed.
     package static func nextSteps(_ facts: SetupFacts) -> Message {
         let commands = FirstSteps.commands(hasManager: facts.manager != nil).filter { $0 != FirstSteps.setup }
         return SetupText.next.message(Message.listed(commands.map { Message(detail: "`\($0)`") }))
     }
 
-    /// The steps for the manual page and the completions whose readers are there.
+    /// Returns the steps that install the manual page and the completions whose readers are installed.
     static func help(_ facts: SetupFacts) -> [SetupStep] {
         guard !facts.isPackaged else { return [] }
         return facts.help.filter { facts.programs[$0.reader.rawValue] != nil && facts.files[$0.reader.path] != $0.text }
             .map { .write(path: $0.reader.path, text: $0.text, isNew: facts.files[$0.reader.path] == nil) }
     }
 
-    /// The step for the package's timer: it runs where a server of beacons is configured, and nowhere else.
+    /// Returns the step that enables the package's timer if a beacon server is configured, and disables it if none is.
     static func packagedServer(_ facts: SetupFacts, _ systemctl: String) -> [SetupStep] {
         guard facts.hasServer != facts.isTimerEnabled else { return [] }
         return [.run([systemctl, facts.hasServer ? "enable" : "disable", "--now", timer], mayFail: !facts.hasServer)]
     }
 
-    // What the manager of services is told.
+    // Commands for the service manager.
 
     private static let unit = "blewedge.service"
-    /// The name of the timer of what asks a server of beacons.
+    /// Name of the timer for requests to the beacon server.
     static let timer = "blewedge-beacons.timer"
     private static let supervised = "/etc/sv/blewedge"
-    /// What waits until the service can be asked, where its manager does not.
+    /// Step that waits until the service accepts requests, for service managers that do not wait themselves.
     private static let awaiting = SetupStep.run(["/usr/local/sbin/blewedge-service", "await"], mayFail: false)
 
-    /// The links and directories that setup, or the manager for the service, makes on the machine.
+    /// Returns the links and directories that setup, or the service manager for the service, makes on the machine.
     static func made(_ facts: SetupFacts) -> [String] {
         switch facts.manager {
         case .openrc: ["/etc/runlevels/default/blewedge"]
@@ -199,7 +201,7 @@ package enum SetupPlan {
         }
     }
 
-    /// The steps that start the service with these files of its, now and whenever the machine starts.
+    /// Returns the steps that start the service now and at every boot; `files` are the steps that write its files.
     static func starting(_ facts: SetupFacts, files: [SetupStep], hasNews: Bool) -> [SetupStep] {
         var steps: [SetupStep] = []
         switch facts.manager {
@@ -241,7 +243,7 @@ package enum SetupPlan {
         return steps.isEmpty ? [] : steps + [awaiting]
     }
 
-    /// The steps that end the service, while its files are still there.
+    /// Returns the steps that stop the service before its files are removed.
     static func stopping(_ facts: SetupFacts) -> [SetupStep] {
         switch facts.manager {
         case nil: return []
@@ -267,12 +269,12 @@ package enum SetupPlan {
         }
     }
 
-    /// The steps after the files are gone.
+    /// Returns the steps that follow the removal of the files.
     static func forgetting(_ facts: SetupFacts) -> [SetupStep] {
         switch facts.manager {
         case .systemd:
             guard let systemctl = facts.programs["systemctl"] else { return [] }
-            // The package's service then, with the package's files.
+            // The package's service runs afterwards, from the package's files.
             let again = facts.isPackaged ? [SetupStep.run([systemctl, "restart", unit], mayFail: true)] : []
             return [.run([systemctl, "daemon-reload"], mayFail: true)] + again
         case .runit:
@@ -283,14 +285,15 @@ package enum SetupPlan {
         }
     }
 
-    /// The step by which init reads its table again.
+    /// Returns the step that makes init reload its table.
     private static func readInittab(_ facts: SetupFacts) -> [SetupStep] {
-        // A shell has it where there is no program of that name.
+        // Without a program `kill`, the shell's built-in command is used.
         let kill = facts.programs["kill"].map { [$0, "-HUP", "1"] } ?? ["/bin/sh", "-c", "kill -HUP 1"]
         return [.run(kill, mayFail: false)]
     }
 
-    /// The steps for what asks a server of beacons: its timer runs where one is configured, and is gone where none is any more.
+    /// Returns the steps that enable the timer for the beacon server if one is configured, or remove it if none is any
+    /// more.
     private static func server(_ facts: SetupFacts, _ systemctl: String, isWritten: Bool) -> [SetupStep] {
         if facts.isPackaged { return packagedServer(facts, systemctl) }
         if isWritten {
@@ -312,36 +315,36 @@ package enum SetupPlan {
 }
 
 extension SetupStep {
-    /// True for a step that takes lines out of this file.
+    /// Returns true for a step that removes lines from this file.
     func isChange(of file: String) -> Bool {
         guard case .removeLines(let path, _) = self else { return false }
         return path == file
     }
 }
 
-/// A step of `blewedge setup`, which is shown before it is performed.
+/// Step of `blewedge setup`, shown before it is performed.
 package enum SetupStep: Equatable, Sendable {
-    /// Writes a file, and makes the directories above it; `isNew` is false if it replaces another text.
+    /// Writes a file, and creates its parent directories; `isNew` is false if it replaces another text.
     case write(path: String, text: String, isNew: Bool, isProgram: Bool = false)
-    /// Adds lines to a file of others, in place of any that were added before, in front of theirs if they are to be `first`.
+    /// Adds lines to a shared file, in place of any added before; in front of all other lines if `first`.
     case addLines(path: String, lines: [String], first: Bool)
-    /// Takes added lines out of a file of others, and the file away if it has nothing else.
+    /// Removes added lines from a shared file, and the file itself if nothing else is left.
     case removeLines(path: String, lines: [String])
     case link(path: String, target: String)
-    /// Removes a directory and the files in it, but no directory in it.
+    /// Removes a directory and its files, but no subdirectory.
     case removeDirectory(path: String)
     /// Copies the program from the first path to the second.
     case copyProgram(from: String, to: String)
     case remove(path: String)
     case set(path: String, value: String)
-    /// Makes a directory that belongs to the service's user; used without systemd-tmpfiles.
+    /// Creates a directory that belongs to the service's user; used without systemd-tmpfiles.
     case makeDirectory(path: String, owner: String)
-    /// Makes a device node belong to root alone, as it did before a udev rule changed it.
+    /// Gives a device node back to root alone, as before a udev rule changed it.
     case giveBack(path: String)
     /// Runs a program with its arguments; if it `mayFail`, setup continues after a failure.
     case run([String], mayFail: Bool)
 
-    /// The step in one line: the shell command that would do the same, or a sentence for a file that is written.
+    /// Returns the step as text: the shell command that would do the same, or a sentence for a file that is written.
     package func text(_ language: Language) -> String {
         switch self {
         case .write(let path, _, isNew: true, _): SetupText.write.text(language, path)

@@ -4,7 +4,7 @@ import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// The execution of the steps of a `SetupPlan`.
+/// Executor of the steps of a `SetupPlan`.
 package struct SetupRunner {
     /// The directory below which all paths lie: `/`, or another one in tests.
     package var root: FilePath = "/"
@@ -56,7 +56,7 @@ package struct SetupRunner {
         }
     }
 
-    /// Does something with the place of a path below `root`; `what` names it in a failure.
+    /// Runs `body` with the location of a path below `root`; `what` names the operation in a failure.
     private func attempt(
         _ what: SetupText,
         _ path: String,
@@ -69,9 +69,9 @@ package struct SetupRunner {
         }
     }
 
-    /// Changes a file of others as a whole, its rights as they were; without any text left it is removed.
+    /// Changes the text of a shared file, and keeps its mode; removes the file if no text is left.
     private func change(_ path: String, _ what: SetupText, _ change: (String) -> String) throws(CommandFailure) {
-        // A link stays one.
+        // Follow a symbolic link, so that it is not replaced.
         let link = FileSystem.target(ofLink: place(path).string).map { FilePath($0) }
         let file = link.map { place(path).removingLastComponent().pushing($0) } ?? place(path)
         do {

@@ -12,13 +12,13 @@ import Texts
 import Typing
 
 extension SystemFacts {
-    /// The names of programs that manage adapters, cut to the 15 bytes that /proc shows.
+    /// Names of programs that manage adapters, cut to the 15 bytes that /proc shows.
     private static let bluetoothServices = ["bluetoothd", "bluetooth-meshd"]
     /// The names of programs that ask for a login name or a password.
     private static let loginPrompts = ["agetty", "getty", "mingetty", "fgetty", "login"]
     private static let unitDirectories = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
 
-    /// The manager of this machine's services, if it has blewedge's; nil otherwise.
+    /// Service manager of this machine, if blewedge is installed as its service; nil otherwise.
     package static var installedService: ServiceManager? {
         guard let manager = ServiceManager.ofThisMachine else { return nil }
         let paths =
@@ -36,7 +36,7 @@ extension SystemFacts {
     /// and the layout of the daemon or the configuration.
     package init(at places: [DaemonPaths], adapter: AdapterTransport?, layout named: String?) {
         daemon = Daemon(at: places)
-        // If the service is installed, the question of a user concerns it.
+        // If the service is installed, the diagnosis is about the service, not about the user.
         let place = Self.installedService != nil ? DaemonPaths.system : places.first ?? .system
         choice = Choice(daemon, ChoiceStore(place.choice))
         let asked = ConfigurationState.read(place.configurationFile)
@@ -64,7 +64,8 @@ extension SystemFacts {
         legacyBond = Self.legacyBond(at: place, least: asked.configuration.security)
     }
 
-    /// The chosen device, if it must be authenticated and has legacy keys only; nil also where keys are unreadable.
+    /// Returns the address of the selected device if it must be authenticated but has legacy keys only; nil otherwise,
+    /// and if its keys are unreadable.
     package static func legacyBond(at place: DaemonPaths, least: GATTLinkSecurity.Level) -> String? {
         guard let kept = try? ChoiceStore(place.choice).read(), max(kept.security, least) >= .authenticated else {
             return nil
@@ -120,7 +121,7 @@ extension SystemFacts {
         layoutDifferences = LayoutDifference.between(typed, keymap.levels)
     }
 
-    /// Notes an event node that the daemon cannot read; testable only if it has this process's user.
+    /// Records an event node that the daemon cannot read; this can be tested only if it runs as this process's user.
     private mutating func lookAtEventNode() {
         guard let status = daemon.status, ProcessFacts.user(of: status.pid) == ProcessFacts.user,
             let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
@@ -142,7 +143,7 @@ extension SystemFacts.Adapter {
 }
 
 extension SystemFacts.ConfigurationState {
-    /// Reads a configuration and the files that it names; it is the default if the file is wrong or missing.
+    /// Reads a configuration and the files that it names; returns the default if a file is wrong or missing.
     fileprivate static func read(_ path: FilePath) -> (state: Self, configuration: Configuration) {
         do throws(ConfigurationError) {
             let configuration = try Configuration.read(path)
@@ -159,7 +160,7 @@ extension SystemFacts.ConfigurationState {
 }
 
 extension SystemFacts.Choice {
-    /// Makes the choice that a running daemon reports, or else the one in the file.
+    /// Uses the selected device that a running daemon reports, or else the one in the file.
     package init(_ daemon: SystemFacts.Daemon, _ store: ChoiceStore) {
         guard let status = daemon.status else {
             self.init(store)

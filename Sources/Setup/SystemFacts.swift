@@ -69,7 +69,7 @@ package struct SystemFacts: Equatable, Sendable {
         case none
         /// A daemon exists but does not answer; its process id, if known.
         case silent(pid: Int32?)
-        /// A daemon listens, and this process may not connect to it.
+        /// A daemon listens, but this process may not connect to it.
         case hidden
         /// A daemon runs, with this status.
         case running(Status)
@@ -89,20 +89,20 @@ package struct SystemFacts: Equatable, Sendable {
         /// The number of bytes received since the daemon's start.
         package var received: UInt64 = 0
         package var typed: UInt64 = 0
-        /// The number of these that were discarded or rejected by the table.
+        /// Number of received bytes that were discarded or rejected by the table.
         package var discarded: UInt64 = 0
         package var lost: UInt64 = 0
         package var layout: String?
         package var eventNode: String?
-        /// The keys that its keyboard may press beyond text, in words; nil for none.
+        /// Keys beyond text that the daemon's keyboard may press, in words; nil for none.
         package var allows: Message?
-        /// The error with which the choice could not be read or stored.
+        /// Error in reading or storing the selected device; nil for none.
         package var choiceFault: Message?
-        /// Its answer about beacons; nil if it was not asked.
+        /// Beacon status of the daemon; nil if it was not queried.
         package var beacons: Beacons?
         package var pid: Int32
 
-        /// The names of the answer's counters of bytes that were lost by a fault.
+        /// Names of the counters of bytes lost by a fault.
         static let losses = [Ledger.Loss.ringFull, .writeFailed, .tooOld].map { "\($0)" }
 
         package init(state: Session.State, pid: Int32) {
@@ -111,34 +111,34 @@ package struct SystemFacts: Equatable, Sendable {
         }
     }
 
-    /// A running daemon's answer about beacons.
+    /// Beacon status of a running daemon.
     package struct Beacons: Equatable, Sendable {
         /// The number of watched regions.
         package var watched = 0
-        /// The reason why beacons cannot be heard; nil for none.
+        /// Reason why beacons cannot be received; nil if they can.
         package var fault: Message?
-        /// The reason why the wanted beacon is not advertised; nil for none.
+        /// Reason why the configured beacon is not advertised; nil for none.
         package var advertisingFault: Message?
 
         package init() {}
     }
 
-    /// The version of the kernel; nil where it cannot be read.
+    /// Kernel version; nil if it cannot be read.
     package var kernelVersion: KernelVersion?
-    /// True where connections use the kernel's L2CAP sockets, not the user channel or H4.
+    /// True if connections use the kernel's L2CAP sockets, not the user channel or H4.
     package var usesKernelChannels = true
-    /// True where the controller is the kernel's, not at the other end of an H4 stream.
+    /// True if the kernel manages the controller; false for an H4 stream.
     package var usesKernelController = true
-    /// True where the output is the keyboard, not a terminal, a socket or standard output.
+    /// True if the output is the keyboard, not a terminal, a socket or standard output.
     package var usesKeyboard = true
-    /// What the kernel has of all that the product uses; empty where it was not asked.
+    /// State of each kernel feature that the product uses; empty if the kernel was not probed.
     package var kernel: [KernelFeature: KernelFeature.State] = [:]
     package var sockets = Sockets.available
     /// The adapters that the kernel manages, by index.
     package var adapters: [Adapter] = []
-    /// The error with which the adapters could not be read; nil for none.
+    /// Error in reading the adapters; nil for none.
     package var adapterFault: Message?
-    /// The names of controllers that exist but are not managed: another program uses them alone.
+    /// Names of controllers that exist but are not managed, because another program uses them exclusively.
     package var takenControllers: [String] = []
     /// The serial devices that firmware or device tree declare as Bluetooth controllers.
     package var serialControllers: [SerialDevice] = []
@@ -150,33 +150,34 @@ package struct SystemFacts: Equatable, Sendable {
     package var hasEventNodes = true
     /// The keyboard's event node if the self-check needs it and the daemon's user may not read it; nil otherwise.
     package var unreadableEventNode: String?
-    /// The queue of the keyboard's readers, as configured.
+    /// Event queue of the applications that read the keyboard, as configured.
     package var queue = ReaderQueue.large
-    /// The file that shows that Xorg uses its driver evdev, or has no other; nil if none does.
+    /// File that shows that Xorg uses the evdev driver, or has no other; nil if none does.
     package var oldInputDriver: String?
-    /// The manager of the installed service; nil if none is installed.
+    /// Service manager of the installed service; nil if none is installed.
     package var service: ServiceManager?
-    /// True if `blewedge setup` knows this machine's manager of services.
+    /// True if `blewedge setup` supports the service manager of this machine.
     package var hasManager = true
     package var configuration = ConfigurationState.correct
-    /// True if the configuration has regions of beacons watched.
+    /// True if the configuration watches beacon regions.
     package var watchesBeacons = false
     package var choice = Choice.none
-    /// The address of the chosen device, if authenticated keys are demanded and it has only those of legacy pairing.
+    /// Address of the selected device if authenticated keys are required, but its keys are from legacy pairing; nil
+    /// otherwise.
     package var legacyBond: String?
     package var daemon = Daemon.none
-    /// The virtual terminal in the foreground; nil if there is none or it cannot be read.
+    /// Foreground virtual terminal; nil if there is none, or if it cannot be read.
     package var console: ConsoleState?
-    /// The process on that terminal that asks for a login name or a password; nil for none.
+    /// Process on that terminal that asks for a login name or a password; nil for none.
     package var loginPrompt: ProcessEntry?
     package var layout = "us"
-    /// The characters that the terminal in the foreground turns into others.
+    /// Characters that the foreground terminal turns into others.
     package var layoutDifferences: [LayoutDifference] = []
 
-    /// Makes the facts of a machine without adapter, choice and daemon.
+    /// Makes the facts of a machine without an adapter, a selected device and a daemon.
     package init() {}
 
-    /// True if the kernel was asked for the feature, and has it not.
+    /// Returns true if the kernel was probed for the feature and lacks it.
     func lacks(_ feature: KernelFeature) -> Bool {
         if case .absent? = kernel[feature] { true } else { false }
     }
@@ -186,7 +187,7 @@ package struct SystemFacts: Equatable, Sendable {
     /// The command that starts the daemon on this machine.
     package var startCommand: String { service?.start ?? (hasManager ? "blewedge setup" : "blewedge run") }
 
-    /// Takes over which controller and which output are in use.
+    /// Sets the controller and the output in use.
     package mutating func use(_ transport: AdapterTransport, isKeyboard: Bool) {
         selector = transport.selector ?? .any
         usesKernelChannels = transport.exclusiveName == nil
@@ -208,10 +209,10 @@ package struct SystemFacts: Equatable, Sendable {
 }
 
 extension SystemFacts.Daemon {
-    /// The longest time for the status answer of a daemon that works.
+    /// Time-out for the status answer of a daemon.
     private static let patience = Duration.seconds(3)
 
-    /// Asks the first of these places where a daemon listens.
+    /// Queries the first of these places at which a daemon listens.
     package init(at places: [DaemonPaths]) {
         var process: Int32?
         do throws(CommandFailure) {
@@ -242,9 +243,9 @@ extension SystemFacts.Daemon {
         return status
     }
 
-    /// The daemon that holds the lock of an adapter; nil where none does.
+    /// Returns the process id of a daemon that holds the lock of an adapter; nil if none does.
     ///
-    /// Other commands hold such a lock too: `simulate`, `scan`, `gatt`.
+    /// Other commands also hold such a lock: `simulate`, `scan`, `gatt`.
     private static func holder(_ places: [DaemonPaths]) -> Int32? {
         places.lazy.flatMap { place in
             FileSystem.names(in: place.runtime.string).filter { $0.hasSuffix(".lock") }.compactMap {
@@ -255,7 +256,7 @@ extension SystemFacts.Daemon {
 }
 
 extension SystemFacts.Status {
-    /// The facts of an answer to `status`; nil for one without a process id.
+    /// Makes the facts from an answer to `status`; fails if it has no process id.
     package init?(_ answer: StatusAnswer) {
         guard let process = answer.process else { return nil }
         self.init(state: answer.state, pid: process)
@@ -277,7 +278,7 @@ extension SystemFacts.Status {
 }
 
 extension SystemFacts.Beacons {
-    /// The facts of an answer to `beacons status`.
+    /// Makes the facts from an answer to `beacons status`.
     package init(_ answer: BeaconsAnswer) {
         watched = answer.watched
         fault = answer.hindrance?.cause
@@ -286,25 +287,26 @@ extension SystemFacts.Beacons {
 }
 
 extension UInt64 {
-    /// The sum, or `UInt64.max` if it overflows.
+    /// Returns the sum, or `UInt64.max` if it overflows.
     fileprivate func addingWithoutOverflow(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum
     }
 }
 
-/// Xorg's input drivers: libinput, and evdev, which came before it.
+/// Input drivers of Xorg: libinput, and its predecessor evdev.
 enum InputDriver {
     /// The directories of Xorg's logs.
     private static let logs = ["/var/log"]
-    /// The directories of its input drivers.
+    /// Directories of Xorg's input drivers.
     private static let modules = ["/usr/lib/xorg/modules/input", "/usr/lib64/xorg/modules/input"]
-    /// The most bytes of a log that is looked at.
+    /// Maximum size of a log that is examined, in bytes.
     private static let longestLog = 16 << 20
 
-    /// The file that shows that Xorg reads the virtual keyboard with evdev, or has no other driver; nil if none does.
+    /// Returns the file that shows that Xorg reads the virtual keyboard with evdev, or lacks libinput; nil if none
+    /// does.
     ///
-    /// A log has the driver of each device; a later Xorg writes it anew.
+    /// A log names the driver of each device; the next start of Xorg overwrites it.
     static func evidenceOfEvdev(logs: [String] = logs, modules: [String] = modules) -> String? {
         let uses = "Using input driver 'evdev' for '\(VirtualKeyboard.name)'"
         for directory in logs {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The failure of a command: its exit status, its cause, and the remedy.
+/// Failure of a command: its exit status, cause and remedy.
 package struct CommandFailure: Error, Equatable, Sendable {
-    /// The failures that a program may go on from, as answers on the control socket name them.
+    /// Kinds of failure that a program may recover from, by their names on the control socket.
     package enum Kind: String, Sendable {
         case noDaemon = "no-daemon"
-        /// Nobody has said that anybody may be the device.
+        /// The device is unpaired, and the user has not allowed that.
         case openDevice = "open-device"
-        /// Another device is chosen, and nobody said that it may be given up.
+        /// Another device is selected, and its replacement was not confirmed.
         case chosenAlready = "chosen-already"
     }
 
@@ -16,7 +16,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     package var cause: Message
     /// The remedy, in one sentence; nil if none is known.
     package var remedy: Message?
-    /// Which of the failures it is that a program may go on from; nil for any other.
+    /// Kind of a failure that a program may recover from; nil for any other failure.
     package var kind: Kind?
 
     package init(_ status: ExitStatus, _ cause: Message, remedy: Message? = nil) {
@@ -37,7 +37,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.kind = kind
     }
 
-    /// Another process, 0 if unknown, holds a lock file, and the time limit has passed or a signal has come.
+    /// Makes the failure of a time-out or signal while another process, 0 if unknown, held a lock file.
     package init(lock: String, heldBy process: Int32, signal: Int32?) {
         let status: ExitStatus =
             switch signal {
@@ -53,18 +53,18 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 }
 
-/// The exit statuses of the commands, after sysexits.h (D-10).
+/// Exit statuses of the commands, after sysexits.h (D-10).
 package enum ExitStatus: Int32, Sendable, CaseIterable {
     case success = 0
     /// The command line is wrong (EX_USAGE).
     case usage = 64
     /// There is no adapter, or Bluetooth is off (EX_UNAVAILABLE).
     case unavailable = 69
-    /// The program has a fault (EX_SOFTWARE).
+    /// Internal error (EX_SOFTWARE).
     case `internal` = 70
     /// Reading or writing failed (EX_IOERR).
     case inputOutput = 74
-    /// The event did not come in time (EX_TEMPFAIL).
+    /// An operation timed out (EX_TEMPFAIL).
     case timeout = 75
     /// A permission is missing (EX_NOPERM).
     case permission = 77
@@ -76,7 +76,7 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
     case terminated = 143
 }
 
-/// The reason for a state, for people: a cause and a remedy.
+/// Reason for a state, for people: a cause and a remedy.
 package struct Reason: Hashable, Sendable {
     /// The cause, in one sentence.
     package var cause: Message

@@ -2,11 +2,11 @@
 
 import Printable
 
-/// A JSON object on one line, with its members in the order in which they were added.
+/// JSON object on one line, with its members in the order of their addition.
 ///
-/// What must not be shown to people as it is (`PrintableScalars`) is escaped. RFC 8259.
+/// Characters that must not be displayed as they are (`PrintableScalars`) are escaped. RFC 8259.
 package struct JSONObject: Sendable {
-    /// The members' text, as UTF-8.
+    /// Text of the members, as UTF-8.
     private var members: [UInt8] = []
 
     package init() {}
@@ -18,7 +18,8 @@ package struct JSONObject: Sendable {
         Self.append(value, to: &members)
     }
 
-    // One for each type that is written: for a generic one the runtime looks up, with each scan, what each type conforms to.
+    // One overload per type, because a generic function would look up protocol conformances at run time for every
+    // barcode.
 
     /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: Int?) { add(name, value.map(Int64.init)) }
@@ -104,7 +105,7 @@ package struct JSONObject: Sendable {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Writes a member's name; its value follows.
+    /// Writes the name of a member, which its value must follow.
     private mutating func begin(_ name: String) {
         if !members.isEmpty { members.append(UInt8(ascii: ",")) }
         Self.append(name, to: &members)
@@ -125,7 +126,7 @@ package struct JSONObject: Sendable {
         members.append(UInt8(ascii: "]"))
     }
 
-    /// Writes a string in quotes.
+    /// Writes a quoted string.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         // Nearly every text needs no escape.
         let isPlain = text.utf8.allSatisfy {
@@ -140,15 +141,15 @@ package struct JSONObject: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The notations of strings in quotes.
+    /// Notations of quoted strings.
     package enum Notation {
-        /// RFC 8259: what lies above U+FFFF is escaped as two surrogates.
+        /// RFC 8259: characters above U+FFFF are escaped as two surrogates.
         case json
-        /// TOML 1.0: what lies above U+FFFF is escaped as eight digits.
+        /// TOML 1.0: characters above U+FFFF are escaped as eight digits.
         case toml
     }
 
-    /// A string in quotes, with everything escaped that must not be shown to people as it is.
+    /// Returns a quoted string, with all characters escaped that must not be displayed as they are.
     package static func quoted(_ text: String, as notation: Notation = .json) -> String {
         var scalars = PrintableScalars()
         var result = "\""

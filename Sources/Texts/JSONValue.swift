@@ -2,10 +2,10 @@
 
 import CJansson
 
-/// A JSON value that was read from an answer of the daemon or from a file of snippets (D-17).
+/// JSON value, parsed from an answer of the daemon or from a file (D-17).
 ///
-/// It is read by Jansson (RFC 8259). Refused are two members of one name in one object, text after the value, text
-/// that is not UTF-8, and, unless it is allowed, the character U+0000.
+/// The parser is Jansson (RFC 8259). It rejects duplicate member names in an object, text after the value, text that is
+/// not UTF-8 and, unless it is allowed, the character U+0000.
 package indirect enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
@@ -16,7 +16,7 @@ package indirect enum JSONValue: Equatable, Sendable {
     case array([JSONValue])
     case object([(name: String, value: JSONValue)])
 
-    /// The position and the reason of a syntax error.
+    /// Position and reason of a syntax error.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         /// The line, counted from 1.
         package var line: Int
@@ -29,10 +29,10 @@ package indirect enum JSONValue: Equatable, Sendable {
         package var description: String { "line \(line), column \(column): \(reason)" }
     }
 
-    /// The deepest nesting that is accepted; the inputs of this program have three levels.
+    /// Maximum nesting; the inputs of this program have three levels.
     private static let deepest = 32
 
-    /// Reads a value from UTF-8 text; U+0000 in a string only with `allowingNull`.
+    /// Parses a value from UTF-8 text; U+0000 in a string is accepted only with `allowingNull`.
     package init(_ text: [UInt8], allowingNull: Bool = false) throws(Fault) {
         var error = json_error_t()
         let flags = allowingNull ? Self.flags | Int(JSON_ALLOW_NUL) : Self.flags
@@ -73,7 +73,7 @@ package indirect enum JSONValue: Equatable, Sendable {
         return values
     }
 
-    /// True for equal values; the members of objects have to be in the same order.
+    /// Returns true for equal values; the members of objects must be in the same order.
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -143,7 +143,7 @@ extension JSONValue.Fault {
 }
 
 extension JSONValue {
-    /// The value as one line of JSON; what must not be shown to people as it is (`PrintableScalars`) is escaped.
+    /// Value as one line of JSON, with characters that must not be displayed as they are (`PrintableScalars`) escaped.
     package var text: String {
         switch self {
         case .null: "null"

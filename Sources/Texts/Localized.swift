@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-// The table of texts: the folders `Tables` hold everything that the product says to people, in every language, and no
-// other code has a text of its own (tests read the code and see to it). Most of them stand here; texts whose keys are
-// the values of another module stand in that module. Each group of texts is an enum, whose cases the compiler wants in
-// every language; a `TextTable` lists the groups.
+// Message table: the folders `Tables` contain all texts that the product shows to people, in every language; no other
+// code has such texts, which tests enforce. Most groups are in this module; groups whose keys are the values of another
+// module are in that module. Each group is an enum, whose cases the compiler requires in every language; a `TextTable`
+// lists the groups.
 //
-// Not in the table, and English for everybody, on purpose:
-//   - `--help`, the manual page, and what the parser of the command line says of a wrong one;
-//   - what programs read: JSON, names of members, ids of findings, tab-separated lines, exit statuses;
-//   - the journal of a daemon, which is read beside those of others, and what it tells the service manager;
-//   - files that people edit, with the comments that come with them, and the faults that readers find in them: those
-//     name a line and its grammar, as a compiler does;
-//   - what the kernel, the C library or the Bluetooth modules say of an error. It stands behind a colon, as a detail of
+// Deliberately not in the table, and in English only:
+//   - `--help`, the manual page, and the parser's messages about a wrong command line;
+//   - output for programs: JSON, names of members, ids of findings, tab-separated lines, exit statuses;
+//   - the journal of a daemon, which is read beside those of others, and its messages to the service manager;
+//   - files that people edit, with their comments, and the faults found in them, which name a line and its grammar,
+//     as a compiler does;
+//   - error descriptions of the kernel, the C library or the Bluetooth modules: they follow a colon, as a detail of
 //     a text that is in the table.
 
-/// A group of texts, as an enum whose cases each have every language.
+/// Group of texts: an enum, each case of which has every language.
 package protocol Localized: CaseIterable, RawRepresentable, Sendable where RawValue == String {
     var texts: LocalText { get }
-    /// The remedy or the next step, with the same arguments; nil if there is none.
+    /// Remedy or next step, with the same arguments; nil if there is none.
     var remedy: LocalText? { get }
 }
 
@@ -32,27 +32,27 @@ extension Localized {
         texts.filled(language, with: arguments)
     }
 
-    /// The message of this text with its arguments, for every language.
+    /// Makes the message of this text and its arguments, for every language.
     package func message(_ arguments: any MessageArgument...) -> Message { message(with: arguments) }
 
     package func message(with arguments: [any MessageArgument]) -> Message {
         Message(texts, id: id, arguments)
     }
 
-    /// The message of the remedy or the next step, with the arguments of a list; nil if there is none.
+    /// Makes the message of the remedy or next step, with a list of arguments; nil if there is none.
     package func remedyMessage(with arguments: [any MessageArgument]) -> Message? {
         remedy.map { Message($0, id: remedyID, arguments) }
     }
 
-    /// The id of the text, unique in the whole table, such as `AdapterFaultText.softBlocked`.
+    /// Id of the text, unique in the whole table, such as `AdapterFaultText.softBlocked`.
     package var id: String { "\(Self.self).\(rawValue)" }
 
     package var remedyID: String { id + ".remedy" }
 }
 
-/// A group of fault texts: each has a cause, and a remedy where one is known.
+/// Group of fault texts: each has a cause, and a remedy if one is known.
 package protocol FaultText: Localized {
-    /// The cause and the remedy, each in one sentence.
+    /// Cause and remedy, each in one sentence.
     var said: (cause: LocalText, remedy: LocalText?) { get }
 }
 
@@ -60,7 +60,7 @@ extension FaultText {
     package var texts: LocalText { said.cause }
     package var remedy: LocalText? { said.remedy }
 
-    /// A cause in English and Japanese, with its remedy in both.
+    /// Makes a cause and its remedy, both in English and Japanese.
     func cause(
         _ english: String,
         _ japanese: String,
@@ -70,13 +70,13 @@ extension FaultText {
         (LocalText(english, japanese), LocalText(fix, japaneseFix))
     }
 
-    /// A cause in English and Japanese; without `fix` no remedy is known.
+    /// Makes a cause in English and Japanese; without `fix`, no remedy is known.
     func cause(_ english: String, _ japanese: String, fix: LocalText? = nil) -> (cause: LocalText, remedy: LocalText?) {
         (LocalText(english, japanese), fix)
     }
 }
 
-/// A language of the program's texts.
+/// Language of the program's texts.
 package enum Language: String, Sendable, CaseIterable {
     /// English, which every terminal can show.
     case english = "en"
@@ -85,7 +85,7 @@ package enum Language: String, Sendable, CaseIterable {
     /// The environment variable that sets the language, regardless of the locale and the terminal.
     package static let variable = "BLEWEDGE_LANG"
 
-    /// The language of a process with this environment.
+    /// Determines the language of a process from its environment.
     ///
     /// The locale of messages is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty:
     /// POSIX.1-2024, Base Definitions, 8.2. Japanese needs a locale in UTF-8, and a terminal other than the Linux
@@ -104,7 +104,8 @@ package enum Language: String, Sendable, CaseIterable {
 
     /// True if the encoding of text in this environment is UTF-8.
     ///
-    /// The encoding is part of the locale in `LC_ALL`, `LC_CTYPE` or `LANG`, of which the first that is set counts.
+    /// The encoding is part of the locale, which is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set and not
+    /// empty.
     package static func isUnicode(_ environment: (String) -> String?) -> Bool {
         let locale = first(of: ["LC_ALL", "LC_CTYPE", "LANG"], environment) ?? ""
         let encoding = locale.drop { $0 != "." }.dropFirst().prefix { $0 != "@" }

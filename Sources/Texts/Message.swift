@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A value that can fill a place of a text.
+/// Value that can be an argument of a text.
 package protocol MessageArgument: Sendable {
-    /// The argument in the form that a message stores.
+    /// Argument in the form that a message stores.
     var argument: Message.Argument { get }
 }
 
-/// A text for people with its arguments, before the reader's language is known.
+/// Text for people with its arguments, translated only on output.
 ///
-/// Two messages are equal if their English is. Programs, journals and the control socket get the English; the socket
-/// also gets the id of the text and the arguments, from which a client makes the text in its own language.
+/// Two messages are equal if their English texts are. Programs, journals and the control socket get the English text;
+/// the socket also gets the id of the text and the arguments, from which a client translates it.
 package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgument {
     package enum Argument: Sendable, MessageArgument {
         case plain(String)
@@ -30,14 +30,14 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
     private let id: String?
     private let arguments: [Argument]
 
-    /// Makes a message of a text and its arguments; without an `id`, the socket gets the English only.
+    /// Makes a message of a text and its arguments; without an `id`, the socket gets the English text only.
     package init(_ texts: LocalText, id: String?, _ arguments: [any MessageArgument] = []) {
         self.texts = texts
         self.id = id
         self.arguments = arguments.map(\.argument)
     }
 
-    /// Makes a message of a string that is the same in all languages: a name, a fault, an error of the system.
+    /// Makes a message of a string that is the same in all languages: a name, a fault, or a system error.
     package init(detail text: String) {
         self.init(LocalText("{1}", "{1}"), id: nil, [text])
     }
@@ -56,16 +56,16 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
 
     package func hash(into hasher: inout Hasher) { hasher.combine(english) }
 
-    /// Whether this is that text, whatever its arguments are.
+    /// Returns true if the message has this text, whatever its arguments are.
     package func says(_ text: some Localized) -> Bool { id == text.id }
 
-    /// A list of names, joined as the language does it.
+    /// Makes a list of names, joined according to the language.
     package static func list(_ names: [String]) -> Message {
         guard let first = names.first else { return Message(detail: "") }
         return names.dropFirst().reduce(Message(detail: first)) { PlainText.and.message($0, $1) }
     }
 
-    /// A list of examples, joined as the language does it.
+    /// Makes a list of examples, joined according to the language.
     package static func listed(_ examples: [Message]) -> Message {
         guard let first = examples.first else { return Message(detail: "") }
         return examples.dropFirst().reduce(first) { PlainText.listed.message($0, $1) }
@@ -75,7 +75,7 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
         other.map { PlainText.inBrackets.message(self, $0) } ?? self
     }
 
-    /// The first line of the message, which may list several faults of a file.
+    /// First line of the message, which may list several faults of a file.
     package var firstLine: Message {
         let lines = english.split(separator: "\n", maxSplits: 1)
         return lines.count > 1 ? Message(detail: String(lines[0])) : self
@@ -89,7 +89,7 @@ extension String: MessageArgument {
 // MARK: On the control socket
 
 extension Message {
-    /// The id and the arguments as JSON, such as `["AdapterFaultText.softBlocked","hci0"]`; nil without an id.
+    /// Id and arguments as JSON, such as `["AdapterFaultText.softBlocked","hci0"]`; nil without an id.
     package var form: JSONValue? {
         guard let id else { return nil }
         return .array(
@@ -103,7 +103,7 @@ extension Message {
         )
     }
 
-    /// Reads the array that `form` makes; nil if it has another form, or the table has no text with the id.
+    /// Parses the array made by `form`; nil if it is malformed, or the table has no text with the id.
     package init?(form: JSONValue, in table: TextTable) {
         guard case .array(let parts) = form, let id = parts.first?.string, let texts = table[id] else { return nil }
         var arguments: [Argument] = []

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A table of groups of texts, in which each text is found by its id.
+/// Table of groups of texts, which finds each text by its id.
 package struct TextTable: Sendable {
-    /// One case of a group: its text, and the texts that belong to it and have the same arguments.
+    /// Case of a group: its text, and the related texts with the same arguments.
     package struct Entry: Sendable {
         package let id: String
         /// The texts of the case, with their ids.
@@ -22,7 +22,7 @@ package struct TextTable: Sendable {
         self.init(Set(groups.map { "\($0)" }), groups.flatMap { Self.cases(of: $0) })
     }
 
-    /// Makes a table, under one name, of cases that belong to no enum.
+    /// Makes a table, under one name, of entries that belong to no enum.
     package init(_ name: String, _ entries: [Entry]) { self.init([name], entries) }
 
     private init(_ groups: Set<String>, _ entries: [Entry]) {
@@ -34,7 +34,7 @@ package struct TextTable: Sendable {
     /// The text with this id; nil if the table has none.
     package subscript(id: String) -> LocalText? { texts[id] }
 
-    /// A table of the entries of both.
+    /// Returns a table with the entries of both.
     package static func + (one: TextTable, other: TextTable) -> TextTable {
         TextTable(one.groups.union(other.groups), one.entries + other.entries)
     }
@@ -45,9 +45,9 @@ package struct TextTable: Sendable {
         }
     }
 
-    /// The groups of this module.
+    /// Groups of this module.
     ///
-    /// The groups whose cases or English are of another module are added by a module that sees both.
+    /// Groups whose cases or English texts come from another module are added by a module that imports both.
     package static let common = TextTable([
         LabelText.self, PlainText.self, PageText.self, TimeLabelText.self, KeyLabelText.self, GuideText.self,
         KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,
@@ -58,9 +58,9 @@ package struct TextTable: Sendable {
     ])
 }
 
-/// The width of text on a terminal, in columns.
+/// Width of text on a terminal, in columns.
 package enum DisplayWidth {
-    /// The characters of two columns: those of East Asian Width Wide and Fullwidth that occur in names.
+    /// Two-column characters: those of East Asian Width Wide and Fullwidth that occur in names.
     ///
     /// Unicode 16.0, EastAsianWidth.txt, in whole blocks.
     private static let wide: [ClosedRange<UInt32>] = [
@@ -69,7 +69,7 @@ package enum DisplayWidth {
         0x1F900...0x1F9FF, 0x20000...0x3FFFD,
     ]
 
-    /// The width of a character: 1 or 2 columns.
+    /// Returns the width of a character: 1 or 2 columns.
     package static func columns(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
@@ -77,7 +77,7 @@ package enum DisplayWidth {
 
     package static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns($1) } }
 
-    /// The longest beginning of a text that fits into so many columns.
+    /// Returns the longest prefix of a text that fits into this number of columns.
     package static func cut(_ text: String, to columns: Int) -> String {
         var rest = columns
         return String(
@@ -88,13 +88,13 @@ package enum DisplayWidth {
         )
     }
 
-    /// A text cut, or filled with spaces, to exactly so many columns.
+    /// Returns a text cut, or padded with spaces, to exactly this number of columns.
     package static func padded(_ text: String, to columns: Int) -> String {
         let visible = cut(text, to: columns)
         return visible + String(repeating: " ", count: columns - Self.columns(of: visible))
     }
 
-    /// Rows of as many cells each as lines, with every column but the last as wide as its widest cell.
+    /// Formats rows of equal length as lines; every column but the last is as wide as its widest cell.
     package static func table(_ rows: [[String]]) -> [String] {
         let widths = (rows.first ?? []).indices.map { column in rows.map { columns(of: $0[column]) }.max() ?? 0 }
         return rows.map { row in

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Lengths of time as text: `100ms`, `2s`, or seconds without a unit.
+/// Durations as text: `100ms`, `2s`, or seconds without a unit.
 package enum TimeText {
-    /// The description of the form, for messages.
+    /// Description of the syntax, for messages.
     package static let form = "a time such as 100ms, 2s or 2"
 
-    /// Reads a length of time; nil for any other text.
+    /// Parses a duration; returns nil for any other text.
     package static func duration(_ text: some StringProtocol) -> Duration? {
         let digits: Substring
         let unit: Duration
@@ -23,7 +23,7 @@ package enum TimeText {
         return unit * Int(count)
     }
 
-    /// The shortest text that `duration` reads as this length; a fraction of a millisecond is cut off.
+    /// Formats a duration as text that `duration` parses; fractions of a millisecond are cut off.
     package static func text(_ duration: Duration) -> String {
         let (seconds, fraction) = duration.components
         return fraction == 0 ? "\(seconds)s" : "\(duration.inMilliseconds)ms"
@@ -31,9 +31,9 @@ package enum TimeText {
 }
 
 extension Duration {
-    /// The length in whole nanoseconds, at most `Int64.max`.
+    /// Duration in whole nanoseconds, at most `Int64.max`.
     package var inNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 
-    /// The length in whole milliseconds, at most `Int64.max`.
+    /// Duration in whole milliseconds, at most `Int64.max`.
     package var inMilliseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000_000_000) }
 }

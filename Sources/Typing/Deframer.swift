@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A decoder of frames that takes the payload out of a device's byte stream, as a pure state machine.
+/// Pure state machine that decodes frames, and extracts their payload from a device's byte stream.
 ///
-/// Every byte that goes in is part of a payload, or is counted: as wrapping in a good frame, or as bad, outside of
-/// frames or in a frame with a wrong length or checksum. After a bad frame the search goes on from its second byte,
-/// so that a lost notification costs no complete frame. So it does after a frame that is never completed: when its pause
-/// is over (`expire` at `deadline`), when others are known to be lost, and at the end of the link (`end`).
+/// Every input byte is part of a payload or is counted: as wrapping in a good frame, or as bad, outside of frames or in
+/// a frame with a wrong length or checksum. After a bad frame the search resumes at its second byte, so that a lost
+/// notification costs no complete frame. The same applies to a frame that is never completed: after a pause (`expire`
+/// at `deadline`), after a known loss, and at the end of the link (`end`).
 package struct Deframer: Sendable {
     package struct Result: Equatable, Sendable {
         package var payload: [UInt8] = []
-        /// The number of bytes of good frames that are not payload.
+        /// Number of bytes of good frames that are not payload.
         package var wrapping = 0
-        /// The number of bytes that belong to no good frame.
+        /// Number of bytes that belong to no good frame.
         package var bad = 0
 
         package init() {}
@@ -19,7 +19,7 @@ package struct Deframer: Sendable {
 
     private enum Frame {
         case incomplete
-        /// Incomplete, and so is every later one: its end marks are not among the bytes.
+        /// Incomplete, and so is every later frame: the end bytes are not in the buffer.
         case endless
         case bad
         case good(payload: Range<Int>, length: Int)
@@ -33,13 +33,13 @@ package struct Deframer: Sendable {
         self.framing = framing
     }
 
-    /// The number of bytes that wait for the rest of their frame.
+    /// Number of buffered bytes of an incomplete frame.
     package var waiting: Int { bytes.count }
 
-    /// The time at which an incomplete frame is given up, by `expire`; nil while no byte waits.
+    /// Time at which `expire` abandons an incomplete frame; nil while no bytes are buffered.
     package var deadline: Duration? { bytes.isEmpty ? nil : lastReceived + Framing.longestPause }
 
-    /// Takes the bytes of a notification, received at the time `now`; a pause of `Framing.longestPause` ends a frame.
+    /// Decodes the bytes of a notification received at the time `now`; a pause of `Framing.longestPause` ends a frame.
     package mutating func receive(_ received: Span<UInt8>, now: Duration) -> Result {
         var result = expire(now: now)
         lastReceived = now
@@ -49,22 +49,23 @@ package struct Deframer: Sendable {
         return result
     }
 
-    /// Gives up an incomplete frame whose pause is over: whole frames behind its beginning are taken.
+    /// Abandons an incomplete frame that has timed out; complete frames after its first byte are still decoded.
     package mutating func expire(now: Duration) -> Result {
         guard let deadline, now >= deadline else { return Result() }
         return end()
     }
 
-    /// Gives up the incomplete frame: no more follows, or some were lost; whole frames behind it are taken.
+    /// Abandons an incomplete frame, at the end of the link or after a loss; complete frames after its first byte are
+    /// still decoded.
     ///
-    /// No byte waits after it.
+    /// The buffer is empty afterwards.
     package mutating func end() -> Result {
         var result = Result()
         scan(into: &result, isOver: true)
         return result
     }
 
-    /// Takes all frames; where nothing more comes, an incomplete one is bad.
+    /// Decodes all complete frames; if `isOver`, an incomplete frame is bad.
     private mutating func scan(into result: inout Result, isOver: Bool) {
         var first = 0
         scan: while first < bytes.count {
@@ -122,7 +123,8 @@ package struct Deframer: Sendable {
         return .good(payload: typed, length: whole - first)
     }
 
-    /// The number of payload bytes from the length field at `place`; nil if the field is smaller than its surplus.
+    /// Returns the number of payload bytes from the length field at `place`; nil if the field is smaller than its
+    /// surplus.
     private func payloadLength(_ length: Framing.Length, at place: Int) -> Int? {
         let number = bytes[place..<place + length.size]
         let value = length.isLittleEndian ? number.reversed().reduce(0, Self.append) : number.reduce(0, Self.append)
@@ -132,7 +134,7 @@ package struct Deframer: Sendable {
 
     private static func append(_ value: Int, _ byte: UInt8) -> Int { value << 8 | Int(byte) }
 
-    /// The index of the end bytes at or after `place`; nil if they have not been received.
+    /// Returns the index of the end bytes at or after `place`; nil if they have not been received.
     private func endOfPayload(from place: Int) -> Int? {
         let end = framing.end
         var index = place

@@ -2,10 +2,10 @@
 
 import Keystrokes
 
-/// The frame in which a device sends the bytes to be typed.
+/// Framing of the bytes that a device sends.
 ///
-/// A frame consists of, in this order: `start`, `header` bytes that are skipped, the length field if there is one,
-/// the payload, the checksum if it stands before the end, `end`, and the checksum if it stands after the end.
+/// A frame consists of, in this order: `start`, `header` skipped bytes, the optional length field, the payload, the
+/// optional checksum before the end, `end`, and the optional checksum after the end.
 package struct Framing: Hashable, Sendable {
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         package let description: String
@@ -14,9 +14,9 @@ package struct Framing: Hashable, Sendable {
     package struct Length: Hashable, Sendable {
         /// The size of the field: 1 or 2 bytes.
         package var size: Int
-        /// True if the low byte of two comes first.
+        /// True if the low byte of a 2-byte field comes first.
         package var isLittleEndian: Bool
-        /// The number of bytes besides the payload that the field counts, 0 to 64.
+        /// Number of bytes besides the payload that the field counts, 0 to 64.
         package var surplus: Int
 
         /// Makes a length field; without arguments it has one byte, which counts the payload only.
@@ -29,12 +29,12 @@ package struct Framing: Hashable, Sendable {
 
     package struct Check: Hashable, Sendable {
         package var checksum: Checksum
-        /// The index of the first byte that is covered, counted from 0; the last one stands before the checksum.
+        /// Index of the first byte covered by the checksum, from 0; coverage ends right before the checksum.
         package var from: Int
-        /// True if the checksum stands after the end bytes.
+        /// True if the checksum follows the end bytes.
         package var isBehindEnd: Bool
 
-        /// Makes a checksum; without arguments it covers all of the frame before it.
+        /// Makes a checksum; by default it covers the whole frame before it.
         package init(_ checksum: Checksum, from: Int = 0, isBehindEnd: Bool = false) {
             self.checksum = checksum
             self.from = from
@@ -42,25 +42,25 @@ package struct Framing: Hashable, Sendable {
         }
     }
 
-    /// The largest payload in bytes; it limits the memory and the time that a device can make the host spend.
+    /// Maximum payload in bytes; it bounds the memory and time that a device can consume on the host.
     package static let greatestPayload = 1024
-    /// The most bytes of `start`, of `end` and of `header`, each.
+    /// Maximum length, in bytes, of each of `start`, `end` and `header`.
     package static let longestMark = 16
-    /// The pause after which a frame is not continued.
+    /// Pause after which an incomplete frame is abandoned.
     package static let longestPause = Duration.seconds(1)
 
-    /// The bytes that begin a frame; empty if the length field begins it.
+    /// Bytes that begin a frame; empty if a frame begins with the header or the length field.
     package let start: [UInt8]
-    /// The number of bytes after `start` that are skipped.
+    /// Number of bytes skipped after `start`.
     package let header: Int
-    /// The length field; nil if the payload ends at the `end` bytes.
+    /// Length field; nil if the payload extends to the `end` bytes.
     package let length: Length?
-    /// The bytes that end a frame; empty if the length field alone tells its end.
+    /// Bytes that end a frame; empty if only the length field determines its end.
     package let end: [UInt8]
     package let check: Check?
     /// True if the `end` bytes are typed too.
     package let keepsEnd: Bool
-    /// The largest payload of this framing, in bytes.
+    /// Maximum payload of this framing, in bytes.
     package let maximum: Int
 
     /// Makes a framing; throws a `Fault` if its parts are out of range or do not fit together.
@@ -107,12 +107,12 @@ package struct Framing: Hashable, Sendable {
     }
 }
 
-/// The bytes that end a barcode, as text: names and numbers separated by commas, or `none`.
+/// Text form of the barcode terminators: names and numbers separated by commas, or `none`.
 package enum TerminatorText {
-    /// The description of the form, for messages.
+    /// Description of the syntax, for messages.
     package static let form = "names (cr, lf, tab, etx, gs …) or numbers such as 0x03 with commas between them, or none"
 
-    /// Reads the bytes; nil for any other text.
+    /// Parses the terminators; returns nil for any other text.
     package static func bytes(_ text: String) -> Set<UInt8>? {
         guard text != "none" else { return [] }
         var bytes: Set<UInt8> = []
@@ -123,7 +123,7 @@ package enum TerminatorText {
         return bytes
     }
 
-    /// The shortest text that `bytes` reads as these bytes.
+    /// Returns the shortest text that `bytes` parses as these bytes.
     package static func text(_ bytes: Set<UInt8>) -> String {
         guard !bytes.isEmpty else { return "none" }
         return bytes.sorted().map { byte in
@@ -132,7 +132,7 @@ package enum TerminatorText {
     }
 }
 
-/// A checksum over bytes, with its name in profiles as raw value (BT-8).
+/// Checksum algorithm, with its profile name as raw value (BT-8).
 ///
 /// The polynomials and check values are those of the CRC RevEng catalogue (reveng.sourceforge.io/crc-catalogue).
 package enum Checksum: String, Hashable, Sendable, CaseIterable {
@@ -161,7 +161,7 @@ package enum Checksum: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The checksum over `bytes`, in the order in which it is sent.
+    /// Returns the checksum over `bytes`, in transmission order.
     package func value(of bytes: some Sequence<UInt8>) -> [UInt8] {
         switch self {
         case .crc8Maxim: [bytes.reduce(0) { Self.reflected($0 ^ $1, 0x8C) }]
@@ -176,13 +176,13 @@ package enum Checksum: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Eight steps of a polynomial division, lowest bit first.
+    /// Performs eight steps of a polynomial division, lowest bit first.
     private static func reflected<Register: FixedWidthInteger>(_ register: Register, _ polynomial: Register) -> Register
     {
         (0..<8).reduce(register) { value, _ in value & 1 == 0 ? value &>> 1 : value &>> 1 ^ polynomial }
     }
 
-    /// Eight steps of a polynomial division, highest bit first.
+    /// Performs eight steps of a polynomial division, highest bit first.
     private static func shifted<Register: FixedWidthInteger>(_ register: Register, _ polynomial: Register) -> Register {
         (0..<8).reduce(register) { value, _ in
             value.leadingZeroBitCount == 0 ? value &<< 1 ^ polynomial : value &<< 1

@@ -2,16 +2,16 @@
 
 package import Keystrokes
 
-/// A key of the keypad that corrects wrong entries (LK-23, HK-4, HK-5), with its name in `blewedge key`.
+/// Key of the keypad that corrects wrong entries (LK-23, HK-4, HK-5), with its name in `blewedge key`.
 package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// A digit, one of `+ - < > . ,`, or the space, typed with the keys that the layout has for it.
+    /// A digit, one of `+ - < > . ,`, or the space, typed with the layout's keys.
     case character(Unicode.Scalar)
-    /// A key that moves the cursor, deletes, or ends an input; it is the same in every layout.
+    /// A key that moves the cursor, deletes, or ends an input; the same in every layout.
     case key(KeyCode)
 
     package static let characters: [Unicode.Scalar] = Array("0123456789+-<>.,".unicodeScalars) + [" "]
 
-    /// The names of the keys, in the order of their list for people.
+    /// Names of the keys, in listing order.
     ///
     /// All of them edit the field with the focus: none leaves the application or commands the machine (X-4, D-14).
     package static let keys = [
@@ -21,17 +21,17 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
     package static let allCases: [KeyName] =
         characters.map(KeyName.character) + keys.compactMap(KeyCode.init(name:)).map(KeyName.key)
 
-    /// Names for the signs that have a meaning of their own in shells.
+    /// Names for signs that shells treat specially.
     package static let aliases: [(name: String, character: Unicode.Scalar)] = [
         ("plus", "+"), ("minus", "-"), ("less", "<"), ("greater", ">"), ("period", "."), ("comma", ","),
     ]
 
-    /// The names of all keys without a sign, for what shells complete with: fish refuses a list that has `<` in it.
+    /// Names of all keys without signs, for shell completion: fish rejects a list that contains `<`.
     package static let words = allCases.map { key in
         aliases.first { .character($0.character) == key }?.name ?? key.description
     }
 
-    /// Reads a name in letters of either case, `space` for the space; nil for a key that the keypad lacks.
+    /// Parses a key name, case-insensitively, with `space` for the space; returns nil for a key that the keypad lacks.
     package init?(_ text: String) {
         var name = text.lowercased()
         if let alias = Self.aliases.first(where: { $0.name == name }) { name = String(alias.character) }
@@ -55,9 +55,9 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
     }
 }
 
-/// The keys that a client asked for by `key`, `snippet` or `clear`, which are typed beside the device's bytes.
+/// Keys requested by a client with `key`, `snippet` or `clear`, typed in addition to the device's bytes.
 package struct KeySequence: Equatable, Sendable {
     package let steps: [ByteTable.Step]
-    /// The steps as bytes of the keypad's table.
+    /// Steps as bytes of the keypad's table.
     package let bytes: [UInt8]
 }

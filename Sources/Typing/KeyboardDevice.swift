@@ -3,10 +3,11 @@
 package import LinuxIO
 package import SystemPackage
 
-/// The keyboard to which the typing thread writes: a virtual keyboard of the kernel, or one that shows the keystrokes.
+/// Keyboard that the typing thread writes to: a virtual keyboard of the kernel, or a stand-in that shows the
+/// keystrokes.
 package protocol KeyboardDevice: AnyObject, Sendable {
-    /// Writes whole events, each a `struct input_event`, and returns the number of bytes that were taken.
+    /// Writes whole events, each a `struct input_event`, and returns the number of bytes accepted.
     ///
-    /// Fewer bytes than given, or an error, mean that the keyboard takes no more events.
+    /// A smaller number than given, or an error, means that the keyboard has failed.
     func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
 }

@@ -4,25 +4,24 @@ package import LinuxIO
 import SystemPackage
 package import Texts
 
-/// The gate that decides if received bytes are typed.
+/// Gate that controls whether received bytes are typed.
 ///
-/// It is closed while the user has paused, and while another virtual terminal than the chosen one is in the
-/// foreground (LK-22).
+/// It is closed while the user has paused typing, and while the foreground terminal is not the configured one (LK-22).
 package final class KeyboardGate {
     package var onChange: ((Bool) -> Void)?
-    /// The handler that is called when the virtual terminal that the gate watches has come to the front.
+    /// Handler called when the watched terminal comes to the foreground.
     package var onFront: (() -> Void)?
 
     private let loop: EventLoop
     private let wanted: Int?
     private var terminal: ForegroundTerminal?
     private var registration: EventLoop.Registration?
-    /// The number of the virtual terminal in the foreground; nil if it is unknown.
+    /// Number of the foreground terminal; nil if unknown.
     private var front: Int?
 
     /// Makes a gate.
     ///
-    /// `terminal` is the number of the virtual terminal that must be in the foreground, nil for any.
+    /// `terminal` is the number of the virtual terminal that must be in the foreground; nil for any.
     package init(terminal wanted: Int?, on loop: EventLoop) throws(KeyboardError) {
         self.loop = loop
         self.wanted = wanted
@@ -51,7 +50,7 @@ package final class KeyboardGate {
         didSet { if isPaused != oldValue { changed(from: oldValue, front) } }
     }
 
-    /// True while no beacon is near that opens the gate, where one has to be (D-30).
+    /// True while a beacon is required to open the gate, and none is near (D-30).
     package var isOutside = false {
         didSet {
             guard isOutside != oldValue, Self.isOpen(isPaused, wanted, front) else { return }
@@ -61,7 +60,7 @@ package final class KeyboardGate {
 
     package var isOpen: Bool { !isOutside && Self.isOpen(isPaused, wanted, front) }
 
-    /// The reason for which the gate is closed; nil while it is open.
+    /// Reason why the gate is closed; nil while it is open.
     package var reason: Reason? {
         if isPaused { return Reason(ReasonText.paused.message(), remedy: RemedyText.resume.message()) }
         guard let wanted, wanted != front else {

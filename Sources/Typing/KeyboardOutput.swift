@@ -4,9 +4,9 @@ import Keystrokes
 import LinuxIO
 import SystemPackage
 
-/// The receiver of the keystrokes: a virtual keyboard of the kernel, or a screen that shows the text that they make.
+/// Receiver of the keystrokes: a virtual keyboard of the kernel, or a screen that shows the resulting text.
 ///
-/// It counts the typed characters if a client may delete them.
+/// It counts the typed characters if clients may delete them.
 final class KeyboardOutput: KeyboardDevice {
 
     private enum Place: ~Copyable {
@@ -16,7 +16,7 @@ final class KeyboardOutput: KeyboardDevice {
     }
 
     private let place: Place
-    /// The length of the text in the field with the focus; nil if no client may delete it.
+    /// Length of the text in the focused field; nil if clients may not delete it.
     private let field: TypedField?
 
     init(_ device: any KeyboardDevice, field: TypedField?) {
@@ -24,7 +24,7 @@ final class KeyboardOutput: KeyboardDevice {
         place = .other(device)
     }
 
-    /// Takes the screen if there is one; makes a keyboard that declares the keys of the settings otherwise.
+    /// Uses the screen if there is one; otherwise makes a keyboard that declares the keys of the settings.
     init(_ settings: TypingSettings, screen: TextKeyboard?, field: TypedField?) throws(KeyboardError) {
         self.field = field
         if let screen {
@@ -69,7 +69,7 @@ final class KeyboardOutput: KeyboardDevice {
             case .screen(let keyboard): try keyboard.write(events)
             case .other(let keyboard): try keyboard.write(events)
             }
-        // After the write, which readers wait for.
+        // Counted after the write, so that it does not delay applications.
         if let field, case .done(let bytes) = result { field.take(events.extracting(first: bytes)) }
         return result
     }

@@ -2,24 +2,24 @@
 
 package import Keystrokes
 
-/// The keys and snippets that clients can ask for, as a byte table of their own (LK-23, HK-1 … HK-5).
+/// Keys and snippets available to clients, as a byte table of their own (LK-23, HK-1 … HK-5).
 ///
 /// It is made once, before the virtual keyboard, which declares `keys` together with those of the device's table
-/// (D-14). A step that the layout cannot type, or that must not be declared with the others, is refused, with the
-/// reason, when a client asks for it.
+/// (D-14). A step that the layout cannot type, or that must not be declared with the others, is rejected with the
+/// reason when a client requests it.
 package struct Keypad: Sendable {
-    /// The byte table: one step for each byte of a sequence.
+    /// Byte table with one step for each byte of a sequence.
     package let table: CompiledTable
-    /// The effects of keys on a field, in the layout of the reader.
+    /// Effects of keys on a field, in the application's layout.
     package let effects: KeyEffects
 
     private let method: ClearMethod
     private let snippets: Snippets
     private let numbers: [ByteTable.Step: UInt8]
-    /// The reason for each step that cannot be typed.
+    /// Reason why each rejected step cannot be typed.
     private let refusals: [ByteTable.Step: TypingError.Obstacle]
 
-    /// Makes a keypad for readers who use `layout`, on a keyboard that declares the keys `others` as well.
+    /// Makes a keypad for applications that use `layout`, on a keyboard that declares the keys `others` as well.
     package init(
         layout: KeyboardLayout,
         beside others: KeySet = KeySet(),
@@ -30,7 +30,7 @@ package struct Keypad: Sendable {
         self.method = method
         effects = KeyEffects(layout)
         var builder = Builder(layout: layout, keys: others)
-        // Declared in this order as long as they fit: keys for corrections come before those of snippets.
+        // Steps are added in order of priority while they fit: keys for corrections before those of snippets.
         for key in KeyName.allCases { builder.add(key.step) }
         for step in Self.clearing(0, by: method) { builder.add(step) }
         for snippet in snippets.all { snippet.steps().forEach { builder.add($0) } }
@@ -49,7 +49,8 @@ package struct Keypad: Sendable {
         try sequence(keys.map(\.step), for: "key")
     }
 
-    /// The sequence of `snippet TITLE`; if the keyboard must not have the Left key, the cursor stays after the text.
+    /// Returns the sequence of `snippet TITLE`; if the keyboard must not have the Left key, the cursor stays after the
+    /// text.
     package func sequence(ofSnippet title: String) throws(TypingError) -> KeySequence {
         guard let snippet = snippets[title: title] else {
             throw .unknownSnippet(title, known: snippets.all.map(\.title))
@@ -57,17 +58,17 @@ package struct Keypad: Sendable {
         return try sequence(snippet.steps(canMove: canMove), for: "snippet \(title.debugDescription)")
     }
 
-    /// The sequence of `clear`, for a field into which so many characters were typed.
+    /// Returns the sequence of `clear`, for a field with this number of typed characters.
     package func clearing(_ characters: Int) throws(TypingError) -> KeySequence {
         try sequence(Self.clearing(characters, by: method), for: "clear")
     }
 
     /// True if the keyboard has the Left key.
     ///
-    /// It has not if characters of the layout need AltGr, with which it must not be declared (D-14).
+    /// False if the layout needs AltGr for some characters, because the two must not be declared together (D-14).
     package var canMove: Bool { KeyCode(name: "left").map { numbers[.key($0, [])] != nil } ?? false }
 
-    /// The steps that empty a field; after Ctrl+A, one Backspace deletes the selection.
+    /// Returns the steps that empty a field; after Ctrl+A, one Backspace deletes the selection.
     static func clearing(_ characters: Int, by method: ClearMethod) -> [ByteTable.Step] {
         let backspace = ByteTable.Step.key(.backspace, [])
         switch method {
@@ -89,7 +90,7 @@ package struct Keypad: Sendable {
     }
 }
 
-/// A builder of a byte table, which collects each step that can be typed once.
+/// Builder of a byte table, which adds each typable step once.
 private struct Builder {
     let layout: KeyboardLayout
     var keys: KeySet

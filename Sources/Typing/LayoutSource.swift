@@ -6,11 +6,13 @@ import SystemPackage
 import Texts
 
 package enum LayoutSource {
-    /// The description of the names, in English, for help and manual.
+    /// Description of the layout names, in English, for help and manual.
     package static let names = PlainText.layouts.text(.english)
 
-    /// It is a built-in one (`us`, `de`, `jp(OADG109A)`); one of the X keyboard database, with or without `xkb:`
-    /// before its name; or the present map of the kernel's text consoles (`console`, `console:tty2`).
+    /// Loads a layout by name.
+    ///
+    /// It is a built-in layout (`us`, `de`, `jp(OADG109A)`), a layout of the X keyboard database, with or without the
+    /// prefix `xkb:`, or the current keymap of the kernel's text consoles (`console`, `console:tty2`).
     package static func layout(_ name: String) throws(TypingError) -> KeyboardLayout {
         if let layout = KeyboardLayout(named: name) { return layout }
         if name == "console" { return try console(name, ConsoleKeymap.foreground) }
@@ -82,7 +84,7 @@ package enum LayoutSource {
 
 package struct LayoutDifference: Hashable, Sendable {
     package var meant: Unicode.Scalar
-    /// The character of the reader's map; nil for none or a dead key.
+    /// Character in the console's keymap; nil for none or a dead key.
     package var given: Unicode.Scalar?
 
     package init(meant: Unicode.Scalar, given: Unicode.Scalar?) {
@@ -90,7 +92,7 @@ package struct LayoutDifference: Hashable, Sendable {
         self.given = given
     }
 
-    /// The differences, over the printable ASCII characters that `layout` types, from a console with these levels.
+    /// Returns the printable ASCII characters for which the console's keymap differs from `layout`.
     package static func between(_ layout: KeyboardLayout, _ levels: [ConsoleKeymap.Level]) -> [LayoutDifference] {
         var given: [KeyboardLayout.Stroke: Unicode.Scalar] = [:]
         for level in levels {
@@ -101,7 +103,7 @@ package struct LayoutDifference: Hashable, Sendable {
             given[KeyboardLayout.Stroke(KeyCode(rawValue: level.key), modifiers)] = Unicode.Scalar(number)
         }
         return (0x20...0x7E).compactMap(Unicode.Scalar.init).compactMap { meant in
-            // Characters of several strokes are left out, since maps combine dead keys differently.
+            // Characters of several strokes are omitted, because keymaps combine dead keys differently.
             guard let strokes = layout.strokes(for: meant), strokes.count == 1, given[strokes[0]] != meant else {
                 return nil
             }
@@ -113,7 +115,7 @@ package struct LayoutDifference: Hashable, Sendable {
 package enum TableSource {
     package static let names = ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// The built-in table with this name, or else the table in the file of this path.
+    /// Reads the built-in table of this name, or else the table file at this path.
     package static func read(_ source: String) throws(TypingError) -> ByteTable {
         if let table = ByteTable(named: source) { return table }
         let bytes: [UInt8]

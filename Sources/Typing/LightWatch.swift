@@ -4,9 +4,9 @@ import Keystrokes
 import LinuxIO
 import SystemPackage
 
-/// The reader of the keyboard's lights on the event loop, which tells the typist if CapsLock is on.
+/// Reader of the keyboard's lights on the event loop, which tracks the CapsLock state for the typist.
 final class LightWatch {
-    /// The state of the CapsLock light, which the typist reads.
+    /// CapsLock state, as read by the typist.
     let capsLock = CapsLockLight()
 
     private let loop: EventLoop
@@ -21,7 +21,7 @@ final class LightWatch {
         read()
     }
 
-    /// Watches the lights of another keyboard instead, which begin dark.
+    /// Switches to the lights of a replacement keyboard, which are off at first.
     func follow(_ lights: consuming KeyboardLights) throws(Errno) {
         end()
         self.lights = lights
@@ -39,16 +39,16 @@ final class LightWatch {
         do throws(Errno) {
             if let isOn = try lights.readCapsLock() { capsLock.set(isOn) }
         } catch {
-            // The keyboard was removed: no more changes follow.
+            // The keyboard was removed, so no more changes follow.
             end()
         }
     }
 }
 
-/// The handling of letters while CapsLock is on.
+/// Handling of letters while CapsLock is on.
 package enum CapsLockPolicy: String, CaseIterable, Sendable {
     /// The keyboard has a CapsLock light; while the light is on, letters are typed with Shift inverted.
     case auto
-    /// The keyboard has no light, and CapsLock is taken to be off.
+    /// The keyboard has no light, and CapsLock is assumed to be off.
     case ignore
 }

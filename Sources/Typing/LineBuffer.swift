@@ -2,41 +2,41 @@
 
 import Synchronization
 
-/// The line that is being typed for another end than the keyboard, and those that are whole and wait to be taken there.
+/// Buffer of the line being typed for an output, and of complete lines not yet taken.
 ///
-/// A line is what is typed up to and with an Enter, in scan mode a whole barcode, or what is typed before a silence
-/// (`endLine`); one of 4,096 bytes ends there, and one of 2,048 or more ends with a Tab too. Each knows how many received
-/// bytes it stands for. The thread that types adds, another one takes.
+/// A line ends with an Enter, with a whole barcode in scan mode, or with a silence (`endLine`). It also ends at 4,096
+/// bytes, and from 2,048 bytes on with a Tab. Each line records the number of received bytes it accounts for. The
+/// typing thread adds lines; another thread takes them.
 package final class LineBuffer: Sendable {
     package struct Line: Equatable, Sendable {
-        /// What the reader is to get.
+        /// Bytes for the output.
         package var bytes: [UInt8]
-        /// The number of received bytes that it stands for.
+        /// Number of received bytes that the line accounts for.
         package var cost: Int
     }
 
     package struct Taken: Equatable, Sendable {
         package var lines: [Line] = []
-        /// Received bytes that belong to the last line that was taken before: line feeds that came after it.
+        /// Received bytes that belong to the last line already taken: line feeds that followed it.
         package var late = 0
-        /// Received bytes of lines that have a beginning or an end only, because bytes were lost before they were typed.
+        /// Received bytes of incomplete lines, whose beginning or end was lost before it was typed.
         package var cut = 0
-        /// Whether a line was begun and is not whole.
+        /// True if a line was begun and is incomplete.
         package var isLineOpen = false
-        /// Whether the typist waits for this.
+        /// True if the buffer was full, so that the typist may be waiting for room.
         package var wasFull = false
     }
 
-    /// The events of one write to the keyboard, beside the events themselves.
+    /// Properties of one write to the keyboard, beside its events.
     package struct Write {
-        /// Received bytes that became typed since the last write and before this one.
+        /// Received bytes accounted as typed since the last write and before this one.
         package var before: Int
-        /// Received bytes that it types.
+        /// Received bytes that the write accounts for.
         package var cost: Int
         package var followsMissingBytes: Bool
-        /// Whether it ends with an Enter or a Tab, or with a barcode of scan mode.
+        /// True if the write ends with an Enter or a Tab, or with a barcode in scan mode.
         package var endsBarcode: Bool
-        /// Whether it ends with a barcode of scan mode.
+        /// True if the write ends with a barcode in scan mode.
         package var endsWhole: Bool
 
         package init(before: Int, cost: Int, followsMissingBytes: Bool, endsBarcode: Bool, endsWhole: Bool) {
@@ -48,24 +48,24 @@ package final class LineBuffer: Sendable {
         }
     }
 
-    /// The bytes after which a line ends wherever it is.
+    /// Maximum length of a line, in bytes.
     package static let longest = 4096
-    /// The bytes from which on it ends with a Tab too.
+    /// Length, in bytes, from which a Tab also ends a line.
     static let long = 2048
-    /// The bytes of whole lines from which on no other is begun.
+    /// Bytes of complete lines at which no further line is begun.
     package static let mostWaiting = 1 << 14
-    /// The silence after which a line ends.
+    /// Silence after which a line ends.
     package static let silence = Duration.milliseconds(100)
 
     private struct State {
-        /// The text of the write that is not yet settled.
+        /// Text of the write in progress.
         var text: [UInt8] = []
         var line: [UInt8] = []
         var cost = 0
-        /// Whether it is refused up to its end, and whether the one before was.
+        /// True while the current line is rejected up to its end; `wasCut` is the same for the line before it.
         var isCut = false
         var wasCut = false
-        /// Whole lines and their bytes, and the rest of what is to be taken.
+        /// Complete lines, with the other results of the next `take`; `waiting` counts their bytes.
         var taken = Taken()
         var waiting = 0
         var isFinishing = false
@@ -85,7 +85,7 @@ package final class LineBuffer: Sendable {
             cost = 0
         }
 
-        /// Counts a line feed that came after its line's end.
+        /// Counts line feeds that follow the end of their line.
         mutating func add(late count: Int) {
             if wasCut {
                 taken.cut += count
@@ -101,20 +101,20 @@ package final class LineBuffer: Sendable {
 
     package init() {}
 
-    /// Whether another write may be typed: where a line is begun, it may be finished.
+    /// True if another write may be typed; a line already begun may always be finished.
     var isReady: Bool { state.withLock { $0.isOpen || $0.waiting < Self.mostWaiting || $0.isFinishing } }
 
-    /// From now on nothing waits for whole lines to be taken: what is typed now is the last.
+    /// Stops the typist from waiting for lines to be taken; the remaining lines are the last.
     func finish() { state.withLock { $0.isFinishing = true } }
 
     func type(_ text: String) { state.withLock { $0.text.append(contentsOf: text.utf8) } }
 
-    /// Takes note of what the last write typed.
+    /// Adds the text of the last write to the line, and ends the line if it is complete.
     func settle(_ write: Write) {
         state.withLock { state in
             if write.before > 0 { state.add(late: write.before) }
             if write.followsMissingBytes {
-                // The lost bytes may have had the line's end, so what comes up to the next end is refused too.
+                // The lost bytes may have contained the line's end, so everything up to the next end is rejected too.
                 state.taken.cut += state.cost
                 state.line = []
                 state.cost = 0
@@ -133,10 +133,10 @@ package final class LineBuffer: Sendable {
         }
     }
 
-    /// Takes note of received bytes that became typed without a write: line feeds after their line's end.
+    /// Counts received bytes typed without a write: line feeds after the end of their line.
     func add(late count: Int) { state.withLock { $0.add(late: count) } }
 
-    /// Ends the line in hand where it is.
+    /// Ends the current line where it is.
     package func endLine() { state.withLock { if $0.isOpen { $0.endLine() } } }
 
     package func take() -> Taken {

@@ -5,16 +5,16 @@ package import LinuxIO
 import Synchronization
 package import SystemPackage
 
-/// The comparison of the events from the keyboard's event node with the events meant to be written, one by one.
+/// Comparison of the events read from the keyboard's event node with the expected events, one by one.
 ///
-/// It covers the way from the write to the readers of the node; it does not tell if another reader has kept up. It is
-/// a pure state machine: the meant events go in before they are written, so an event that is read is known already.
-/// Events of the keyboard's lights, which its readers switch, come in between and are skipped.
+/// It covers the path from the write to the event node; it cannot detect whether another application has kept up. It is
+/// a pure state machine: expected events are added before they are written, so an event that is read is already known.
+/// Light events, which applications cause, are interleaved and skipped.
 package struct SelfCheck: Sendable {
     package struct Counts: Equatable, Sendable {
         package var verified: UInt64 = 0
         package var differing: UInt64 = 0
-        /// The number of times that the kernel discarded events that were not read in time.
+        /// Number of times the kernel discarded events that were not read in time.
         package var dropped: UInt64 = 0
 
         package init(verified: UInt64 = 0, differing: UInt64 = 0, dropped: UInt64 = 0) {
@@ -27,17 +27,17 @@ package struct SelfCheck: Sendable {
     package private(set) var counts = Counts()
     private var meant: [EventNode.Event] = []
     private var next = 0
-    /// True from a loss on, until a moment when no event is on its way.
+    /// True after a loss, until no event is in transit.
     private var isLost = false
-    /// True after the event of a light, which the kernel may end with a report of its own.
+    /// True after a light event, which the kernel may follow with a report of its own.
     private var isAfterLight = false
 
     package init() {}
 
-    /// The number of meant events that have not been read yet.
+    /// Number of expected events not yet read.
     package var outstanding: Int { meant.count - next }
 
-    /// Adds events that are about to be written, in their order.
+    /// Adds events about to be written, in their order.
     package mutating func expect(_ events: some Sequence<EventNode.Event>) {
         meant.append(contentsOf: events)
     }
@@ -65,22 +65,22 @@ package struct SelfCheck: Sendable {
         if next == meant.count || next == Self.trimmedAt { trim() }
     }
 
-    /// Notes that some meant events are missing; nothing can be compared until the next quiet moment.
+    /// Notes that some expected events are missing; comparison resumes at the next quiet moment.
     package mutating func lose() {
         isLost = true
     }
 
-    /// True while events are read without a comparison, until `settle` is called at a quiet moment.
+    /// True while events are read but not compared, until `settle` is called at a quiet moment.
     package var needsQuiet: Bool { isLost }
 
-    /// Notes a quiet moment: all meant events were written, and none waits to be read.
+    /// Notes a quiet moment: all expected events were written, and no event is left to read.
     package mutating func settle() {
         if isLost { next = meant.count }
         isLost = false
         trim()
     }
 
-    /// The number of compared events after which their memory is reused.
+    /// Number of compared events after which their memory is reused.
     private static let trimmedAt = 4096
 
     private mutating func trim() {
@@ -89,32 +89,32 @@ package struct SelfCheck: Sendable {
     }
 }
 
-/// A queue of the events that the typing thread is about to write, read by the self-check on the loop's thread.
+/// Queue of the events about to be written, from the typing thread to the self-check on the event loop.
 package final class ExpectedEvents: Sendable {
-    /// The size of the queue in bytes: about ten thousand events, many seconds of typing.
+    /// Capacity of the queue in bytes: about ten thousand events, many seconds of typing.
     private static let capacity = 1 << 18
 
     private let ring: ByteRing
-    /// True when events found no room, so that the events that are read can no longer be compared.
+    /// True if the queue has overflowed, so that the events read can no longer be compared.
     private let hasOverflowed = Atomic<Bool>(false)
 
     package init() throws(ByteRing.CapacityError) {
         ring = try ByteRing(capacity: Self.capacity)
     }
 
-    /// The typing thread's end of the queue; nil after the first call.
+    /// Returns the typing thread's end of the queue; nil after the first call.
     package func takeWriter() -> Writer? {
         guard let producer = ring.takeProducer() else { return nil }
         return Writer(producer, self)
     }
 
-    /// The self-check's end of the queue; nil after the first call.
+    /// Returns the self-check's end of the queue; nil after the first call.
     package func takeReader() -> Reader? {
         guard let consumer = ring.takeConsumer() else { return nil }
         return Reader(consumer, self)
     }
 
-    /// The typing thread's end of the queue.
+    /// Typing thread's end of the queue.
     package struct Writer: ~Copyable, Sendable {
         private var producer: ByteRing.Producer
         private let way: ExpectedEvents
@@ -124,7 +124,7 @@ package final class ExpectedEvents: Sendable {
             self.way = way
         }
 
-        /// Adds whole events, as they are about to be written.
+        /// Adds whole events about to be written.
         package mutating func add(_ events: RawSpan) {
             if !producer.push(events) { way.hasOverflowed.store(true, ordering: .releasing) }
         }
@@ -140,7 +140,7 @@ package final class ExpectedEvents: Sendable {
             self.way = way
         }
 
-        /// Appends all events in the queue to `events`; returns false if some are missing because they found no room.
+        /// Appends all queued events to `events`; returns false if some were lost to an overflow.
         package mutating func read(into events: inout [EventNode.Event]) -> Bool {
             var buffer = [UInt8](repeating: 0, count: 256 * UInputDevice.eventSize)
             while true {
@@ -156,9 +156,9 @@ package final class ExpectedEvents: Sendable {
     }
 }
 
-/// The self-check on the event loop: reads the keyboard's event node, and compares its events with the meant ones.
+/// Self-check on the event loop: reads the keyboard's event node, and compares its events with the expected ones.
 package final class Verifier {
-    /// The silence after which no event is on its way; it is longer than any pause within a barcode.
+    /// Silence after which no event is in transit; longer than any pause within a barcode.
     private static let quiet = Duration.milliseconds(200)
 
     private let loop: EventLoop
@@ -169,7 +169,7 @@ package final class Verifier {
     private var registration: EventLoop.Registration?
     private let timer = LoopTimer()
 
-    /// Opens the event node and begins to read it.
+    /// Opens the event node and starts reading it.
     package init(_ path: String, meant: consuming ExpectedEvents.Reader, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.meant = meant
@@ -177,7 +177,7 @@ package final class Verifier {
         try watch()
     }
 
-    /// Reads the event node of another keyboard from now on; what was meant for the one before did not arrive.
+    /// Switches to the event node of a replacement keyboard; events expected from the failed one did not arrive.
     package func follow(_ path: String) throws(Errno) {
         _ = read()
         check.settle()
@@ -199,17 +199,17 @@ package final class Verifier {
         return check.counts
     }
 
-    /// Reads and compares the events that wait; returns true if there were any.
+    /// Reads and compares all pending events; returns true if there were any.
     private func read() -> Bool {
         var found: [EventNode.Event] = []
         do throws(Errno) {
             while try node.read(into: &found) {}
         } catch {
-            // The keyboard was removed: no more events follow.
+            // The keyboard was removed, so no more events follow.
             if let registration { loop.unwatch(registration, node.descriptor) }
             registration = nil
         }
-        // An event that was read is in the queue already, so the queue is read after the node.
+        // Every event that was read is already in the queue, so the queue is read after the node.
         events.removeAll(keepingCapacity: true)
         if !meant.read(into: &events) { check.lose() }
         check.expect(events)

@@ -5,7 +5,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// The snippets by title: those of a built-in set, replaced and extended by those of a user's file (HK-1, HK-3).
+/// Snippets by title: a built-in set, overridden and extended by the user's file (HK-1, HK-3).
 ///
 ///     {
 ///       "greeting": "Kind regards,\n",
@@ -15,11 +15,11 @@ import Texts
 ///       "signature": { "text": "Jane Doe", "received": "\u0002SIG" }
 ///     }
 ///
-/// A built-in title gets another text, or with `opening` and `closing` another half.
+/// An entry with a built-in title replaces its text, or with `opening` or `closing` one half of it.
 ///
-/// With `received`, the snippet is typed in place of a barcode of these bytes (`Snippets.meant`).
+/// A snippet with `received` is typed in place of a barcode of these bytes (`Snippets.meant`).
 package struct Snippets: Equatable, Sendable {
-    /// The reason for which a file of snippets is refused; the snippets in use stay.
+    /// Cause for rejecting a snippet file; the snippets in use are kept.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         package let description: String
     }
@@ -27,7 +27,7 @@ package struct Snippets: Equatable, Sendable {
     package static let most = 200
     package static let largestFile = 256 * 1024
 
-    /// All snippets: the built-in ones first, then the others in the order of the file.
+    /// All snippets: the built-in ones first, then the others in file order.
     package private(set) var all: [Snippet]
 
     package enum BuiltIn: String, CaseIterable, Sendable {
@@ -58,7 +58,7 @@ package struct Snippets: Equatable, Sendable {
         self.all = all
     }
 
-    /// Makes the snippets of a JSON text, together with those of a built-in set.
+    /// Parses snippets from JSON, on top of a built-in set.
     package init(json: [UInt8], over set: BuiltIn = .none) throws(Fault) {
         guard json.count <= Self.largestFile else { throw Fault(description: "longer than \(Self.largestFile) bytes") }
         let value: JSONValue
@@ -88,7 +88,7 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    /// Makes the snippets of a file over a built-in set; without the file, the built-in ones alone.
+    /// Reads the snippets of a file on top of a built-in set; without the file, the built-in ones alone.
     package init(file path: String, over set: BuiltIn) throws(TypingError) {
         let bytes: [UInt8]
         do {
@@ -143,24 +143,24 @@ package struct Snippets: Equatable, Sendable {
     }
 }
 
-/// A text that a key or a command types, with the position of the cursor after it (HK-1, HK-2).
+/// Text typed on a key or command, with the cursor position after it (HK-1, HK-2).
 package struct Snippet: Equatable, Sendable {
     package let title: String
-    /// The text: any characters, with a line feed for Enter and a tab for Tab.
+    /// Text of any characters; a line feed is Enter, a tab is Tab.
     package let text: String
     package let leftPresses: Int
-    /// The bytes of the barcode in whose place the snippet is typed; nil if clients alone type it.
+    /// Bytes of the barcode that the snippet replaces; nil if only clients can trigger the snippet.
     package let received: [UInt8]?
 
     package static let longestTitle = 64
-    /// The most characters of a text, counted in Unicode scalars.
+    /// Maximum length of a text, in Unicode scalars.
     package static let longestText = 1024
     package static let longestReceived = 256
 
-    /// The strings after which the cursor is placed, in the order of the search (HK-2).
+    /// Strings after which the cursor is placed, in search order (HK-2).
     private static let inputPoints = ["]", "://", "=\"", ">"]
 
-    /// Makes a snippet of one text; the cursor goes to the input point of the text, or stays after the text.
+    /// Makes a snippet of one text; the cursor moves to the input point, or stays after a text without one.
     package init(title: String, text: String, received: [UInt8]? = nil) {
         self.title = title
         self.text = text
@@ -168,7 +168,7 @@ package struct Snippet: Equatable, Sendable {
         leftPresses = Self.leftPresses(in: text) ?? 0
     }
 
-    /// Makes a snippet of two texts (HK-3), with the cursor at the input point of both, or else between them.
+    /// Makes a snippet of two texts (HK-3); the cursor moves to the input point of both together, or else between them.
     package init(title: String, opening: String, closing: String, received: [UInt8]? = nil) {
         self.title = title
         self.received = received
@@ -176,11 +176,11 @@ package struct Snippet: Equatable, Sendable {
         leftPresses = Self.leftPresses(in: text) ?? Self.presses(over: closing)
     }
 
-    /// The number of presses of Left from the end of the text to its input point; nil for a text without one.
+    /// Returns the number of presses of Left from the end of the text to its input point; nil for a text without one.
     ///
     /// The input point follows the first of `]`, `://`, `="` and `>`, in this order, that the text contains.
     package static func leftPresses(in text: String) -> Int? {
-        // The search is by Unicode scalars, so that a combining mark after a sign does not hide it.
+        // Compares Unicode scalars, so that a combining mark after a sign does not hide it.
         let scalars = Array(text.unicodeScalars)
         for point in inputPoints {
             let wanted = Array(point.unicodeScalars)
@@ -193,9 +193,9 @@ package struct Snippet: Equatable, Sendable {
         return nil
     }
 
-    /// The steps that type the text and move the cursor; without `canMove` it stays after the text.
+    /// Returns the steps that type the text and move the cursor; without `canMove` the cursor stays after the text.
     package func steps(canMove: Bool = true) -> [ByteTable.Step] {
-        // CR LF is one character, and one press of Enter.
+        // CR LF is a single Character, and one press of Enter.
         let typed = text.flatMap { character -> [ByteTable.Step] in
             if ["\n", "\r", "\r\n"].contains(character) { return [.key(.enter, [])] }
             if character == "\t" { return [.key(.tab, [])] }
@@ -205,7 +205,8 @@ package struct Snippet: Equatable, Sendable {
         return typed + Array(repeating: .key(left, []), count: leftPresses)
     }
 
-    /// The number of presses of Left to pass over a text: one for each character, however many scalars it has.
+    /// Returns the number of presses of Left needed to pass over a text: one per Character, however many scalars it
+    /// has.
     private static func presses(over text: String) -> Int { text.count }
 }
 
@@ -218,9 +219,9 @@ extension Snippets {
         static var names: String { allCases.map { $0.rawValue.debugDescription }.joined(separator: ", ") }
     }
 
-    /// The snippet of an object in the file: one text, or an opening and a closing one.
+    /// Makes the snippet of an object in the file: one text, or an opening and a closing half.
     ///
-    /// Each of the two has a default if the title is built in.
+    /// Each half has a default if the title is built in.
     ///
     /// Throws a `Fault` for an unknown member, a member that is not a string, or a text together with a half.
     static func snippet(
@@ -262,10 +263,11 @@ extension Snippets {
         )
     }
 
-    /// The rules with the snippets that replace barcodes (HK-1), for `layout` and a table that presses `others`.
+    /// Returns the rules extended by the snippets that replace barcodes (HK-1), for `layout` and a table that presses
+    /// `others`.
     ///
-    /// If the keyboard must not have the Left key beside its other keys (D-14), the cursor stays after the text.
-    /// Without rules there are no barcodes: a snippet with `received` is then refused.
+    /// If the keyboard must not declare the Left key beside its other keys (D-14), the cursor stays after the text.
+    /// Without rules there are no barcodes, so a snippet with `received` is rejected.
     package func meant(
         in rules: BarcodeRules?,
         layout: KeyboardLayout,

@@ -5,12 +5,13 @@ package import LinuxIO
 import Synchronization
 package import SystemPackage
 
-/// A keyboard without a kernel: it turns the keystrokes into the text that a reader with a given layout would get.
+/// Keyboard without a kernel device: turns the keystrokes into the text that an application with the given layout would
+/// receive.
 ///
-/// The typing thread writes; another thread, which `arrival` wakes, calls `takeText`. It knows the characters of one
-/// keystroke; any other key is shown by its name in brackets.
+/// The typing thread writes; another thread, which `arrival` wakes, calls `takeText`. Only characters of a single
+/// keystroke are recognised; any other key is shown by its name in brackets.
 package struct TextKeyboard: Sendable {
-    /// The state shared by both threads.
+    /// State shared by both threads.
     package final class Screen: Sendable {
         fileprivate struct State: Sendable {
             var text = ""
@@ -20,7 +21,7 @@ package struct TextKeyboard: Sendable {
         }
 
         fileprivate let state = Mutex(State())
-        /// The waker that is woken after each write.
+        /// Waker signalled after each write.
         package let arrival: Waker
 
         fileprivate init() throws(Errno) {
@@ -37,15 +38,15 @@ package struct TextKeyboard: Sendable {
             }
         }
 
-        /// Runs `body` while nothing is written: the typing thread waits with its next keystrokes until it has returned.
+        /// Runs `body` while writes are blocked: the typing thread waits until `body` has returned.
         package func whileNothingIsWritten(_ body: () -> Void) {
             state.withLock { _ in body() }
         }
     }
 
-    /// The screen that receives the text, where it does not go to another end.
+    /// Screen that receives the text, unless it goes to an output.
     package let screen: Screen
-    /// The lines that go to another end; nil where the text stays on the screen.
+    /// Lines that go to an output; nil if the text stays on the screen.
     package let lines: LineBuffer?
     private let characters: [KeyboardLayout.Stroke: Unicode.Scalar]
 
@@ -53,7 +54,7 @@ package struct TextKeyboard: Sendable {
         .leftShift: .shift, .rightAlt: .altGr, .leftControl: .control, .leftAlt: .alt, .leftMeta: .meta,
     ]
 
-    /// Makes a keyboard whose reader uses `layout`; where there are `lines`, they get the text, and not the screen.
+    /// Makes a keyboard for the given `layout`; the text goes to `lines`, if any, instead of the screen.
     package init(layout: KeyboardLayout, lines: LineBuffer? = nil) throws(Errno) {
         screen = try Screen()
         self.lines = lines
@@ -89,7 +90,7 @@ package struct TextKeyboard: Sendable {
                 state.text = ""
             }
         }
-        // Lines are there when what they stand for is settled, after this.
+        // Lines become available only once their write is settled, which follows; `settle` signals `arrival` then.
         if lines == nil { screen.arrival.wake() }
         return .done(bytes)
     }

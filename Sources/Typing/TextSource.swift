@@ -2,29 +2,29 @@
 
 package import LinuxIO
 
-/// The text of one device: takes the frames off the values of its links, and hands the rest to each of its outputs.
+/// Text of one device: decodes the frames of its links, and passes the payload to each output.
 package final class TextSource {
-    /// The bytes for which an output had no room though it could type: what came faster than it could be typed.
+    /// Bytes lost because an output's ring was full, although the keyboard worked.
     package private(set) var outrun: UInt64 = 0
 
     private let outputs: [VirtualKeyboard]
     private let loop: EventLoop
     private var framing: Framing?
-    /// The decoder of frames; nil if the link's bytes have none.
+    /// Frame decoder; nil if the link's bytes are not framed.
     private var deframer: Deframer?
-    /// The link of the bytes that wait for the rest of their frame, and whether its device is open.
+    /// Link of the bytes in the decoder, and whether its device is unpaired.
     private var framed: (epoch: UInt32, isFromOpenDevice: Bool) = (0, true)
     private let frameTimer = LoopTimer()
 
-    /// A source of bytes without frames.
+    /// Makes a source of unframed bytes.
     package init(for outputs: [VirtualKeyboard], on loop: EventLoop) {
         self.outputs = outputs
         self.loop = loop
     }
 
-    /// Sets the framing of the link's bytes, nil for none.
+    /// Sets the framing of the link's bytes; nil if they are not framed.
     ///
-    /// It is called before the first byte; repeated calls with the same framing do nothing.
+    /// Call it before the first byte; repeated calls with the same framing have no effect.
     package func useFraming(_ framing: Framing?) {
         guard framing != self.framing else { return }
         endFrame()
@@ -32,7 +32,7 @@ package final class TextSource {
         deframer = framing.map { Deframer($0) }
     }
 
-    /// Takes the bytes of a notification on the link with the number `epoch`.
+    /// Receives the bytes of a notification on the link with the number `epoch`.
     package func receive(_ value: Span<UInt8>, epoch: UInt32, isFromOpenDevice: Bool) {
         guard case .none = framing else {
             framed = (epoch, isFromOpenDevice)
@@ -42,19 +42,20 @@ package final class TextSource {
         pass(value, epoch: epoch, isFromOpenDevice)
     }
 
-    /// Notes that values of this link were lost before the next one: what has begun is not continued by that.
+    /// Notes that values of this link were lost before the next one, so that the next one does not continue a partial
+    /// frame or barcode.
     package func noteMissing(epoch: UInt32) {
         endFrame()
         for output in outputs { output.noteMissing(epoch: epoch) }
     }
 
-    /// Notes that no more bytes come from the links up to number `epoch`; a barcode without its end is cut.
+    /// Notes that the links up to number `epoch` deliver no more bytes; a barcode without its terminator is cut.
     package func endLink(through epoch: UInt32) {
         endFrame()
         for output in outputs { output.endLink(through: epoch) }
     }
 
-    /// Waits for no rest of a frame any more.
+    /// Cancels the time-out of an incomplete frame.
     package func stop() { frameTimer.cancel() }
 
     private func pass(_ value: Span<UInt8>, epoch: UInt32, _ isFromOpenDevice: Bool) {
@@ -67,7 +68,7 @@ package final class TextSource {
         if let rest = deframer?.end() { take(rest) }
     }
 
-    /// Takes what the decoder has found among the bytes of the link that it has bytes of.
+    /// Passes a result of the decoder to the outputs, as bytes of the link in `framed`.
     private func take(_ result: Deframer.Result) {
         for output in outputs { output.skip(wrapping: result.wrapping, bad: result.bad) }
         pass(result.payload.span, epoch: framed.epoch, framed.isFromOpenDevice)

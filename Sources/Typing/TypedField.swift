@@ -4,10 +4,10 @@ package import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// The length of this program's text in the field with the focus, for the device and for clients (HK-5).
+/// Length of the text typed into the focused field, for the device and for clients (HK-5).
 ///
-/// It reads the events that the keyboard has taken, so that refused, dropped and unsent keys do not count. One thread
-/// at a time types; any thread may read the length.
+/// It is computed from the events that the keyboard accepted, so rejected, discarded and unsent keys do not count. Only
+/// one thread at a time types; any thread may read the length.
 package final class TypedField: Sendable {
     private struct State: Sendable {
         var length = FieldLength()
@@ -21,7 +21,7 @@ package final class TypedField: Sendable {
         self.effects = effects
     }
 
-    /// The number of this program's characters in the field.
+    /// Number of characters in the field that this program typed.
     package var characters: Int { state.withLock { $0.length.characters } }
 
     package func take(_ events: RawSpan) {
@@ -38,17 +38,17 @@ package final class TypedField: Sendable {
     }
 }
 
-/// The effect of each key on a field, in a certain layout.
+/// Effect of each key on a field, for a given layout.
 package struct KeyEffects: Sendable {
-    /// The number of key codes in the table; the keys that a keyboard here may declare have smaller codes.
+    /// Number of key codes in the table; every key that the keyboard may declare has a smaller code.
     private static let codes = 256
     private static let modifiers: [KeyModifiers] = [.shift, .altGr, .control, .alt, .meta]
 
-    /// The effects, indexed by the held modifiers and then by the key.
+    /// Effects, indexed by the held modifiers and then by the key.
     private var effects: [FieldLength.Effect]
     private let held: [UInt16: KeyModifiers]
 
-    /// Makes the effects for readers who use `layout`.
+    /// Makes the effects for applications that use `layout`.
     package init(_ layout: KeyboardLayout) {
         held = Dictionary(
             uniqueKeysWithValues: Self.modifiers.flatMap { modifier in
@@ -66,12 +66,12 @@ package struct KeyEffects: Sendable {
         for strokes in typed { for stroke in strokes.dropLast() { set(stroke, .change(0)) } }
     }
 
-    /// The effect of a key pressed while these modifiers are held; an unknown key leaves the field.
+    /// Effect of a key pressed with these modifiers; `leave` for an unknown key.
     package subscript(code: UInt16, held: KeyModifiers) -> FieldLength.Effect {
         Self.index(code, held).map { effects[$0] } ?? .leave
     }
 
-    /// The modifier of a key; nil for a key that is none.
+    /// Returns the modifier of a key; nil if the key is not a modifier.
     package func modifier(_ code: UInt16) -> KeyModifiers? { held[code] }
 
     private mutating func set(_ stroke: KeyboardLayout.Stroke, _ effect: FieldLength.Effect) {
@@ -84,22 +84,22 @@ package struct KeyEffects: Sendable {
     }
 }
 
-/// The number of characters that this program has typed into the field, which `clear` may delete (HK-5).
+/// Number of characters that this program has typed into the field, which `clear` may delete (HK-5).
 ///
-/// It never exceeds the number of this program's characters in the field, as far as its keys tell: after Enter, Tab
-/// or Escape it is 0, because the next field may hold other text. It is too small after keys that may delete.
+/// It never exceeds the number of this program's characters in the field, as far as its keys determine: after Enter,
+/// Tab or Escape it is 0, because the next field may contain other text. It is too small after keys that may delete.
 package struct FieldLength: Equatable, Sendable {
-    /// The most characters that are counted, and so the most Backspaces of one `clear`.
+    /// Maximum count, and so the maximum number of Backspaces of one `clear`.
     package static let most = 1000
 
     package private(set) var characters = 0
 
-    /// Makes the length of an empty field, or of one whose contents are not this program's.
+    /// Makes the length of a field without text from this program.
     package init() {}
 
-    /// The effect of a key on the field.
+    /// Effect of a key on the field.
     package enum Effect: Equatable, Sendable {
-        /// Adds so many characters, or removes them if negative.
+        /// Adds this number of characters, or removes them if negative.
         case change(Int)
         /// Leaves the field, or changes it in an unknown way.
         case leave
@@ -118,7 +118,7 @@ extension FieldLength.Effect {
     package init(_ step: ByteTable.Step) {
         switch step {
         case .character(_, let modifiers):
-            // With Ctrl, Alt or Meta it is a command, whose effect is unknown.
+            // With Ctrl, Alt or Meta the key is a command, whose effect is unknown.
             self = modifiers.isSubset(of: [.shift, .altGr]) ? .change(1) : .leave
         case .key(.enter, _), .key(.tab, _): self = .leave
         case .key(.backspace, []): self = .change(-1)

@@ -4,9 +4,9 @@ package import Keystrokes
 package import LinuxIO
 package import SystemPackage
 
-/// The reason for which a layout, a table, the snippets or the keys of clients cannot be used.
+/// Reason why a layout, a table, the snippets or the keys of clients cannot be used.
 package enum TypingError: Error, Equatable, Sendable {
-    /// The reason for which one key or character cannot be typed.
+    /// Reason why a key or character cannot be typed.
     package enum Obstacle: Equatable, Sendable {
         /// The byte table of the keypad is full.
         case tooManyKeys
@@ -19,9 +19,9 @@ package enum TypingError: Error, Equatable, Sendable {
     case console(layout: String, terminal: String, Errno)
     case tableUnreadable(String, Errno)
     case snippetsUnreadable(String, Errno)
-    /// The file of this path is no UTF-8.
+    /// The file at this path is not valid UTF-8.
     case notText(String)
-    /// The file of this path, or the table of this name, breaks its grammar.
+    /// The file at this path, or the table of this name, has a syntax error.
     case faulty(String, reason: String)
     case snippetWithoutBarcodes(title: String)
     case snippetNotTypable(title: String, BarcodeAffix.Fault)
@@ -32,11 +32,11 @@ package enum TypingError: Error, Equatable, Sendable {
     case notTypable(String, Obstacle)
 }
 
-/// The reason for which there is no virtual keyboard, or it types nothing.
+/// Reason why there is no virtual keyboard, or why it types nothing.
 package enum KeyboardError: Error, Equatable, Sendable {
     case notMade(Errno)
     case forbiddenKeys(ForbiddenKeys)
-    /// The events count as lost, and are not written again.
+    /// The events count as lost, and are not retried.
     case notWritten(Errno)
     case noEventNode
     case eventsUnreadable(node: String, Errno)

@@ -6,17 +6,17 @@ package import Texts
 package struct TypingSettings: Sendable {
     package var table: CompiledTable
     package var pacer: Pacer
-    /// The rules of barcodes; with nil the bytes are typed one by one as they come (D-2).
+    /// Barcode framing rules; nil types the bytes one by one as they are received (D-2).
     package var barcodes: BarcodeRules?
-    /// The age from which bytes are not typed; with nil bytes of any age are typed (D-1).
+    /// Age at which bytes expire; nil types bytes of any age (D-1).
     package var maximumAge: Duration?
-    /// The handling of letters while CapsLock is on.
+    /// Handling of letters while CapsLock is on.
     package var capsLock: CapsLockPolicy
-    /// True if the events of the keyboard's event node are compared with the meant ones.
+    /// True if the events of the event node are compared with the expected ones.
     package var verifies: Bool
-    /// The keypad of the clients; nil if they may press no keys.
+    /// Keypad of the clients; nil if key requests from clients are disabled.
     package var keypad: Keypad?
-    /// True if udev is to recognise the device as a keyboard, for which it declares keys that nothing types (D-14).
+    /// True if udev must recognise the device as a keyboard, which requires declaring keys that are never typed (D-14).
     package var isUdevKeyboard: Bool
 
     package init(
@@ -37,7 +37,8 @@ package struct TypingSettings: Sendable {
         self.isUdevKeyboard = isUdevKeyboard
     }
 
-    /// The keys that the keyboard declares: those that are typed, and those by which udev recognises a keyboard (D-14).
+    /// Returns the keys that the keyboard declares: those that are typed, and those by which udev recognises a keyboard
+    /// (D-14).
     package func declaredKeys() throws(KeyboardError) -> KeySet {
         do {
             return try table.keys.union(barcodes?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
@@ -47,9 +48,9 @@ package struct TypingSettings: Sendable {
         }
     }
 
-    /// What the settings allow beyond text, Tab, Enter and Backspace, with the names of the keys; nil for nothing.
+    /// Message that lists the allowed keys beyond text, Tab, Enter and Backspace; nil if there are none.
     ///
-    /// Named are the keys by which an application is left or commanded: Escape, Ctrl, Alt, Meta and the function keys.
+    /// Listed are the keys that can leave or control an application: Escape, Ctrl, Alt, Meta and the function keys.
     package var allowances: Message? {
         let typed = table.keys.union(barcodes?.keys ?? KeySet())
         let clients = keypad?.keys ?? KeySet()
@@ -71,10 +72,10 @@ package struct TypingSettings: Sendable {
     )
 }
 
-/// The method by which `clear` empties a field (HK-5).
+/// Method that `clear` uses to empty a field (HK-5).
 package enum ClearMethod: String, Sendable, CaseIterable {
     /// The End key, then one Backspace for each character that this program has typed into the field.
     case backspaces
-    /// Ctrl+A, then Backspace; it works in applications where Ctrl+A selects all, which no terminal does.
+    /// Ctrl+A, then Backspace; works only in applications where Ctrl+A selects all, so in no terminal.
     case selectAll = "select-all"
 }

@@ -5,36 +5,36 @@ import LinuxIO
 import SystemPackage
 
 enum TypingTurn: Equatable {
-    /// Nothing waits to be typed.
+    /// No bytes are pending.
     case sleep
-    /// The next event may be written at this time, in nanoseconds of the monotonic clock.
+    /// Earliest time of the next event, in nanoseconds of the monotonic clock.
     case wait(Int64)
-    /// The keyboard takes no more events.
+    /// The keyboard rejects events.
     case failed(Errno)
 }
 
-/// The typists, their keyboard, and the queue to the self-check.
+/// Typists, their keyboard, and the queue to the self-check.
 struct TypingState: ~Copyable {
     var typist: Typist
     private var device: any KeyboardDevice
-    /// The lines that are typed for another end, and who is woken to take them; nil where a keyboard types.
+    /// Lines typed for an output, and the waker of their consumer; nil if a keyboard is typed on.
     private let lines: LineBuffer?
     private let arrival: Waker?
-    /// The received bytes that the lines are told of.
+    /// Received bytes already reported to the lines.
     private var told: UInt64 = 0
-    /// True if the last turn ended because a reader has to take lines first.
+    /// True if the last turn ended because lines must be taken first.
     private var isHeldUp = false
     var meant: ExpectedEvents.Writer?
     private var keypad: Typist?
-    /// True if there is a keypad; it saves moving an absent `keypad`, which has some kilobytes, at each turn.
+    /// True if there is a keypad; it avoids moving an absent `keypad`, which has some kilobytes, at each turn.
     private let hasKeypad: Bool
-    /// The time between a write of one typist and a write of the other, in nanoseconds.
+    /// Minimum time between a write of one typist and a write of the other, in nanoseconds.
     ///
-    /// Each keeps to its own pace; with this, both together do (D-13).
+    /// Each typist keeps its own pace; with this, both together do (D-13).
     private let separation: Int64
     private var lastWrite = (isOfKeypad: false, time: Int64.min / 2)
     private var isKeypadBusy = false
-    /// The error after which nothing is typed, until there is another keyboard.
+    /// Error after which nothing is typed until the keyboard is replaced.
     private var failure: Errno?
 
     init(
@@ -56,21 +56,21 @@ struct TypingState: ~Copyable {
         self.separation = separation
     }
 
-    /// Goes on with another keyboard after a failure.
+    /// Resumes with a replacement keyboard after a failure.
     mutating func resume(on device: any KeyboardDevice) {
         self.device = device
         failure = nil
     }
 
-    /// Types until an event is not yet due, or nothing waits.
+    /// Types until the next event is not yet due, or no bytes are pending.
     mutating func turn(now: Int64) -> TypingTurn {
         guard lines == nil else { return lineTurn(now: now) }
         return step(now: now)
     }
 
-    /// As `step`, for lines that are to be taken whole by another end.
+    /// Does the same as `step`, for lines that are delivered whole to an output.
     private mutating func lineTurn(now: Int64) -> TypingTurn {
-        // Bytes that wait for a reader do not count as forgotten (D-1a).
+        // Bytes that wait for a slow output do not expire (D-1a).
         if isHeldUp { typist.attend(now: now) }
         isHeldUp = false
         let turn = step(now: now)
@@ -82,7 +82,7 @@ struct TypingState: ~Copyable {
         return turn
     }
 
-    /// The received bytes that were typed and that the lines are not told of.
+    /// Returns the number of received bytes typed since the last call.
     private mutating func newlyTyped() -> Int {
         let count = typist.handedOver
         defer { told = count }
@@ -96,13 +96,13 @@ struct TypingState: ~Copyable {
                 isHeldUp = true
                 return .sleep
             }
-            // A client's keys that are half typed are finished first; new ones wait until all received bytes are typed.
+            // Half-typed keys of a client are finished first; new ones wait until all received bytes are typed.
             if isKeypadBusy { typist.attend(now: now) }
             let step = isKeypadBusy ? Typist.Step.sleep : typist.next(now: now)
             switch step {
             case .write:
                 if let time = separated(isOfKeypad: false, now) { return .wait(time) }
-                // Asked of a typist in another module, each costs a copy of it, of some kilobytes.
+                // Skipped without lines: each call to a typist in another module copies it, which is some kilobytes.
                 let before = lines == nil ? 0 : newlyTyped()
                 let endsBarcode = lines == nil ? false : typist.endsBarcode
                 let endsWhole = lines == nil ? false : typist.endsWhole
@@ -126,7 +126,7 @@ struct TypingState: ~Copyable {
         return .failed(failure ?? .ioError)
     }
 
-    /// One step of the keypad's typist; nil if more steps may follow.
+    /// Performs one step of the keypad's typist; returns nil if more steps may follow.
     private mutating func keypadTurn(_ now: inout Int64) -> TypingTurn? {
         guard hasKeypad, var keypad = keypad.take() else { return .sleep }
         let wasBusy = isKeypadBusy
@@ -140,7 +140,7 @@ struct TypingState: ~Copyable {
             } else {
                 now = Self.write(&keypad, device, &meant, &failure)
                 lastWrite = (true, now)
-                // No received byte has become these keys.
+                // These keys account for no received bytes.
                 settle(
                     LineBuffer.Write(
                         before: 0,
@@ -164,13 +164,13 @@ struct TypingState: ~Copyable {
         arrival?.wake()
     }
 
-    /// The time at which one typist may write after the other; nil if it may write now.
+    /// Returns the time at which one typist may write after the other; nil if it may write now.
     private func separated(isOfKeypad: Bool, _ now: Int64) -> Int64? {
         let time = lastWrite.time &+ separation
         return lastWrite.isOfKeypad != isOfKeypad && now < time ? time : nil
     }
 
-    /// Writes the output of a typist; returns the time after the write.
+    /// Writes a typist's output; returns the time after the write.
     private static func write(
         _ typist: inout Typist,
         _ device: any KeyboardDevice,
@@ -178,7 +178,7 @@ struct TypingState: ~Copyable {
         _ failure: inout Errno?
     ) -> Int64 {
         let events = typist.outputEvents
-        // The events are queued before the write, so that a reader of the node finds them in the queue.
+        // Events are queued before the write, so that the self-check finds an event in the queue once it has read it.
         meant?.add(typist.output)
         var written = 0
         do throws(Errno) {
@@ -190,7 +190,7 @@ struct TypingState: ~Copyable {
         if written == events, failure == nil {
             typist.commit(now: now)
         } else {
-            // A keyboard that takes less than a whole write takes no more events.
+            // A keyboard that accepts only a part of a write has failed.
             typist.fail(acceptedEvents: written, now: now)
             failure = failure ?? .ioError
         }

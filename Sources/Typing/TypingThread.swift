@@ -5,35 +5,35 @@ package import LinuxIO
 import Synchronization
 package import SystemPackage
 
-/// The virtual keyboard with its typing thread.
+/// Virtual keyboard with its typing thread.
 ///
-/// The thread that brings bytes types them itself while the typing thread sleeps (`typeIfAsleep`), because a change
-/// of threads would take longer than all other steps together. Bytes that are not yet due are left to the typing
-/// thread, which sleeps until they are. One of the two threads holds the typist at a time, and the one that brings
-/// bytes never waits for it.
+/// While the typing thread sleeps, the receiving thread types the bytes itself (`typeIfAsleep`), because a thread
+/// switch would take longer than all other steps together. Bytes that are not yet due are left to the typing thread,
+/// which sleeps until they are. Only one of the two threads holds the typist at a time, and the receiving thread never
+/// waits for it.
 package final class TypingThread: Sendable {
-    /// The nanoseconds between the keyboard's creation and the first event, in which readers open it.
+    /// Time between the keyboard's creation and the first event, in nanoseconds, in which applications open it.
     package static let settlingTime: Int64 = 200_000_000
 
     private let waker: Waker
     private let stopping = Atomic<Bool>(false)
     private let finished: Waker
-    /// The number of `ping` calls, and the number of the last call that the thread has answered.
+    /// Number of `ping` calls; `answered` is the number of the last call that the thread has answered.
     private let asked = Atomic<UInt32>(0)
     private let answered = Atomic<UInt32>(0)
     private let failure = Mutex<Errno?>(nil)
     private let ended = Atomic<Bool>(false)
-    /// The time before which nothing is typed, in nanoseconds.
+    /// Time before which nothing is typed, in nanoseconds.
     private let notBefore: Atomic<Int64>
-    /// The typing thread waits for the lock; the thread that brings bytes only tries it.
+    /// The typing thread blocks on the lock; the receiving thread only tries it.
     private let state: Mutex<TypingState>
 
     /// Starts the thread.
     ///
-    /// `finished` is woken when the thread has ended, and when the keyboard takes no more events: the thread waits then for
-    /// `resume` or `stop`. `meant` gets all events for the self-check, if there is one.
-    /// The typist `keypad` types in the pauses of `typist`, `separation` nanoseconds apart from it.
-    /// Where the lines of a `screen` go to another end, no line is begun while too many wait to be taken.
+    /// `finished` is woken when the thread has ended, and when the keyboard rejects events; the thread then waits for
+    /// `resume` or `stop`. `meant` receives all events for the self-check, if there is one. The typist `keypad` types
+    /// in the pauses of `typist`, at least `separation` nanoseconds apart from it. `screen` may collect lines for an
+    /// output; the typist begins none while too many of them are pending.
     package init(
         _ typist: consuming sending Typist,
         device: any KeyboardDevice,
@@ -56,7 +56,7 @@ package final class TypingThread: Sendable {
 
     /// Types the bytes just put into the ring; called when the feed reports that the typist must be woken.
     ///
-    /// `now` is the present time in nanoseconds.
+    /// `now` is the current time in nanoseconds.
     ///
     /// Bytes that are not yet due, or cannot be typed by this thread, are left to the typing thread.
     package func typeIfAsleep(now: Int64) {
@@ -67,13 +67,13 @@ package final class TypingThread: Sendable {
 
     package func wake() { waker.wake() }
 
-    /// Asks the thread for a sign of life; it is called by one thread only.
+    /// Requests a sign of life from the thread; called from one thread only.
     package func ping() {
         asked.store(asked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         waker.wake()
     }
 
-    /// True if the thread has had a turn since the last `ping`.
+    /// True if the thread has run since the last `ping`.
     package var hasAnswered: Bool { answered.load(ordering: .relaxed) == asked.load(ordering: .relaxed) }
 
     /// Makes the thread type the bytes that may still be typed, and end.
@@ -82,13 +82,13 @@ package final class TypingThread: Sendable {
         waker.wake()
     }
 
-    /// The error after which the thread has typed nothing more; nil if there was none, or another keyboard since.
+    /// Error after which the thread has typed nothing more; nil if there was none, or the keyboard was replaced since.
     package var error: Errno? { failure.withLock { $0 } }
 
     /// True if the thread has ended, after `stop`.
     package var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
-    /// Goes on with another keyboard after a failure, as soon as its readers have had time to open it.
+    /// Resumes with a replacement keyboard after a failure, once applications have had time to open it.
     package func resume(on device: any KeyboardDevice) {
         notBefore.store(MonotonicClock.nanoseconds + Self.settlingTime, ordering: .relaxed)
         state.withLock { $0.resume(on: device) }
@@ -96,7 +96,7 @@ package final class TypingThread: Sendable {
         waker.wake()
     }
 
-    /// The thread's function: types until `stop` was called and nothing waits that can be typed.
+    /// Runs the thread: types until `stop` was called and no typable bytes are pending.
     private func run() {
         settle()
         while true {
@@ -115,7 +115,7 @@ package final class TypingThread: Sendable {
         }
     }
 
-    /// Waits until the keyboard's readers have had time to open it.
+    /// Waits until applications have had time to open the keyboard.
     private func settle() {
         while true {
             let time = notBefore.load(ordering: .relaxed)
@@ -125,7 +125,7 @@ package final class TypingThread: Sendable {
         }
     }
 
-    /// Reports the failure, and waits for another keyboard; false if `stop` was called instead.
+    /// Reports the failure and waits for a replacement keyboard; returns false if `stop` was called instead.
     private func waitForKeyboard(after error: Errno) -> Bool {
         failure.withLock { $0 = error }
         finished.wake()

@@ -5,31 +5,31 @@ package import LinuxIO
 package import SystemPackage
 import Texts
 
-/// The virtual keyboard with its typing thread, and the path of the received bytes to it.
+/// Virtual keyboard with its typing thread, and the data path from the received bytes to it.
 package final class VirtualKeyboard {
     package static let name = "blewedge keyboard"
-    /// The size of the ring in bytes: room for a burst of 2,000 barcodes of 13 characters while the typist paces.
+    /// Capacity of the ring in bytes: room for a burst of 2,000 barcodes of 13 characters while the typist paces.
     private static let ringCapacity = 1 << 16
-    /// How long a keyboard stands after which the next one is made at once.
+    /// Minimum lifetime of a keyboard that resets the back-off, so that a replacement is made at once.
     private static let provenTime = Duration.seconds(10)
 
     package enum Change {
-        /// It takes no more keys for this reason: another is made.
+        /// The keyboard failed with this error; a replacement will be made.
         case gone(KeyboardError)
         case remade
     }
 
-    /// The size of the keypad's ring in bytes: room for the longest snippet with the moves of its cursor.
+    /// Capacity of the keypad's ring in bytes: room for the longest snippet and its cursor movements.
     private static let keypadCapacity = 1 << 14
 
-    /// The path of the keyboard's event node; nil if the kernel made none, or the keyboard is gone.
+    /// Path of the keyboard's event node; nil if the kernel created none, or the keyboard has failed.
     package private(set) var node: String?
-    /// The number of keyboards that were made after the first, each because the one before it was gone.
+    /// Number of replacement keyboards made after a failure.
     package private(set) var remakes: UInt64 = 0
     private var isGone = false
-    /// True where the end waits for its readers: a ring that is full says nothing of the device then.
+    /// True if the output waits for slow clients, so that a full ring does not mean that the device floods it.
     package var isPatient = false
-    /// Called when the keyboard is gone, and when there is another (`node` is its own then).
+    /// Handler called when the keyboard fails, and when its replacement exists; `node` is then the new path.
     package var onChange: ((Change) -> Void)?
 
     private let loop: EventLoop
@@ -50,26 +50,26 @@ package final class VirtualKeyboard {
     private var onEnd: (() -> Void)?
     private let keypadLedger = Ledger()
     private var keypadFeed: Feed?
-    /// The length of the text in the field with the focus; nil if no client may delete it.
+    /// Length of the text in the focused field; nil if clients may not delete it.
     private let field: TypedField?
-    /// The function that gets the bytes instead of the typist, for raw output.
+    /// Receiver of the bytes in place of the typist, for raw output.
     ///
-    /// It returns false where it took none of them; it tells later what became of those that it took (`settle`). Its
-    /// storage is private, so that reading it for each notification checks
-    /// no exclusive access.
+    /// It returns false if it rejects the bytes; the fate of accepted bytes is reported later (`settle`). Its storage
+    /// is private, so that reading it for each notification needs no check for exclusive access.
     package var rawEnd: ((Span<UInt8>) -> Bool)? {
         get { untypedEnd }
         set { untypedEnd = newValue }
     }
     private var untypedEnd: ((Span<UInt8>) -> Bool)?
 
-    /// Makes the keyboard, and starts its thread.
+    /// Makes the keyboard and starts its thread.
     ///
-    /// `onFailure` is called once, if the keyboard can no longer be written to, and another would be no better.
+    /// `onFailure` is called once, if the keyboard can no longer be written to and a replacement would fail in the same
+    /// way.
     ///
-    /// With a `screen` there is no keyboard of the kernel; the typed text is shown on the screen. Where that has lines for
-    /// another end, nothing counts as typed before `settle` says so. `makeDevice` makes another keyboard than the kernel's,
-    /// each time that one is needed.
+    /// With a `screen`, no kernel keyboard is made, and the typed text is shown on the screen. If the screen collects
+    /// lines for an output, bytes count as typed only once `settle` reports them. `makeDevice` replaces the kernel's
+    /// keyboard; it is called for the first keyboard and for each replacement.
     package init(
         _ settings: TypingSettings,
         on loop: EventLoop,
@@ -152,14 +152,15 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// Joins a line feed to the carriage return before it where it comes within this time, or within 100 ms (D-35).
+    /// Sets how long after a carriage return a line feed may arrive and still be merged with it; at least 100 ms
+    /// (D-35).
     package func joinLineFeeds(within time: Duration) { gate.joinLineFeeds(within: time.inNanoseconds) }
 
-    /// Takes the bytes of a notification on the link with the number `epoch`; false where they came faster than they can be
-    /// typed, and are lost.
+    /// Receives the bytes of a notification on the link with the number `epoch`; returns false if they are lost because
+    /// the ring is full.
     ///
-    /// They are copied once, into the ring, and typed at once if no others wait. Of a device that anybody may be, because
-    /// its link has no security, Enter is pressed as D-2 says, and neither Escape nor Ctrl.
+    /// They are copied once, into the ring, and typed at once if no others are pending. For an unpaired device, Enter
+    /// follows D-2, and Escape and Ctrl are blocked.
     @discardableResult
     package func receive(_ value: Span<UInt8>, epoch: UInt32, isFromOpenDevice: Bool) -> Bool {
         if let untypedEnd {
@@ -167,7 +168,7 @@ package final class VirtualKeyboard {
             return true
         }
         let now = MonotonicClock.nanoseconds
-        // Lines for another end than a keyboard press nothing.
+        // Lines for an output press no keys.
         let isRestricted = isFromOpenDevice && lines == nil
         switch unsafe feed.receive(value.bytes, epoch: epoch, now: now, isFromOpenDevice: isRestricted) {
         case .accepted: return true
@@ -178,10 +179,11 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// Counts bytes of frames that are no text: what wraps it, and broken frames.
+    /// Counts frame bytes that are not text: wrapping, and broken frames.
     package func skip(wrapping: Int, bad: Int) { feed.skip(wrapping: wrapping, bad: bad) }
 
-    /// Notes that values of this link were lost before the next one: what has begun is not continued by that.
+    /// Notes that values of this link were lost before the next one, so that the next one does not continue a partial
+    /// barcode.
     package func noteMissing(epoch: UInt32) {
         feed.noteMissing(epoch: epoch)
     }
@@ -195,17 +197,17 @@ package final class VirtualKeyboard {
         if !end(value) { feed.refuse(value.count) }
     }
 
-    /// Counts what became of bytes that were handed to another end.
+    /// Counts the delivered and undelivered bytes of an output.
     package func settle(delivered: Int, undelivered: Int) {
         feed.settle(delivered: delivered, undelivered: undelivered)
     }
 
-    /// Lets the typist go on that has waited for its lines to be taken.
+    /// Wakes a typist that was waiting for the output to accept its lines.
     package func goOn() { typing.wake() }
 
     /// Types bytes of the keypad's table.
     ///
-    /// Returns false if there is no room for them, or no keypad.
+    /// Returns false if the ring is full or there is no keypad.
     package func press(_ bytes: [UInt8]) -> Bool {
         let now = MonotonicClock.nanoseconds
         switch unsafe keypadFeed?.receive(bytes.span.bytes, epoch: 1, now: now) {
@@ -217,13 +219,13 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// Notes that no more bytes come from the links up to number `epoch`; a barcode without its end is cut.
+    /// Notes that the links up to number `epoch` deliver no more bytes; a barcode without its terminator is cut.
     package func endLink(through epoch: UInt32) {
         gate.endLink(through: epoch)
         typing.wake()
     }
 
-    /// Drops the bytes that wait from the links up to number `epoch`, and counts them under `cause`.
+    /// Discards the pending bytes of the links up to number `epoch`, and counts them under `cause`.
     package func drop(through epoch: UInt32, _ cause: Gate.Drop) {
         gate.drop(through: epoch, cause)
         typing.wake()
@@ -231,7 +233,7 @@ package final class VirtualKeyboard {
 
     /// True while received bytes are typed.
     ///
-    /// While it is false, the bytes that wait or come are discarded for good (D-1).
+    /// While it is false, pending and new bytes are discarded for good (D-1).
     package var isGateOpen: Bool {
         get { gate.isOpen }
         set {
@@ -240,12 +242,12 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// True if the typing thread has had a turn since the last `ping`.
+    /// True if the typing thread has run since the last `ping`.
     package var hasAnswered: Bool { typing.hasAnswered }
 
     package func ping() { typing.ping() }
 
-    /// Makes the thread type the bytes that may still be typed, and calls `completion` when it has ended.
+    /// Stops the thread once it has typed all bytes that may still be typed, and then calls `completion`.
     package func stop(completion: @escaping () -> Void) {
         remakeTimer.cancel()
         if registration == nil {
@@ -279,17 +281,17 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// The thread has ended, or can type no more.
+    /// Handles the end of the thread, or a failure of the keyboard.
     private func typingEnded() {
         finished.reset()
         guard typing.hasEnded else {
             guard onEnd == nil, let error = typing.error else { return }
-            // Another keyboard would not be understood either.
+            // A replacement would fail in the same way.
             if error.recovery(of: .keyboard) == .unfit { return onFailure(error) }
             node = nil
             isGone = true
             onChange?(.gone(.notWritten(error)))
-            // One that is gone at once is followed at once; those that fail one after the other, ever later.
+            // A keyboard that lasted long enough is replaced at once; repeated failures back off.
             guard MonotonicClock.now - remadeAt >= Self.provenTime else { return remakeLater() }
             backoff.reset()
             remake()
@@ -301,11 +303,11 @@ package final class VirtualKeyboard {
         onEnd?()
     }
 
-    /// Makes another keyboard in the place of the one that is gone, or tries again later.
+    /// Replaces the failed keyboard, or schedules a retry.
     private func remake() {
         do {
             let output = try makeOutput()
-            // Neither is worth a keyboard: without them letters may be of the wrong case, or are not checked.
+            // Best effort: without them, letters may have the wrong case, or are not verified.
             if let found = try? output.lights() { try? lights?.follow(found) }
             if let path = output.eventNode { try? verifier?.follow(path) }
             node = output.eventNode

@@ -2,9 +2,9 @@
 
 import BluetoothPackets
 
-/// The report of a scanner on an advertising event, or on the answer to a scan request.
+/// Report of a scanner about an advertising event or a scan response.
 struct AdvertisingReport {
-    /// The most data of one report (Core 6.0, Vol 4, Part E, 7.7.65.13).
+    /// Maximum data length of one report (Core 6.0, Vol 4, Part E, 7.7.65.13).
     private static let capacity = 229
 
     let set: AdvertisingSet
@@ -28,12 +28,12 @@ struct AdvertisingReport {
         return ControllerEvent(.advertisingReport, head + [UInt8(clamping: data.count)] + data + [rssi])
     }
 
-    /// LE Extended Advertising Report, as many as the data needs (Core 6.0, Vol 4, Part E, 7.7.65.13).
+    /// LE Extended Advertising Reports, as many as the data needs (Core 6.0, Vol 4, Part E, 7.7.65.13).
     var extendedEvents: [ControllerEvent] {
         let isLegacy = set.properties.contains(.legacy)
         let unknown = BluetoothAddress(rawValue: 0)
         let sender = ByteWriter.bytes(set.sender?.type.rawValue ?? 0xFF, set.sender?.address ?? unknown)
-        // No set for a legacy PDU; no power unless the PDU names it.
+        // A legacy PDU has no set; the power is unknown unless the PDU includes it.
         let phys = ByteWriter.bytes(LEPHY.le1M.rawValue, isLegacy ? LEPHY.none.rawValue : LEPHY.le1M.rawValue)
         let power = set.properties.contains(.includesTxPower) ? ControllerIdentity.txPower : 0x7F
         let radio = ByteWriter.bytes(phys, isLegacy ? 0xFF : set.sid, power, rssi, UInt16(0))

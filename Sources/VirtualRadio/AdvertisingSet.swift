@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// One advertiser of a controller: the only one of the legacy commands, or one of the extended ones.
+/// Advertising set of a controller: the single one of the legacy commands, or one of the extended commands.
 struct AdvertisingSet {
     struct Properties: OptionSet {
         let rawValue: UInt16
@@ -15,13 +15,13 @@ struct AdvertisingSet {
         static let includesTxPower = Properties(rawValue: 1 << 6)
         static let all = Properties(rawValue: 0x7F)
 
-        /// The combinations with legacy PDUs that exist (Core 6.0, Vol 4, Part E, 7.8.53, table 7.5).
+        /// Valid combinations with legacy PDUs (Core 6.0, Vol 4, Part E, 7.8.53, table 7.5).
         static let legacyKinds: [Properties] = [
             [.legacy, .connectable, .scannable], [.legacy, .connectable, .directed],
             [.legacy, .connectable, .directed, .highDutyCycle], [.legacy, .scannable], [.legacy],
         ]
 
-        /// True for a combination that exists.
+        /// True for a valid combination.
         var isValid: Bool {
             guard !contains(.legacy) else { return Self.legacyKinds.contains(self) }
             // Extended PDUs are connectable or scannable, never both, and high duty cycle is for legacy PDUs.
@@ -31,7 +31,7 @@ struct AdvertisingSet {
         }
     }
 
-    /// The devices that it answers.
+    /// Devices whose requests the set answers.
     struct FilterPolicy: OptionSet {
         let rawValue: UInt8
         static let scansFromAcceptList = FilterPolicy(rawValue: 1 << 0)
@@ -41,7 +41,7 @@ struct AdvertisingSet {
     /// Advertising data, or the scan response.
     private struct Payload {
         var bytes: [UInt8] = []
-        /// True while the host has sent a part of the data, and not its last.
+        /// True between the first and the last fragment of data from the host.
         var isIncomplete = false
     }
 
@@ -60,22 +60,22 @@ struct AdvertisingSet {
     private static let legacyIntervals: ClosedRange<UInt32> = 0x0020...0x4000
     /// The intervals of 7.8.53, from 20 ms, in the same units.
     private static let extendedIntervals: ClosedRange<UInt32> = 0x0000_0020...0x00FF_FFFF
-    /// The powers of 7.8.53 in dBm; 127 stands for "no preference".
+    /// Powers of 7.8.53 in dBm; 127 means "no preference".
     private static let powers: ClosedRange<Int8> = -127...20
     private static let noPreferredPower: Int8 = 127
-    /// The physical layers that exist; that of 1 Mbit/s is the only one here.
+    /// Valid PHYs; this controller supports LE 1M only.
     private static let phys: ClosedRange<UInt8> = 0x01...0x03
-    /// The longest data of a legacy PDU (Core 6.0, Vol 6, Part B, 2.3.1).
+    /// Maximum data length of a legacy PDU (Core 6.0, Vol 6, Part B, 2.3.1).
     private static let legacyDataLength = 31
-    /// The longest advertising data this controller keeps: the most that 7.8.57 allows.
+    /// Maximum length of extended advertising data: the limit of 7.8.57.
     static let extendedDataLength = 1650
-    /// The duration of high duty cycle directed advertising (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
+    /// Duration of high duty cycle directed advertising (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
     private static let highDutyCycleDuration = Duration.milliseconds(1280)
 
-    /// Its number; nil for the legacy commands' only one.
+    /// Handle of the set; nil for the set of the legacy commands.
     let handle: UInt8?
     private(set) var properties: Properties = [.legacy, .connectable, .scannable]
-    /// In units of 0.625 ms; 1.28 s until the host says otherwise (7.8.5).
+    /// Interval in units of 0.625 ms; the default is 1.28 s (7.8.5).
     private var interval: UInt32 = 0x0800
     private(set) var ownAddressType = AddressType.public
     private(set) var peer = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
@@ -86,14 +86,14 @@ struct AdvertisingSet {
     private var payload = Payload()
     private var response = Payload()
 
-    /// The time of its next event; nil while it is off.
+    /// Time of the next advertising event; nil if the set is disabled.
     private var nextEvent: Duration?
-    /// The time at which it ends by itself; nil for never.
+    /// Time at which advertising ends by itself; nil for no limit.
     private var end: Duration?
-    /// The number of events after which it ends by itself; zero for never.
+    /// Number of events after which advertising ends by itself; zero for no limit.
     private var maximumEvents: UInt8 = 0
     private(set) var eventCount: UInt8 = 0
-    /// The address that it advertises, fixed while it is on.
+    /// Advertised address, fixed while the set is enabled.
     private(set) var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
 
     init(handle: UInt8?) {
@@ -107,10 +107,10 @@ struct AdvertisingSet {
     var sender: DeviceAddress? { properties.contains(.anonymous) ? nil : address }
     var isEnabled: Bool { nextEvent != nil }
     var isLimitReached: Bool { maximumEvents > 0 && eventCount >= maximumEvents }
-    /// The time of its next event or its end, whichever comes first; nil while it is off.
+    /// Time of the next event or of the end, whichever is earlier; nil if the set is disabled.
     var deadline: Duration? { nextEvent.map { min($0, end ?? $0) } }
 
-    /// The Event_Type of its reports, whose bits 0, 1, 2 and 4 are those of the properties (7.7.65.13).
+    /// Returns the Event_Type of the set's reports, whose bits 0, 1, 2 and 4 are those of the properties (7.7.65.13).
     func eventType(isResponse: Bool) -> UInt16 {
         properties.rawValue & 0b1_0111 | (isResponse ? UInt16(AdvertisingEventType.scanResponse.rawValue) : 0)
     }
@@ -118,7 +118,7 @@ struct AdvertisingSet {
     func isOver(now: Duration) -> Bool { isEnabled && end.map { $0 <= now } ?? false }
     func isDue(now: Duration) -> Bool { nextEvent.map { $0 <= now } ?? false }
 
-    /// True where it answers a scan request or a connection request from a device.
+    /// Returns true if the set answers a scan request or a connection request from a device.
     func answers(_ device: DeviceAddress, _ policy: FilterPolicy, _ acceptList: FilterAcceptList) -> Bool {
         if properties.contains(.directed) { return peer == device }
         return !filterPolicy.contains(policy) || acceptList.contains(device)
@@ -130,7 +130,7 @@ struct AdvertisingSet {
 
     // MARK: Events
 
-    /// Enables it until `duration` has passed or so many events were sent.
+    /// Enables the set until `duration` has passed, or `maximumEvents` events were sent.
     mutating func enable(
         as address: DeviceAddress,
         now: Duration,
@@ -150,7 +150,7 @@ struct AdvertisingSet {
         nextEvent = nil
     }
 
-    /// Counts an event, and sets the time of the next: after the interval and a random delay.
+    /// Counts an event, and schedules the next one after the interval and a random delay.
     ///
     /// High duty cycle directed advertising sends at least every 3.75 ms, without a delay (Core 6.0, Vol 6, Part B,
     /// 4.4.2.4.3).
@@ -162,7 +162,7 @@ struct AdvertisingSet {
 
     // MARK: Legacy commands
 
-    /// LE Set Advertising Parameters (Core 6.0, Vol 4, Part E, 7.8.5).
+    /// Executes LE Set Advertising Parameters (Core 6.0, Vol 4, Part E, 7.8.5).
     mutating func setLegacyParameters(_ command: inout CommandReader) throws(Refusal) {
         guard !isEnabled else { throw .disallowed }
         var set = self
@@ -178,7 +178,7 @@ struct AdvertisingSet {
         self = set
     }
 
-    /// Takes the interval that the host wants; high duty cycle has none.
+    /// Sets the interval requested by the host; high duty cycle advertising has none.
     private mutating func setInterval(
         _ minimum: UInt32,
         _ maximum: UInt32,
@@ -189,7 +189,7 @@ struct AdvertisingSet {
         interval = minimum
     }
 
-    /// LE Set Advertising Data, LE Set Scan Response Data (Core 6.0, Vol 4, Part E, 7.8.7 and 7.8.8).
+    /// Executes LE Set Advertising Data or LE Set Scan Response Data (Core 6.0, Vol 4, Part E, 7.8.7 and 7.8.8).
     mutating func setLegacyData(_ command: inout CommandReader, isResponse: Bool) throws(Refusal) {
         let length = Int(try command.readUInt8())
         guard length <= Self.legacyDataLength else { throw .invalid }
@@ -199,7 +199,8 @@ struct AdvertisingSet {
 
     // MARK: Extended commands
 
-    /// LE Set Extended Advertising Parameters [v1] after its handle (Core 6.0, Vol 4, Part E, 7.8.53).
+    /// Executes LE Set Extended Advertising Parameters [v1], whose handle has already been read (Core 6.0, Vol 4, Part
+    /// E, 7.8.53).
     mutating func setExtendedParameters(_ command: inout CommandReader) throws(Refusal) {
         guard !isEnabled else { throw .disallowed }
         var set = self
@@ -224,20 +225,21 @@ struct AdvertisingSet {
         }
         set.sid = try command.readUInt8(in: 0x00...0x0F)
         set.reportsScanRequests = try command.readUInt8(in: 0...1) == 1
-        // A kind that the set's data does not fit is refused.
+        // Refuse properties for which the set's data is too long.
         let length = max(set.data.count, set.scanResponse.count)
         guard !set.properties.contains(.legacy) || length <= Self.legacyDataLength else { throw .invalid }
         self = set
     }
 
-    /// LE Set Advertising Set Random Address after its handle (Core 6.0, Vol 4, Part E, 7.8.52).
+    /// Executes LE Set Advertising Set Random Address, whose handle has already been read (Core 6.0, Vol 4, Part E,
+    /// 7.8.52).
     mutating func setRandomAddress(_ command: inout CommandReader) throws(Refusal) {
         guard !isEnabled || !properties.contains(.connectable) else { throw .disallowed }
         randomAddress = try command.readAddress()
     }
 
-    /// LE Set Extended Advertising Data, LE Set Extended Scan Response Data after their handle (Core 6.0, Vol 4, Part
-    /// E, 7.8.54 and 7.8.55).
+    /// Executes LE Set Extended Advertising Data or LE Set Extended Scan Response Data, whose handle has already been
+    /// read (Core 6.0, Vol 4, Part E, 7.8.54 and 7.8.55).
     mutating func setExtendedData(_ command: inout CommandReader, isResponse: Bool) throws(Refusal) {
         guard let operation = DataOperation(rawValue: try command.readUInt8()) else { throw .invalid }
         _ = try command.readUInt8(in: 0...1)
@@ -259,7 +261,7 @@ struct AdvertisingSet {
             guard bytes.count <= Self.legacyDataLength else { throw .invalid }
         } else {
             guard bytes.count <= Self.extendedDataLength else { throw .memoryCapacityExceeded }
-            // An extended PDU that is scannable has data in its response only, and no other has a response.
+            // A scannable extended PDU has data in its scan response only; no other extended PDU has a scan response.
             guard bytes.isEmpty || properties.contains(.scannable) == isResponse else { throw .invalid }
         }
         let after = Payload(bytes: bytes, isIncomplete: operation == .first || operation == .intermediate)
@@ -268,7 +270,7 @@ struct AdvertisingSet {
 }
 
 extension AdvertisingSet.Properties {
-    /// The kind of a legacy command's Advertising_Type (7.8.5); nil for a value that does not exist.
+    /// Converts a legacy command's Advertising_Type (7.8.5); fails for an invalid value.
     init?(legacyType: UInt8) {
         switch legacyType {
         case 0x00: self = [.legacy, .connectable, .scannable]

@@ -2,11 +2,11 @@
 
 import BluetoothPackets
 
-/// The advertising sets of a controller: the only one of the legacy commands, or those of the extended ones.
+/// Advertising sets of a controller: the single one of the legacy commands, or those of the extended commands.
 struct ControllerAdvertising {
-    /// The longest random delay between two events (Core 6.0, Vol 6, Part B, 4.4.2.2.1).
+    /// Maximum random delay between two events, in microseconds (Core 6.0, Vol 6, Part B, 4.4.2.2.1).
     private static let maximumDelay: Int64 = 10_000
-    /// The handles of advertising sets (Core 6.0, Vol 4, Part E, 7.8.53).
+    /// Valid handles of advertising sets (Core 6.0, Vol 4, Part E, 7.8.53).
     private static let handles: ClosedRange<UInt8> = 0x00...0xEF
 
     private var sets: [AdvertisingSet] = []
@@ -30,7 +30,7 @@ struct ControllerAdvertising {
 
     // MARK: Events
 
-    /// Carries out the first due action: ends a set, or returns the one whose event is due, with the event counted.
+    /// Performs the first due action: ends a set, or counts an advertising event and returns its set.
     mutating func expire(_ output: inout ControllerOutput, _ radio: VirtualRadio) -> AdvertisingSet? {
         let now = radio.now
         if let place = sets.firstIndex(where: { $0.isOver(now: now) }) {
@@ -42,13 +42,13 @@ struct ControllerAdvertising {
         return sets[place]
     }
 
-    /// Ends a set that has sent as many events as it may.
+    /// Ends a set that has sent its maximum number of events.
     mutating func finishEvent(of handle: UInt8?, _ output: inout ControllerOutput, now: Duration) {
         guard let place = try? place(of: handle), sets[place].isLimitReached else { return }
         end(place, .limitReached, &output, now: now)
     }
 
-    /// Ends a set that nobody has connected to (Core 6.0, Vol 4, Part E, 7.7.65.18; 7.8.9 for the legacy commands).
+    /// Ends a set without a connection (Core 6.0, Vol 4, Part E, 7.7.65.18; 7.8.9 for the legacy commands).
     private mutating func end(_ place: Int, _ status: HCIStatus, _ output: inout ControllerOutput, now: Duration) {
         sets[place].disable()
         guard let handle = sets[place].handle else {
@@ -68,7 +68,7 @@ struct ControllerAdvertising {
 
     // MARK: Legacy commands
 
-    /// The index of the legacy commands' only set, which is made on first use.
+    /// Returns the index of the legacy commands' set, which is created on first use.
     private mutating func legacyPlace() -> Int {
         if let place = try? place(of: nil) { return place }
         sets.append(AdvertisingSet(handle: nil))
@@ -83,7 +83,7 @@ struct ControllerAdvertising {
         try sets[legacyPlace()].setLegacyData(&command, isResponse: isResponse)
     }
 
-    /// LE Set Advertising Enable (Core 6.0, Vol 4, Part E, 7.8.9).
+    /// Executes LE Set Advertising Enable (Core 6.0, Vol 4, Part E, 7.8.9).
     mutating func setEnable(_ command: inout CommandReader) throws(Refusal) {
         let isEnabled = try command.readUInt8(in: 0...1) == 1
         let place = legacyPlace()
@@ -96,7 +96,7 @@ struct ControllerAdvertising {
 
     // MARK: Extended commands
 
-    /// LE Set Extended Advertising Parameters [v1], which makes a set of a new handle unless there are `limit`.
+    /// Executes LE Set Extended Advertising Parameters [v1], which creates a set for a new handle, up to `limit` sets.
     mutating func setExtendedParameters(_ command: inout CommandReader, limit: UInt8) throws(Refusal) {
         let handle = try command.readUInt8(in: Self.handles)
         if let place = try? place(of: handle) { return try sets[place].setExtendedParameters(&command) }
@@ -114,7 +114,7 @@ struct ControllerAdvertising {
         try sets[readPlace(&command)].setExtendedData(&command, isResponse: isResponse)
     }
 
-    /// LE Set Extended Advertising Enable (Core 6.0, Vol 4, Part E, 7.8.56).
+    /// Executes LE Set Extended Advertising Enable (Core 6.0, Vol 4, Part E, 7.8.56).
     mutating func setExtendedEnable(_ command: inout CommandReader) throws(Refusal) {
         let isEnabled = try command.readUInt8(in: 0...1) == 1
         let count = Int(try command.readUInt8())
@@ -152,14 +152,14 @@ struct ControllerAdvertising {
         }
     }
 
-    /// LE Remove Advertising Set (Core 6.0, Vol 4, Part E, 7.8.59).
+    /// Executes LE Remove Advertising Set (Core 6.0, Vol 4, Part E, 7.8.59).
     mutating func removeSet(_ command: inout CommandReader) throws(Refusal) {
         let place = try readPlace(&command)
         guard !sets[place].isEnabled else { throw .disallowed }
         sets.remove(at: place)
     }
 
-    /// LE Clear Advertising Sets (Core 6.0, Vol 4, Part E, 7.8.60).
+    /// Executes LE Clear Advertising Sets (Core 6.0, Vol 4, Part E, 7.8.60).
     mutating func clearSets() throws(Refusal) {
         guard !sets.contains(where: { $0.isEnabled }) else { throw .disallowed }
         sets.removeAll()

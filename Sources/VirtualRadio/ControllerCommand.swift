@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// The commands that a virtual controller carries out, by opcode (Core 6.0, Vol 4, Part E, 7.1 to 7.8).
+/// Commands that a virtual controller executes, by opcode (Core 6.0, Vol 4, Part E, 7.1 to 7.8).
 enum ControllerCommand: UInt16, CaseIterable {
     // Link Control, 7.1
     case disconnect = 0x0406
@@ -59,13 +59,13 @@ enum ControllerCommand: UInt16, CaseIterable {
     case leSetExtendedScanEnable = 0x2042
     case leExtendedCreateConnection = 0x2043
 
-    /// The properties by which a command is checked and answered.
+    /// Properties used to validate and answer a command.
     struct Shape {
-        /// Its place in the map of supported commands (6.27).
+        /// Bit in the map of supported commands (6.27).
         let bit: SupportedCommands.Bit
-        /// The lengths that its parameters may have, in bytes.
+        /// Valid lengths of the parameters, in bytes.
         let parameters: ClosedRange<Int>
-        /// The number of bytes that its Command Complete carries after the status; nil where Command Status answers it.
+        /// Number of bytes after the status in Command Complete; nil if the answer is Command Status.
         let returned: Int?
 
         init(_ octet: UInt8, _ bit: UInt8, _ parameters: ClosedRange<Int>, _ returned: Int?) {
@@ -75,7 +75,7 @@ enum ControllerCommand: UInt16, CaseIterable {
         }
     }
 
-    /// True when its first two parameters are the handle of a connection, which its Command Complete repeats.
+    /// True if the first two bytes of the parameters are a connection handle, which Command Complete repeats.
     var isAboutConnection: Bool {
         switch self {
         case .disconnect, .readRemoteVersionInformation, .readRSSI, .leReadRemoteFeatures, .leReadChannelMap,
@@ -87,8 +87,8 @@ enum ControllerCommand: UInt16, CaseIterable {
         }
     }
 
-    /// The generation of an advertising, scanning or initiating command: a host uses those of one generation only (Core
-    /// 6.0, Vol 4, Part E, 3.1.1).
+    /// Generation of an advertising, scanning or initiating command, nil for others; a host must use one generation
+    /// only (Core 6.0, Vol 4, Part E, 3.1.1).
     var generation: VirtualController.Generation? {
         switch rawValue {
         case Self.leSetAdvertisingParameters.rawValue...Self.leCreateConnection.rawValue: .legacy
@@ -97,7 +97,7 @@ enum ControllerCommand: UInt16, CaseIterable {
         }
     }
 
-    /// The table of 6.27 and the commands' own sections.
+    /// Properties of the command, from the table of 6.27 and the command's own section.
     var shape: Shape {
         switch self {
         case .disconnect: Shape(0, 5, 3...3, nil)
@@ -156,11 +156,11 @@ enum ControllerCommand: UInt16, CaseIterable {
 struct Refusal: Error {
     var status: HCIStatus
 
-    /// The command does not fit the controller's present state.
+    /// The command is not allowed in the controller's present state.
     static let disallowed = Refusal(status: .commandDisallowed)
     /// A parameter is outside its range.
     static let invalid = Refusal(status: .invalidHCICommandParameters)
-    /// A parameter is in its range and not supported here.
+    /// A parameter is within its range, but not supported by this controller.
     static let unsupported = Refusal(status: .unsupportedFeatureOrParameterValue)
     static let unknownConnection = Refusal(status: .unknownConnectionIdentifier)
     static let unknownAdvertisingSet = Refusal(status: .unknownAdvertisingIdentifier)
@@ -174,22 +174,22 @@ extension HCIStatus {
     static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
     /// The other side's controller lacks the feature (0x1A).
     static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
-    /// The other side did not finish a procedure of the link layer in time (0x22).
+    /// The other side did not complete a link-layer procedure in time (0x22).
     static let linkLayerResponseTimeout = HCIStatus(rawValue: 0x22)
-    /// Both sides began a procedure of the link layer that exclude each other (0x23).
+    /// Both sides began mutually exclusive link-layer procedures (0x23).
     static let linkLayerCollision = HCIStatus(rawValue: 0x23)
     /// Advertising ended without a connection (0x3C).
     static let advertisingTimeout = HCIStatus(rawValue: 0x3C)
-    /// A packet's integrity check was wrong (0x3D).
+    /// A packet's integrity check failed (0x3D).
     static let integrityFailure = HCIStatus(rawValue: 0x3D)
     /// The number of advertising events was reached (0x43).
     static let limitReached = HCIStatus(rawValue: 0x43)
 }
 
-/// A command that is carried out, with a cursor over its parameters: one that is not there refuses the command.
+/// Command in progress, with a cursor over its parameters; reading a missing parameter refuses the command.
 struct CommandReader {
     let code: ControllerCommand
-    /// The connections of the controller, and its radio.
+    /// Connections of the controller, and its radio.
     let links: ControllerLinks
     private let bytes: [UInt8]
     private let randomAddress: BluetoothAddress?
@@ -205,8 +205,8 @@ struct CommandReader {
     var now: Duration { links.radio.now }
     var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// The controller's address of the given type, for an extended set that of the set; refused when there is no random
-    /// address.
+    /// Returns the controller's address of the given type, with the random address of `set` if it is given; throws if
+    /// there is no random address.
     func ownAddress(_ type: AddressType, of set: AdvertisingSet? = nil) throws(Refusal) -> DeviceAddress {
         guard type == .random else { return DeviceAddress(links.configuration.address, .public) }
         guard let random = set.map(\.randomAddress) ?? randomAddress else { throw .invalid }
@@ -225,7 +225,7 @@ struct CommandReader {
         return value
     }
 
-    /// The next `count` bytes as a number, the lowest first.
+    /// Reads `count` bytes as a little-endian number.
     private mutating func readNumber(_ count: UInt64) throws(Refusal) -> UInt64 {
         var value: UInt64 = 0
         for place in 0..<count { value |= UInt64(try readUInt8()) &<< (8 &* place) }
@@ -248,7 +248,7 @@ struct CommandReader {
         return UInt128(try readUInt64()) &<< 64 | UInt128(low)
     }
 
-    /// The next byte as the type of an address, of which 0 and 1 exist where the controller resolves no addresses.
+    /// Reads an address type: 0 or 1, because this controller does not resolve addresses.
     mutating func readAddressType() throws(Refusal) -> AddressType {
         guard let type = AddressType(rawValue: try readUInt8()) else { throw .invalid }
         return type
@@ -259,7 +259,7 @@ struct CommandReader {
         return DeviceAddress(try readAddress(), type)
     }
 
-    /// The next type and address of a device; nil, whatever they are, where they mean nothing.
+    /// Reads the type and address of a device; skips them and returns nil if they are ignored.
     mutating func readDevice(isIgnored: Bool) throws(Refusal) -> DeviceAddress? {
         guard isIgnored else { return try readDevice() }
         _ = try readBytes(7)
@@ -272,7 +272,7 @@ struct CommandReader {
         return [UInt8](bytes[offset..<(offset + count)])
     }
 
-    /// Refuses a command of which parameters are left over.
+    /// Refuses a command with excess parameters.
     func expectEnd() throws(Refusal) {
         guard offset == bytes.count else { throw .invalid }
     }

@@ -21,7 +21,7 @@ struct ControllerEvent {
         self.parameters = [subevent.rawValue] + parameters
     }
 
-    /// The whole packet with its indicator.
+    /// Complete packet with its indicator.
     var packet: [UInt8] { [HCIPacketType.event.rawValue, code, UInt8(clamping: parameters.count)] + parameters }
 
     static func commandComplete(_ opcode: HCIOpcode, credits: UInt8, _ returned: [UInt8]) -> Self {
@@ -34,67 +34,67 @@ struct ControllerEvent {
 
     static func hardwareError(_ code: UInt8) -> Self { Self(HCIEvent.Code.hardwareError, [code]) }
 
-    /// Data Buffer Overflow of a link with asynchronous data (7.7.26).
+    /// Data Buffer Overflow of an ACL link (7.7.26).
     static let dataBufferOverflow = Self(HCIEvent.Code.dataBufferOverflow, [0x01])
 
-    /// Number Of Completed Packets (7.7.19).
+    /// Creates Number Of Completed Packets (7.7.19).
     static func completedPackets(_ handle: UInt16, _ count: Int) -> Self {
         Self(HCIEvent.Code.numberOfCompletedPackets, ByteWriter.bytes(UInt8(1), handle, UInt16(clamping: count)))
     }
 
-    /// Disconnection Complete (7.7.5).
+    /// Creates Disconnection Complete (7.7.5).
     static func disconnectionComplete(_ handle: UInt16, _ reason: HCIStatus) -> Self {
         let parameters = ByteWriter.bytes(HCIStatus.success.rawValue, handle, reason.rawValue)
         return Self(HCIEvent.Code.disconnectionComplete, parameters)
     }
 
-    /// LE Connection Update Complete (7.7.65.3).
+    /// Creates LE Connection Update Complete (7.7.65.3).
     static func updateComplete(_ handle: UInt16, _ status: HCIStatus, _ parameters: ConnectionParameters) -> Self {
         Self(.connectionUpdateComplete, ByteWriter.bytes(status.rawValue, handle, parameters.timing))
     }
 
-    /// LE Remote Connection Parameter Request (7.7.65.6).
+    /// Creates LE Remote Connection Parameter Request (7.7.65.6).
     static func parameterRequest(_ handle: UInt16, _ parameters: ConnectionParameters) -> Self {
         Self(.remoteConnectionParameterRequest, ByteWriter.bytes(handle, parameters))
     }
 
-    /// LE Read Remote Features Complete (7.7.65.4).
+    /// Creates LE Read Remote Features Complete (7.7.65.4).
     static func remoteFeatures(_ handle: UInt16, _ peer: VirtualController.Generation) -> Self {
         let features = ControllerIdentity.lowEnergyFeatures(peer)
         return Self(.readRemoteFeaturesComplete, ByteWriter.bytes(HCIStatus.success.rawValue, handle, features))
     }
 
-    /// Read Remote Version Information Complete (7.7.12).
+    /// Creates Read Remote Version Information Complete (7.7.12).
     static func remoteVersion(_ handle: UInt16, _ peer: VirtualController.Generation) -> Self {
         let version = ControllerIdentity.version(peer)
         let company = ControllerIdentity.company
         return Self(0x0C, ByteWriter.bytes(HCIStatus.success.rawValue, handle, version, company, UInt16(0)))
     }
 
-    /// LE Long Term Key Request (7.7.65.5).
+    /// Creates LE Long Term Key Request (7.7.65.5).
     static func keyRequest(_ handle: UInt16, random: UInt64, diversifier: UInt16) -> Self {
         Self(.longTermKeyRequest, ByteWriter.bytes(handle, random, diversifier))
     }
 
-    /// Encryption Change, or Encryption Key Refresh Complete (7.7.8 and 7.7.39).
+    /// Creates Encryption Change, or Encryption Key Refresh Complete (7.7.8 and 7.7.39).
     static func encryption(_ handle: UInt16, _ status: HCIStatus, isRefresh: Bool) -> Self {
         let isOn: [UInt8] = isRefresh ? [] : [status == .success ? 1 : 0]
         let code = isRefresh ? HCIEvent.Code.encryptionKeyRefreshComplete : HCIEvent.Code.encryptionChange
         return Self(code, ByteWriter.bytes(status.rawValue, handle, isOn))
     }
 
-    /// LE Advertising Set Terminated (7.7.65.18).
+    /// Creates LE Advertising Set Terminated (7.7.65.18).
     static func setTerminated(_ status: HCIStatus, _ set: UInt8, connection: UInt16, events: UInt8) -> Self {
         Self(.advertisingSetTerminated, ByteWriter.bytes(status.rawValue, set, connection, events))
     }
 
-    /// LE Scan Request Received (7.7.65.19).
+    /// Creates LE Scan Request Received (7.7.65.19).
     static func scanRequest(_ set: UInt8, from scanner: DeviceAddress) -> Self {
         Self(LESubevent(rawValue: 0x13), ByteWriter.bytes(set, scanner.type.rawValue, scanner.address))
     }
 }
 
-/// The outcome of an attempt to connect; for a failed one all but the status and the role is zero.
+/// Outcome of a connection attempt; after a failure, all fields except the status and the role are zero.
 struct ConnectionCompletion {
     var status = HCIStatus.success
     var handle: UInt16 = 0
@@ -102,7 +102,7 @@ struct ConnectionCompletion {
     var peer = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
     var parameters = ConnectionParameters(minimumInterval: 0, maximumInterval: 0, latency: 0, supervisionTimeout: 0)
 
-    /// LE Enhanced Connection Complete [v1], or LE Connection Complete (Core 6.0, Vol 4, Part E, 7.7.65.10 and
+    /// Creates LE Enhanced Connection Complete [v1], or LE Connection Complete (Core 6.0, Vol 4, Part E, 7.7.65.10 and
     /// 7.7.65.1).
     func event(isEnhanced: Bool) -> ControllerEvent {
         // No resolvable private address was generated on either side.

@@ -2,14 +2,15 @@
 
 import BluetoothPackets
 
-/// The properties that every controller here tells of itself.
+/// Properties that every virtual controller reports of itself.
 enum ControllerIdentity {
-    /// The company number that belongs to nobody (Assigned Numbers, 7).
+    /// Company identifier that is not assigned to any company (Assigned Numbers, 7).
     static let company: UInt16 = 0xFFFF
-    /// Core 4.2 and Core 5.0 (Assigned Numbers, 2.1).
+    /// Returns the version number of Core 4.2 or Core 5.0 (Assigned Numbers, 2.1).
     static func version(_ generation: VirtualController.Generation) -> UInt8 { generation == .legacy ? 0x08 : 0x09 }
-    /// LE Encryption, Connection Parameters Request, Extended Reject Indication, Peripheral-initiated Features Exchange, and LE
-    /// Extended Advertising (Core 6.0, Vol 6, Part B, 4.6: bits 0 to 3 and 12).
+    /// Returns the supported features: LE Encryption, Connection Parameters Request, Extended Reject Indication,
+    /// Peripheral-initiated Features Exchange, and LE Extended Advertising (Core 6.0, Vol 6, Part B, 4.6: bits 0 to 3
+    /// and 12).
     static func lowEnergyFeatures(_ generation: VirtualController.Generation) -> UInt64 {
         let legacy: UInt64 = 0b1111
         return generation == .legacy ? legacy : legacy | UInt64(1) &<< 12
@@ -20,12 +21,12 @@ enum ControllerIdentity {
 }
 
 extension VirtualController.Configuration {
-    /// True for a command that the controller knows: all, or those of Bluetooth 4.2.
+    /// Returns true for a supported command: all commands, or those of Bluetooth 4.2.
     func supports(_ command: ControllerCommand) -> Bool {
         generation == .extended || command.generation != .extended
     }
 
-    /// The answer to a command that only asks for information (Core 6.0, Vol 4, Part E, 7.4 and 7.8).
+    /// Returns the answer to an informational command (Core 6.0, Vol 4, Part E, 7.4 and 7.8).
     func answer(to command: ControllerCommand) -> [UInt8] {
         switch command {
         case .readLocalVersionInformation:
@@ -42,7 +43,7 @@ extension VirtualController.Configuration {
         case .leReadLocalSupportedFeatures: return ByteWriter.bytes(ControllerIdentity.lowEnergyFeatures(generation))
         case .leReadAdvertisingTxPower: return [ControllerIdentity.txPower]
         case .leReadFilterAcceptListSize: return [acceptListSize]
-        // Every state and combination that 7.8.27 knows: bits 0 to 41.
+        // Every state and combination that 7.8.27 defines: bits 0 to 41.
         case .leReadSupportedStates: return ByteWriter.bytes(0x0000_03FF_FFFF_FFFF as UInt64)
         case .leReadMaximumAdvertisingDataLength:
             return ByteWriter.bytes(UInt16(AdvertisingSet.extendedDataLength))

@@ -2,14 +2,14 @@
 
 import BluetoothPackets
 
-/// The attempt of a controller to connect: one at a time.
+/// Initiator of a controller, with at most one connection attempt at a time.
 struct ControllerInitiator {
     struct Attempt {
-        /// The device to connect to; nil for any device in the Filter Accept List.
+        /// Device to connect to; nil for any device in the Filter Accept List.
         let peer: DeviceAddress?
         let window: ScanWindow
         let parameters: ConnectionParameters
-        /// True when extended PDUs are answered, too.
+        /// True if the attempt also answers extended PDUs.
         let isExtended: Bool
         fileprivate(set) var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
     }
@@ -20,7 +20,7 @@ struct ControllerInitiator {
     /// True while it connects to any device in the Filter Accept List.
     var usesAcceptList: Bool { attempt.map { $0.peer == nil } ?? false }
 
-    /// LE Create Connection (Core 6.0, Vol 4, Part E, 7.8.12).
+    /// Executes LE Create Connection (Core 6.0, Vol 4, Part E, 7.8.12).
     mutating func create(_ command: inout CommandReader) throws(Refusal) {
         let window = try ScanWindow(&command, in: ScanWindow.legacyIntervals)
         let usesAcceptList = try command.readUInt8(in: 0...1) == 1
@@ -30,7 +30,7 @@ struct ControllerInitiator {
         try begin(Attempt(peer: peer, window: window, parameters: parameters, isExtended: false), ownType, command)
     }
 
-    /// LE Extended Create Connection [v1] (Core 6.0, Vol 4, Part E, 7.8.66).
+    /// Executes LE Extended Create Connection [v1] (Core 6.0, Vol 4, Part E, 7.8.66).
     mutating func createExtended(_ command: inout CommandReader) throws(Refusal) {
         let usesAcceptList = try command.readUInt8(in: 0...1) == 1
         let ownType = try command.readAddressType()
@@ -51,8 +51,8 @@ struct ControllerInitiator {
         attempt = new
     }
 
-    /// LE Create Connection Cancel: the attempt completes with Unknown Connection Identifier (Core 6.0, Vol 4, Part E,
-    /// 7.8.13).
+    /// Executes LE Create Connection Cancel: the attempt completes with Unknown Connection Identifier (Core 6.0, Vol 4,
+    /// Part E, 7.8.13).
     mutating func cancel(_ output: inout ControllerOutput, now: Duration) throws(Refusal) {
         guard attempt != nil else { throw .disallowed }
         finish()
@@ -63,7 +63,7 @@ struct ControllerInitiator {
         attempt = nil
     }
 
-    /// The attempt that is for an advertiser that was just heard; nil if none is.
+    /// Returns the pending attempt if it matches an advertiser that was just received; nil otherwise.
     func attempt(for set: AdvertisingSet, _ acceptList: FilterAcceptList, now: Duration) -> Attempt? {
         guard let attempt, attempt.window.isOpen(at: now) else { return nil }
         guard attempt.isExtended || set.properties.contains(.legacy) else { return nil }

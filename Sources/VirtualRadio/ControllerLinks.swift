@@ -2,11 +2,11 @@
 
 import BluetoothPackets
 
-/// One controller's ends of the radio's connections, and the commands that are about one of them.
+/// One controller's ends of the radio's connections, and the commands that refer to one connection.
 struct ControllerLinks {
-    /// The handles that connections may have (Core 6.0, Vol 4, Part E, 5.4.2).
+    /// Valid connection handles (Core 6.0, Vol 4, Part E, 5.4.2).
     private static let handles: ClosedRange<UInt16> = 0x0040...0x0EFF
-    /// The reasons that a host may give (Core 6.0, Vol 4, Part E, 7.1.6).
+    /// Valid disconnection reasons of a host (Core 6.0, Vol 4, Part E, 7.1.6).
     private static let disconnectionReasons: [UInt8] = [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B]
 
     private let ends: [(link: Link, role: ConnectionRole)]
@@ -21,13 +21,13 @@ struct ControllerLinks {
 
     private var isFull: Bool { ends.count >= Int(configuration.maximumConnections) }
 
-    /// The lowest handle that no connection has; nil when there are as many connections as there may be.
+    /// Lowest unused connection handle; nil if the maximum number of connections is reached.
     var freeHandle: UInt16? {
         guard !isFull else { return nil }
         return Self.handles.first { handle in !ends.contains { $0.link[$0.role].handle == handle } }
     }
 
-    /// The number of ACL packets that have not left the controller.
+    /// Number of ACL packets that have not been sent yet.
     private var usedBuffers: Int { ends.reduce(0) { $0 + $1.link[$1.role].queue.count } }
 
     func checkRoom() throws(Refusal) {
@@ -36,7 +36,7 @@ struct ControllerLinks {
 
     func contains(_ peer: DeviceAddress) -> Bool { ends.contains { $0.link[$0.role.other].address == peer } }
 
-    /// Ends all without a word to the peers.
+    /// Ends all connections without notifying the peers.
     func kill() {
         for (link, role) in ends { link.kill(role, now: radio.now) }
         radio.removeDeadLinks()
@@ -47,11 +47,11 @@ struct ControllerLinks {
         return end
     }
 
-    /// Takes an ACL packet from the host into the queue of its link.
+    /// Queues an ACL packet from the host on its link.
     ///
-    /// A packet that is longer than the buffers, or one more than there are, is lost with Data Buffer Overflow. One for
-    /// a handle that no connection has is lost without notice: its link may have ended while it was on its way. Core
-    /// 6.0, Vol 4, Part E, 4.1.1 and 5.4.2.
+    /// A packet that exceeds the buffer size, or finds no free buffer, is lost with Data Buffer Overflow. A packet with
+    /// an unknown handle is lost without an event: its link may have ended in the meantime. Core 6.0, Vol 4, Part E,
+    /// 4.1.1 and 5.4.2.
     func receive(_ packet: [UInt8], _ output: inout ControllerOutput) {
         let handle: UInt16
         let boundary: ACLPacket.Boundary
@@ -70,15 +70,15 @@ struct ControllerLinks {
             return
         }
         let limit = min(configuration.linkDataLength, link[role.other].controller.configuration.linkDataLength)
-        // A packet without data keeps its place: its buffer is free after the next connection event.
+        // A packet without data also occupies a buffer until the next connection event.
         let fragments = output.faults.strike(payload, .fromHost).flatMap {
             Link.Fragment.cut($0, isFirst: boundary != .continuing, Int(limit))
         }
         link.send(fragments, from: role, now: radio.now)
     }
 
-    /// Carries out a command that begins with the handle of a connection; returns the handle, and what else its Command
-    /// Complete carries (Core 6.0, Vol 4, Part E, 7.1, 7.5 and 7.8).
+    /// Executes a command that begins with a connection handle; returns the handle and the other parameters of its
+    /// Command Complete (Core 6.0, Vol 4, Part E, 7.1, 7.5 and 7.8).
     func perform(_ command: inout CommandReader) throws(Refusal) -> [UInt8] {
         let now = radio.now
         let handle = try command.readUInt16() & 0x0FFF
@@ -92,7 +92,7 @@ struct ControllerLinks {
         case .readRemoteVersionInformation: try link.begin(.readVersion, role, now: now)
         case .leReadRemoteFeatures: try link.begin(.readFeatures, role, now: now)
         case .leConnectionUpdate:
-            // The central sets the parameters, the peripheral asks for them.
+            // The central sets the parameters, the peripheral requests them.
             let wanted = try ConnectionParameters(&command)
             guard !link.isChanging else { throw .disallowed }
             try link.begin(role == .central ? .update(wanted) : .requestUpdate(wanted), role, now: now)

@@ -2,18 +2,17 @@
 
 import BluetoothPackets
 
-/// The packets of a controller for its host: answers, events behind the host's masks, and data, with their faults.
+/// Packets from a controller to its host: answers, unmasked events, and data, with injected faults.
 struct ControllerOutput {
-    /// The most packets that wait for the host; further ones are lost.
+    /// Maximum number of packets waiting for the host; further ones are lost.
     private static let capacity = 1024
-    /// The number of packets waiting for the host from which on reports are lost and the link's data stays with the
-    /// sender.
+    /// Number of waiting packets from which on reports are lost, and a link's data stays queued at its sender.
     private static let congestion = 512
 
     private struct DelayedPacket {
         var time: Duration
         var bytes: [UInt8]
-        /// True for the answer to a command, which occupies the controller until then.
+        /// True for the answer to a command, which occupies a command credit until it is sent.
         var isAnswer: Bool
     }
 
@@ -23,12 +22,12 @@ struct ControllerOutput {
     /// Core 6.0, Vol 4, Part E, 7.8.1.
     var lowEnergyMask = Self.standardLowEnergyMask
     private(set) var lostPackets = 0
-    /// The number of unanswered commands that the controller takes.
+    /// Maximum number of unanswered commands.
     private let credits: Int
     private var packets: [[UInt8]] = []
-    /// The packets that a fault holds back, the earliest first.
+    /// Packets delayed by a fault, the earliest first.
     private var delayed: [DelayedPacket] = []
-    /// Events of a command that come after its answer; nil while no command is carried out.
+    /// Events of the current command, to be sent after its answer; nil if no command is being executed.
     private var afterAnswer: [[UInt8]]?
 
     private static let standardMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
@@ -39,9 +38,9 @@ struct ControllerOutput {
     }
 
     var waitingPackets: Int { packets.count }
-    /// True while so many packets wait for the host that reports are lost and data stays with its sender.
+    /// True while so many packets wait for the host that reports are lost, and data stays queued at its sender.
     var isCongested: Bool { packets.count >= Self.congestion }
-    /// The time at which `expire` has something to do; nil for never.
+    /// Time of the next call of `expire`; nil if none is scheduled.
     var deadline: Duration? { delayed.first?.time }
 
     mutating func nextPacket() -> [UInt8]? { packets.isEmpty ? nil : packets.removeFirst() }
@@ -50,7 +49,7 @@ struct ControllerOutput {
         lostPackets &+= 1
     }
 
-    /// Sends an event that is no answer; false if the host does not want it.
+    /// Sends an event that is not a command's answer; returns false if the host has masked it.
     @discardableResult
     mutating func emit(_ event: ControllerEvent, now: Duration) -> Bool {
         guard isWanted(event) else { return false }
@@ -65,19 +64,19 @@ struct ControllerOutput {
         return true
     }
 
-    /// Reports a connection, or a failed attempt, as the host wants it: enhanced or not (Core 6.0, Vol 4, Part E,
-    /// 7.7.65.10 and 7.7.65.1).
+    /// Reports a connection, or a failed attempt, by the enhanced event or, if the host has masked that, by the
+    /// original one (Core 6.0, Vol 4, Part E, 7.7.65.10 and 7.7.65.1).
     mutating func emit(_ completion: ConnectionCompletion, now: Duration) {
         if !emit(completion.event(isEnhanced: true), now: now) { emit(completion.event(isEnhanced: false), now: now) }
     }
 
-    /// Reports bytes that are no packet (Core 6.0, Vol 4, Part A, 4).
+    /// Reports bytes that are not a valid packet (Core 6.0, Vol 4, Part A, 4).
     mutating func loseSynchronisation(now: Duration) {
         emit(.hardwareError(0x00), now: now)
     }
 
-    /// Gives a fragment that came over the air to the host, in parts of at most `limit` bytes (Core 6.0, Vol 4, Part E,
-    /// 5.4.2: a beginning from a controller is marked 0b10).
+    /// Passes a received fragment to the host in parts of at most `limit` bytes (Core 6.0, Vol 4, Part E, 5.4.2: a
+    /// controller marks the first part of a packet 0b10).
     mutating func deliver(_ fragment: Link.Fragment, handle: UInt16, limit: Int) {
         for payload in faults.strike(fragment.payload, .toHost) {
             for part in Link.Fragment.cut(payload, isFirst: fragment.isFirst, limit) {
@@ -86,7 +85,7 @@ struct ControllerOutput {
         }
     }
 
-    /// True where the host's masks let an event through: bit n - 1 stands for code n.
+    /// Returns true if the host's masks allow an event: bit n - 1 is for code n.
     ///
     /// Number Of Completed Packets cannot be masked. Core 6.0, Vol 4, Part E, 7.3.1 and 7.8.1.
     private func isWanted(_ event: ControllerEvent) -> Bool {
@@ -114,7 +113,7 @@ struct ControllerOutput {
         delayed.insert(DelayedPacket(time: due, bytes: packet, isAnswer: isAnswer), at: place)
     }
 
-    /// Sends the first delayed packet; false if none is due.
+    /// Sends the first delayed packet; returns false if none is due.
     mutating func expire(now: Duration) -> Bool {
         guard let packet = delayed.first, packet.time <= now else { return false }
         delayed.removeFirst()
@@ -124,18 +123,17 @@ struct ControllerOutput {
 
     // MARK: Answers
 
-    /// True when the controller takes no further command yet.
+    /// True if the controller cannot accept another command yet.
     var isBusy: Bool { commandsUnderWay >= credits }
 
     private var commandsUnderWay: Int { delayed.count { $0.isAnswer } }
 
-    /// Collects the events that a command causes, to be sent after its answer.
+    /// Starts collecting the events of a command, to be sent after its answer.
     mutating func beginCommand() {
         afterAnswer = []
     }
 
-    /// Sends a command's answer, made from the number of commands that the controller takes after it, and then the
-    /// events it has caused.
+    /// Sends a command's answer, built from the number of remaining command credits, and then the command's events.
     mutating func endCommand(with fault: CommandFault?, now: Duration, _ answer: (UInt8) -> ControllerEvent) {
         let events = afterAnswer ?? []
         afterAnswer = nil
@@ -150,7 +148,7 @@ struct ControllerOutput {
         for event in events { push(event) }
     }
 
-    /// Forgets everything but the faults and the packets that wait for the host (Core 6.0, Vol 4, Part E, 7.3.2).
+    /// Resets everything except the faults and the packets that wait for the host (Core 6.0, Vol 4, Part E, 7.3.2).
     mutating func reset() {
         eventMask = Self.standardMask
         lowEnergyMask = Self.standardLowEnergyMask

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// The parts of a controller, each with a state of its own: routes its host's commands to them.
+/// Parts of a controller, each with a state of its own, to which the host's commands are routed.
 struct ControllerParts {
     var output: ControllerOutput
     private(set) var acceptList: FilterAcceptList
@@ -10,7 +10,7 @@ struct ControllerParts {
     private var advertising = ControllerAdvertising()
     private var scanner = ControllerScanner()
     private var randomAddress: BluetoothAddress?
-    /// The generation of the first advertising, scanning or initiating command.
+    /// Generation of the first advertising, scanning or initiating command.
     private var generation: VirtualController.Generation?
 
     init(_ configuration: VirtualController.Configuration, _ output: ControllerOutput) {
@@ -18,22 +18,22 @@ struct ControllerParts {
         acceptList = FilterAcceptList(capacity: configuration.acceptListSize)
     }
 
-    /// The time at which `expire` has something to do; nil for never.
+    /// Time of the next call of `expire`; nil if none is scheduled.
     var deadline: Duration? {
         .earliest(output.deadline, .earliest(scanner.deadline, advertising.deadline))
     }
 
-    /// Carries out the first due action; returns the advertising set whose event it is, if it is one.
+    /// Performs the first due action; returns the advertising set if the action is an advertising event.
     mutating func expire(_ radio: VirtualRadio) -> AdvertisingSet? {
         let now = radio.now
         if output.expire(now: now) || scanner.expire(&output, now: now) { return nil }
         return advertising.expire(&output, radio)
     }
 
-    // MARK: The air
+    // MARK: The radio
 
-    /// Takes an advertising event of another controller, which notes a scan request where its host asked for that (LE
-    /// Scan Request Received) (Core 6.0, Vol 4, Part E, 7.7.65.19).
+    /// Handles an advertising event of another controller, which reports a scan request if its host enabled that (LE
+    /// Scan Request Received; Core 6.0, Vol 4, Part E, 7.7.65.19).
     mutating func hear(_ set: AdvertisingSet, from advertiser: VirtualController, now: Duration, strength: () -> Int8) {
         scanner.hear(set, acceptList, &output, now: now, strength: strength) { scanner in
             guard set.answers(scanner, .scansFromAcceptList, advertiser.parts.acceptList) else { return false }
@@ -44,7 +44,7 @@ struct ControllerParts {
         }
     }
 
-    /// Reports a new connection to the host, and ends what led to it: the attempt, or advertising.
+    /// Reports a new connection to the host, and ends the connection attempt or the advertising that led to it.
     mutating func begin(_ link: Link, _ role: ConnectionRole, _ set: AdvertisingSet, now: Duration) {
         output.emit(link.completion(for: role), now: now)
         switch role {
@@ -53,7 +53,7 @@ struct ControllerParts {
         }
     }
 
-    /// Ends an advertising set that nobody has connected to, if that was its last event.
+    /// Ends an advertising set without a connection, if that was its last event.
     mutating func finishEvent(of set: AdvertisingSet, now: Duration) {
         advertising.finishEvent(of: set.handle, &output, now: now)
     }
@@ -88,7 +88,7 @@ struct ControllerParts {
             try command.expectEnd()
         } catch {
             status = error.status
-            // A failed command returns as many bytes, with the handle that it was about.
+            // The answer to a failed command has the same length, and the command's connection handle if there is one.
             returned = code.isAboutConnection ? [UInt8](parameters.prefix(2)) : []
         }
         output.endCommand(with: fault, now: now) { credits in
@@ -98,7 +98,7 @@ struct ControllerParts {
         }
     }
 
-    /// Refuses the commands of the generation that the host has not chosen since Reset (Core 6.0, Vol 4, Part E,
+    /// Refuses commands of another generation than the one that the host has used since Reset (Core 6.0, Vol 4, Part E,
     /// 3.1.1).
     private mutating func checkGeneration(_ command: ControllerCommand) throws(Refusal) {
         guard let wanted = command.generation else { return }
@@ -106,7 +106,7 @@ struct ControllerParts {
         generation = wanted
     }
 
-    /// Carries a command out; returns the parameters of its Command Complete after the status.
+    /// Executes a command; returns the parameters of its Command Complete after the status.
     private mutating func perform(_ command: inout CommandReader) throws(Refusal) -> [UInt8] {
         switch command.code {
         case let code where code.isAboutConnection: return try command.links.perform(&command)
@@ -142,21 +142,21 @@ struct ControllerParts {
         return []
     }
 
-    /// Forgets everything but the faults and the packets that wait for the host (Core 6.0, Vol 4, Part E, 7.3.2).
+    /// Resets everything except the faults and the packets that wait for the host (Core 6.0, Vol 4, Part E, 7.3.2).
     private mutating func reset(_ links: ControllerLinks) {
         output.reset()
         self = Self(links.configuration, output)
         links.kill()
     }
 
-    /// LE Set Random Address: not while it is in use (Core 6.0, Vol 4, Part E, 7.8.4).
+    /// Executes LE Set Random Address; refuses it while the address is in use (Core 6.0, Vol 4, Part E, 7.8.4).
     private mutating func setRandomAddress(_ command: inout CommandReader) throws(Refusal) {
         guard !advertising.isLegacyEnabled, !scanner.isEnabled, !initiator.isActive else { throw .disallowed }
         randomAddress = try command.readAddress()
     }
 
-    /// LE Clear Filter Accept List and its kin: not while anything is filtered by it (Core 6.0, Vol 4, Part E, 7.8.15 to
-    /// 7.8.17).
+    /// Executes LE Clear Filter Accept List or a command that changes the list, refused while the list is in use (Core
+    /// 6.0, Vol 4, Part E, 7.8.15 to 7.8.17).
     private mutating func changeAcceptList(_ command: inout CommandReader) throws(Refusal) {
         guard !advertising.usesAcceptList, !scanner.usesAcceptList, !initiator.usesAcceptList else { throw .disallowed }
         switch command.code {

@@ -2,12 +2,12 @@
 
 import BluetoothPackets
 
-/// The scanner of a controller: its parameters, its periods, and its memory of duplicates.
+/// Scanner of a controller: its parameters, periods and duplicate filter.
 struct ControllerScanner {
-    /// The number of advertisers that the duplicate filter remembers.
+    /// Number of advertisements that the duplicate filter remembers.
     private static let capacity = 256
 
-    /// An advertisement as the duplicate filter remembers it.
+    /// Entry of the duplicate filter.
     private struct Heard: Equatable {
         var sender: DeviceAddress?
         var eventType: UInt16
@@ -22,14 +22,14 @@ struct ControllerScanner {
     }
 
     private var parameters = Parameters()
-    /// True when the extended commands have set it up: it hears extended PDUs, and makes extended reports.
+    /// True if configured by the extended commands, with extended PDUs received and extended reports sent.
     private var isExtended = false
     private(set) var isEnabled = false
     private var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
     private var filtersDuplicates = false
-    /// The advertisements that were reported, the oldest first.
+    /// Reported advertisements, the oldest first.
     private var heard: [Heard] = []
-    /// The time at which the scan ends, or pauses until `nextPeriod`; nil for never.
+    /// Time at which the scan ends, or pauses until `nextPeriod`; nil for never.
     private var end: Duration?
     private var nextPeriod: Duration?
     private var duration = Duration.zero
@@ -43,7 +43,7 @@ struct ControllerScanner {
 
     // MARK: Commands
 
-    /// LE Set Scan Parameters (Core 6.0, Vol 4, Part E, 7.8.10).
+    /// Executes LE Set Scan Parameters (Core 6.0, Vol 4, Part E, 7.8.10).
     mutating func setParameters(_ command: inout CommandReader) throws(Refusal) {
         guard !isEnabled else { throw .disallowed }
         parameters = Parameters(
@@ -55,7 +55,7 @@ struct ControllerScanner {
         isExtended = false
     }
 
-    /// LE Set Extended Scan Parameters (Core 6.0, Vol 4, Part E, 7.8.64).
+    /// Executes LE Set Extended Scan Parameters (Core 6.0, Vol 4, Part E, 7.8.64).
     mutating func setExtendedParameters(_ command: inout CommandReader) throws(Refusal) {
         guard !isEnabled else { throw .disallowed }
         var new = Parameters()
@@ -69,7 +69,7 @@ struct ControllerScanner {
         isExtended = true
     }
 
-    /// LE Set Scan Enable (Core 6.0, Vol 4, Part E, 7.8.11).
+    /// Executes LE Set Scan Enable (Core 6.0, Vol 4, Part E, 7.8.11).
     mutating func setEnable(_ command: inout CommandReader) throws(Refusal) {
         let isEnabled = try command.readUInt8(in: 0...1) == 1
         let filter = try command.readUInt8(in: 0...1)
@@ -77,7 +77,7 @@ struct ControllerScanner {
         try start(command, filter: filter, duration: .zero, period: .zero)
     }
 
-    /// LE Set Extended Scan Enable (Core 6.0, Vol 4, Part E, 7.8.65).
+    /// Executes LE Set Extended Scan Enable (Core 6.0, Vol 4, Part E, 7.8.65).
     mutating func setExtendedEnable(_ command: inout CommandReader) throws(Refusal) {
         let isEnabled = try command.readUInt8(in: 0...1) == 1
         let filter = try command.readUInt8(in: 0...2)
@@ -89,7 +89,7 @@ struct ControllerScanner {
         try start(command, filter: filter, duration: duration, period: period)
     }
 
-    /// Starts to scan, with the Filter_Duplicates of 7.8.65: 0 for none, 2 to forget at each period.
+    /// Starts a scan with the Filter_Duplicates of 7.8.65: 0 disables the filter, 2 resets it in each period.
     private mutating func start(
         _ command: CommandReader,
         filter: UInt8,
@@ -117,7 +117,7 @@ struct ControllerScanner {
         heard.removeAll()
     }
 
-    /// Ends or pauses a scan whose time is over, or begins its next period; false if nothing of that is due.
+    /// Ends or pauses a scan whose time is over, or begins its next period; returns false if neither is due.
     mutating func expire(_ output: inout ControllerOutput, now: Duration) -> Bool {
         if let end, end <= now {
             self.end = nil
@@ -139,7 +139,7 @@ struct ControllerScanner {
 
     // MARK: Reports
 
-    /// Reports an advertising event, and the answer to a scan request where `answers` says that one comes.
+    /// Reports an advertising event, and the scan response if `answers` returns true.
     mutating func hear(
         _ set: AdvertisingSet,
         _ acceptList: FilterAcceptList,
@@ -179,7 +179,7 @@ struct ControllerScanner {
         for event in isExtended ? report.extendedEvents : [report.legacyEvent] { output.emit(event, now: now) }
     }
 
-    /// True for an advertisement that was reported before; it is remembered from then on.
+    /// Returns true for an advertisement that was reported before; otherwise adds it to the duplicate filter.
     private mutating func isDuplicate(_ event: Heard) -> Bool {
         guard filtersDuplicates else { return false }
         guard !heard.contains(event) else { return true }

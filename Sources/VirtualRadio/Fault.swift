@@ -2,48 +2,48 @@
 
 public import BluetoothPackets
 
-/// A fault in the handling of a command.
+/// Fault in the handling of a command.
 public enum CommandFault: Hashable, Sendable {
-    /// It is carried out at once and answered so much later; the controller takes no further command meanwhile.
+    /// The command is executed immediately, but its answer is delayed, and occupies a command credit until then.
     case delay(Duration)
-    /// It is carried out, and its answer (Command Complete or Command Status) is lost.
+    /// The command is executed, but its answer (Command Complete or Command Status) is lost.
     case drop
-    /// It is carried out, and one byte of the answer's packet (taken modulo its length) is exclusive-or'ed with `mask`.
+    /// The command is executed, but the answer's byte at `offset` (modulo the packet's length) is XORed with `mask`.
     case corrupt(offset: Int, mask: UInt8)
-    /// It is not carried out, and answered with this status.
+    /// The command is not executed, and is answered with this status.
     case refuse(HCIStatus)
-    /// It is not carried out, and a Hardware Error event with this code comes in place of its answer.
+    /// The command is not executed; a Hardware Error event with this code replaces its answer.
     case hardwareError(code: UInt8)
 }
 
-/// A fault in an event that is no answer to a command.
+/// Fault in an event that is not the answer to a command.
 public enum EventFault: Hashable, Sendable {
-    /// It comes so much later.
+    /// The event is delayed by this time.
     case delay(Duration)
     case drop
-    /// One byte of its packet (taken modulo its length) is exclusive-or'ed with `mask`.
+    /// The event's byte at `offset` (modulo the packet's length) is XORed with `mask`.
     case corrupt(offset: Int, mask: UInt8)
     case duplicate
 }
 
-/// A fault in an ACL data packet.
+/// Fault in an ACL data packet.
 public enum DataFault: Hashable, Sendable {
-    /// It is lost; a buffer it occupied is freed all the same.
+    /// The packet is lost; a buffer that it occupied is still freed.
     case drop
-    /// One byte of its data (taken modulo its length) is exclusive-or'ed with `mask`.
+    /// The data byte at `offset` (modulo the length of the data) is XORed with `mask`.
     case corrupt(offset: Int, mask: UInt8)
     case duplicate
 }
 
 /// The direction of an ACL data packet.
 public enum DataDirection: Hashable, Sendable {
-    /// From the controller's own host into the air.
+    /// From the controller's host to the radio.
     case fromHost
-    /// From the air to the controller's own host.
+    /// From the radio to the controller's host.
     case toHost
 }
 
-/// A fault and its occurrences: not the first `skipping` times, then `times` times, then never again.
+/// Fault that skips the first `skipping` occurrences, and then strikes `times` times.
 struct ArmedFault<Fault: Hashable & Sendable>: Sendable {
     let fault: Fault
     var skipping: Int
@@ -78,7 +78,7 @@ struct FaultPlan: Sendable {
         return events[event.code]?.strike()
     }
 
-    /// The data after its faults: none, one or two copies of it.
+    /// Applies the faults to data; returns none, one or two copies of it.
     mutating func strike(_ payload: [UInt8], _ direction: DataDirection) -> [[UInt8]] {
         switch data[direction]?.strike() {
         case nil: [payload]
@@ -90,30 +90,30 @@ struct FaultPlan: Sendable {
 }
 
 extension VirtualController {
-    /// Lets a command go wrong.
+    /// Injects a fault into a command; nil removes the fault.
     ///
-    /// Not the first `skipping` times it comes, but the next `times` times. Nil takes the fault away. Faults stay
-    /// through Reset.
+    /// The fault skips the first `skipping` occurrences of the command, and applies to the next `times` ones. Faults
+    /// persist across Reset.
     public func inject(_ fault: CommandFault?, into opcode: HCIOpcode, skipping: Int = 0, times: Int = .max) {
         parts.output.faults.commands[opcode] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
-    /// Lets the events with a code go wrong, other than Command Complete, Command Status and LE Meta.
+    /// Injects a fault into the events with a code other than those of Command Complete, Command Status and LE Meta.
     public func inject(_ fault: EventFault?, intoEvent code: UInt8, skipping: Int = 0, times: Int = .max) {
         parts.output.faults.events[code] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
-    /// Lets the LE Meta events with a subevent's code go wrong.
+    /// Injects a fault into the LE Meta events with a subevent code.
     public func inject(_ fault: EventFault?, into subevent: LESubevent, skipping: Int = 0, times: Int = .max) {
         parts.output.faults.subevents[subevent] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
-    /// Lets ACL data packets go wrong.
+    /// Injects a fault into ACL data packets.
     public func inject(_ fault: DataFault?, intoData direction: DataDirection, skipping: Int = 0, times: Int = .max) {
         parts.output.faults.data[direction] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
-    /// Takes all faults away.
+    /// Removes all faults.
     public func removeFaults() {
         parts.output.faults = FaultPlan()
     }

@@ -4,11 +4,11 @@ import BluetoothPackets
 
 /// The Filter Accept List of a controller (Core 6.0, Vol 4, Part E, 7.8.15 to 7.8.17).
 struct FilterAcceptList {
-    /// The Address_Type of an entry for advertisers that hide their address.
+    /// Address_Type of the entry for anonymous advertisers.
     private static let anonymous: UInt8 = 0xFF
 
     private let capacity: Int
-    /// The devices; nil stands for the advertisers that hide their address, which need no room.
+    /// Devices in the list; nil is the entry for anonymous advertisers, which needs no room.
     private var entries: [DeviceAddress?] = []
 
     init(capacity: UInt8) {
@@ -17,7 +17,7 @@ struct FilterAcceptList {
 
     func contains(_ device: DeviceAddress?) -> Bool { entries.contains(device) }
 
-    /// LE Add Device To Filter Accept List (7.8.16).
+    /// Executes LE Add Device To Filter Accept List (7.8.16).
     mutating func add(_ command: inout CommandReader) throws(Refusal) {
         let device = try Self.readEntry(&command)
         guard !contains(device) else { return }
@@ -25,7 +25,7 @@ struct FilterAcceptList {
         entries.append(device)
     }
 
-    /// LE Remove Device From Filter Accept List (7.8.17).
+    /// Executes LE Remove Device From Filter Accept List (7.8.17).
     mutating func remove(_ command: inout CommandReader) throws(Refusal) {
         let device = try Self.readEntry(&command)
         entries.removeAll { $0 == device }

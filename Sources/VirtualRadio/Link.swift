@@ -26,13 +26,13 @@ extension ConnectionParameters {
 final class Link {
     /// The data of one packet on the air.
     struct Fragment {
-        /// The longest data without data length extension (Core 6.0, Vol 6, Part B, 4.5.10).
+        /// Maximum data length without Data Length Extension (Core 6.0, Vol 6, Part B, 4.5.10).
         private static let minimumLength = 27
 
         let isFirst: Bool
         let payload: [UInt8]
 
-        /// Cuts data into fragments of `limit` bytes, and of 27 where that is less.
+        /// Splits data into fragments of at most `limit` bytes, or of 27 bytes if `limit` is less.
         static func cut(_ payload: [UInt8], isFirst: Bool, _ limit: Int) -> [Fragment] {
             let limit = max(limit, minimumLength)
             return stride(from: 0, to: payload.count, by: limit).map { start in
@@ -42,7 +42,7 @@ final class Link {
         }
     }
 
-    /// A procedure that one end begins at the next connection event.
+    /// Procedure that one end begins at the next connection event.
     enum Operation: Equatable {
         case readVersion
         case readFeatures
@@ -51,7 +51,7 @@ final class Link {
         case rejectUpdate(HCIStatus)
         case terminate(HCIStatus)
         case encrypt(key: UInt128, random: UInt64, diversifier: UInt16)
-        /// The peripheral's host has given the key, or has none.
+        /// The peripheral's host has supplied the key; nil if it has none.
         case startEncryption(key: UInt128?)
     }
 
@@ -59,45 +59,46 @@ final class Link {
         let controller: VirtualController
         let handle: UInt16
         let address: DeviceAddress
-        /// False once its host was told that the link is over, or its controller was reset.
+        /// False after the disconnection was reported to its host, or its controller was reset.
         var isAlive = true
-        /// The packets of the host, cut into pieces that fit the air.
+        /// Packets of the host, split into fragments for transmission.
         var queue: [[Fragment]] = []
         var operations: [Operation] = []
 
-        /// Sends the host the event that is made of the handle; false if it does not want it.
+        /// Sends the host an event with this end's handle; returns false if the host has masked it.
         @discardableResult
         func emit(_ now: Duration, _ event: (UInt16) -> ControllerEvent) -> Bool {
             controller.emit(event(handle), now: now)
         }
     }
 
-    /// The longest time of a procedure that needs an answer (Core 6.0, Vol 6, Part B, 5.2).
+    /// Time-out of a procedure that needs an answer (Core 6.0, Vol 6, Part B, 5.2).
     private static let procedureTimeout = Duration.seconds(40)
-    /// The number of connection events that a change is announced ahead (Core 6.0, Vol 6, Part B, 5.1.1).
+    /// Number of connection events between the announcement of a change and the change (Core 6.0, Vol 6, Part B,
+    /// 5.1.1).
     private static let instantDistance = 6
-    /// The number of intervals within which a new connection must be established (Core 6.0, Vol 6, Part B, 4.5.2).
+    /// Number of intervals within which a new connection must be established (Core 6.0, Vol 6, Part B, 4.5.2).
     private static let establishmentEvents = 6
 
     private(set) var central: End
     private(set) var peripheral: End
     private var parameters: ConnectionParameters
-    /// The time of a connection event, from which the others are counted.
+    /// Time of the connection event from which the others are counted.
     private var anchor: Duration
     private var lastHeard: Duration
     private var isEstablished = false
-    /// True while the two do not hear each other.
+    /// True while the two controllers are out of range.
     private var isCut = false
-    /// The next connection event at which something happens.
+    /// Time of the next connection event with pending work; nil if none is scheduled.
     private var nextExchange: Duration?
     private var update: (parameters: ConnectionParameters, instant: Duration)?
     private var isEncrypted = false
-    /// An encryption that has begun: the key of the central's host, and whether the peripheral's was asked for it and
-    /// has not answered.
+    /// Encryption in progress: the key of the central's host; `isAsked` is true until the peripheral's host answers the
+    /// key request.
     private var encryption: (key: UInt128, isAsked: Bool)?
-    /// The time by which the central's host must answer the peripheral's request.
+    /// Deadline for the central host's answer to the peripheral's parameter request.
     private var requestDeadline: Duration?
-    /// True while the central's host was asked and has not answered.
+    /// True while a parameter request waits for the central host's answer.
     private var isHostAsked = false
 
     init(central: End, peripheral: End, parameters: ConnectionParameters, anchor: Duration) {
@@ -114,7 +115,7 @@ final class Link {
         set { if role == .central { central = newValue } else { peripheral = newValue } }
     }
 
-    /// The role of a controller on this link; nil where it has no living end of it.
+    /// Returns the role of a controller on this link; nil if it has no live end.
     func role(of controller: VirtualController) -> ConnectionRole? {
         if central.controller === controller, central.isAlive { return .central }
         if peripheral.controller === controller, peripheral.isAlive { return .peripheral }
@@ -122,10 +123,10 @@ final class Link {
     }
 
     var isEncrypting: Bool { encryption != nil }
-    /// True once neither controller has its end any more.
+    /// True if neither end is alive.
     var isDead: Bool { !central.isAlive && !peripheral.isAlive }
 
-    /// True for a link between these two, whichever is the central.
+    /// Returns true for a link between these two controllers, in either role.
     func connects(_ left: VirtualController, _ right: VirtualController) -> Bool {
         (central.controller === left && peripheral.controller === right)
             || (central.controller === right && peripheral.controller === left)
@@ -149,18 +150,18 @@ final class Link {
             }
     }
 
-    /// The time at which the two ends, or the one that is left, give the link up.
+    /// Time at which the ends that are still alive time out.
     private var lossDeadline: Duration {
         isEstablished ? lastHeard + timeout : anchor + interval * Self.establishmentEvents
     }
 
-    /// The time at which the radio has to act on the link; nil while nothing waits.
+    /// Time of the next call of `perform`; nil if none is scheduled.
     var deadline: Duration? {
         guard isWhole else { return lossDeadline }
         return .earliest(nextExchange, .earliest(update?.instant, requestDeadline))
     }
 
-    /// The number of the connection event at or after `time`, counted from the anchor, and its time.
+    /// Returns the first connection event at or after `time`: its number, counted from the anchor, and its time.
     private func event(atOrAfter time: Duration) -> (number: Int128, time: Duration) {
         guard time > anchor else { return (0, anchor) }
         let step = interval.attoseconds
@@ -168,7 +169,7 @@ final class Link {
         return (number, Duration(attoseconds: anchor.attoseconds + number * step))
     }
 
-    /// Sets the next connection event after `now` at which waiting operations and data are handled.
+    /// Schedules the next connection event after `now`, at which pending operations and data are handled.
     ///
     /// A peripheral with latency and nothing to send listens only to the events that it must not skip.
     private func wake(now: Duration) {
@@ -183,7 +184,7 @@ final class Link {
         nextExchange = min(nextExchange ?? time, time)
     }
 
-    /// Notes that the two do not hear each other from now on: the last time was the last connection event.
+    /// Marks the two controllers as out of range; the last successful contact is the last connection event.
     func cut(now: Duration) {
         guard isWhole else { return }
         noteLastHeard(now)
@@ -196,7 +197,7 @@ final class Link {
         wake(now: now)
     }
 
-    /// Ends one side: the other receives nothing any more.
+    /// Removes one end; the other end receives nothing from then on.
     func kill(_ role: ConnectionRole, now: Duration) {
         if isWhole { noteLastHeard(now) }
         self[role].isAlive = false
@@ -205,7 +206,7 @@ final class Link {
         nextExchange = nil
     }
 
-    /// Takes new parameters, from the connection event at `time` on.
+    /// Applies new parameters from the connection event at `time`.
     private func apply(_ new: ConnectionParameters, at time: Duration) {
         parameters = new
         anchor = time
@@ -221,13 +222,14 @@ final class Link {
         lastHeard = max(lastHeard, next > now ? next - interval : next)
     }
 
-    /// Takes an ACL packet of one side's host, cut into fragments.
+    /// Queues an ACL packet from one side's host, split into fragments.
     func send(_ fragments: [Fragment], from role: ConnectionRole, now: Duration) {
         self[role].queue.append(fragments)
         wake(now: now)
     }
 
-    /// Puts an operation before the next connection event; not while the link is being ended, and not twice.
+    /// Schedules an operation for the next connection event; refuses duplicates, and operations after a disconnect
+    /// request.
     func begin(_ operation: Operation, _ role: ConnectionRole, now: Duration) throws(Refusal) {
         let isEnding = self[role].operations.contains { if case .terminate = $0 { true } else { false } }
         guard !isEnding, !self[role].operations.contains(operation) else { throw .disallowed }
@@ -235,7 +237,7 @@ final class Link {
         wake(now: now)
     }
 
-    /// Takes the answer of the central's host to the peripheral's request for other parameters.
+    /// Handles the central host's answer to the peripheral's request for new parameters.
     func answerRequest(_ operation: Operation, _ role: ConnectionRole, now: Duration) throws(Refusal) {
         guard role == .central, isHostAsked else { throw .disallowed }
         try begin(operation, role, now: now)
@@ -243,7 +245,7 @@ final class Link {
         requestDeadline = nil
     }
 
-    /// Takes the key of the peripheral's host, which was asked for it; nil for none.
+    /// Handles the peripheral host's answer to a key request; nil if it has no key.
     func answerKeyRequest(_ key: UInt128?, _ role: ConnectionRole, now: Duration) throws(Refusal) {
         guard role == .peripheral, encryption?.isAsked == true else { throw .disallowed }
         encryption?.isAsked = false
@@ -257,7 +259,7 @@ final class Link {
 
     // MARK: Events
 
-    /// Carries out the due action: its end, a change of its parameters, or a connection event.
+    /// Performs the due action: a time-out, a parameter update, or a connection event.
     func perform(now: Duration) {
         guard isWhole else {
             return end(isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished, now: now)
@@ -271,7 +273,7 @@ final class Link {
         exchange(now: now)
     }
 
-    /// Ends both sides, or the one that is left, for the same reason.
+    /// Disconnects every end that is still alive, for the same reason.
     private func end(_ reason: HCIStatus, now: Duration) {
         for role in [ConnectionRole.central, .peripheral] where self[role].isAlive {
             kill(role, now: now)
@@ -279,7 +281,7 @@ final class Link {
         }
     }
 
-    /// A connection event: each side sends its waiting data, the central first.
+    /// Runs a connection event: each side sends its queued data, the central first.
     private func exchange(now: Duration) {
         lastHeard = now
         isEstablished = true
@@ -294,8 +296,8 @@ final class Link {
         if isWhole, hasWork { wake(now: now) }
     }
 
-    /// Sends waiting data one way, as far as the event's length and the receiver's room go; returns how many of the
-    /// host's packets are done.
+    /// Sends queued data in one direction, within the packet limit of the event and the capacity of the receiver;
+    /// returns the number of completed host packets.
     private func sendData(from role: ConnectionRole) -> Int {
         let receiver = self[role.other]
         var room = max(1, Int(self[role].controller.configuration.packetsPerEvent))
@@ -317,7 +319,7 @@ final class Link {
         return completed
     }
 
-    /// Carries out a procedure that one side has begun.
+    /// Performs a procedure that one side has begun.
     private func perform(_ operation: Operation, _ role: ConnectionRole, now: Duration) {
         let end = self[role]
         let other = self[role.other]
@@ -325,7 +327,7 @@ final class Link {
         case .readVersion: end.emit(now) { .remoteVersion($0, other.controller.configuration.generation) }
         case .readFeatures: end.emit(now) { .remoteFeatures($0, other.controller.configuration.generation) }
         case .update(var wanted):
-            // The controller chooses within the host's range: the longest interval.
+            // The controller chooses the longest interval within the host's range.
             wanted.minimumInterval = wanted.maximumInterval
             update = (wanted, instant: now + interval * Self.instantDistance)
         case .requestUpdate(let wanted):
@@ -339,7 +341,7 @@ final class Link {
             }
         case .rejectUpdate(let reason): other.emit(now) { .updateComplete($0, reason, parameters) }
         case .encrypt(let key, let random, let diversifier):
-            // The peripheral's host is asked for the key (LL_ENC_REQ).
+            // Request the key from the peripheral's host (LL_ENC_REQ).
             let isAsked = peripheral.emit(now) { .keyRequest($0, random: random, diversifier: diversifier) }
             encryption = (key, isAsked)
             if !isAsked { startEncryption(nil, now: now) }
@@ -352,7 +354,7 @@ final class Link {
         }
     }
 
-    /// With the same key at both ends the link is encrypted; with two, the first packet's integrity check fails.
+    /// Encrypts the link if both ends have the same key; with different keys, the first packet's integrity check fails.
     private func startEncryption(_ key: UInt128?, now: Duration) {
         guard let wanted = encryption?.key else { return }
         encryption = nil

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The times at which a receiver is open: a window at the beginning of every interval.
+/// Times at which a receiver listens: a window at the start of every interval.
 struct ScanWindow {
     /// The intervals of the legacy commands (Core 6.0, Vol 4, Part E, 7.8.10) and of the extended ones (7.8.64).
     static let legacyIntervals: ClosedRange<UInt16> = 0x0004...0x4000
     static let extendedIntervals: ClosedRange<UInt16> = 0x0004...0xFFFF
 
-    /// In units of 0.625 ms.
+    /// Interval in units of 0.625 ms.
     private var interval: UInt16 = 0x0010
-    /// In the same units, no longer than the interval.
+    /// Window in the same units, no longer than the interval.
     private var window: UInt16 = 0x0010
     var start = Duration.zero
 
     init() {}
 
-    /// Reads an interval and a window, which count from now.
+    /// Reads an interval and a window; the first interval begins now.
     init(_ command: inout CommandReader, in range: ClosedRange<UInt16>) throws(Refusal) {
         interval = try command.readUInt16(in: range)
         window = try command.readUInt16(in: range)
@@ -35,7 +35,7 @@ enum PHYBit {
     static let le2M: UInt8 = 1 << 1
     static let leCoded: UInt8 = 1 << 2
 
-    /// Reads a command's PHYs, of which only that of 1 Mbit/s is supported here.
+    /// Checks a command's PHYs; this controller supports LE 1M only.
     static func check(_ command: inout CommandReader, known: UInt8) throws(Refusal) {
         let phys = try command.readUInt8()
         guard phys != 0, phys & ~known == 0 else { throw .invalid }

@@ -2,16 +2,17 @@
 
 public import BluetoothPackets
 
-/// A Bluetooth LE controller in memory, made by `VirtualRadio.addController`.
+/// Simulated Bluetooth LE controller, created by `VirtualRadio.addController`.
 ///
-/// Its host exchanges whole HCI packets with it, each with its indicator (0x01 command, 0x02 ACL data, 0x04 event).
-/// Its parts have a state of their own each; `ControllerParts` routes commands to them. Core 6.0, Vol 4, Part E.
+/// The host exchanges complete HCI packets with the controller, each with its indicator (0x01 command, 0x02 ACL data,
+/// 0x04 event). Each part of the controller has a state of its own; `ControllerParts` routes commands to the parts.
+/// Core 6.0, Vol 4, Part E.
 public final class VirtualController {
-    /// Its number in the radio, from 0.
+    /// Index in the radio, counted from 0.
     public let index: Int
-    /// The configuration that it was made with.
+    /// Configuration with which the controller was created.
     public let configuration: Configuration
-    /// Takes each packet for the host, in order; without it, `nextPacket()` does.
+    /// Handler of packets for the host, called in their order; without a handler, poll `nextPacket()`.
     public var onPacket: (([UInt8]) -> Void)?
 
     weak var radio: VirtualRadio?
@@ -26,14 +27,14 @@ public final class VirtualController {
 
     // MARK: The host's side
 
-    /// The number of lost packets: those for a host that does not read, commands beyond the controller's number, ACL
-    /// packets that no connection takes.
+    /// Number of lost packets: those beyond the capacity of the host's queue, commands beyond the command credits, and
+    /// ACL packets that no connection accepts.
     public var lostPackets: Int { parts.output.lostPackets }
 
-    /// Takes a packet from the host at `now`, after everything that was to happen before.
+    /// Processes a packet from the host at `now`, after all earlier events.
     ///
-    /// Bytes that are no command and no ACL data are answered with Hardware Error 0x00, as a controller does that lost
-    /// the stream (Core 6.0, Vol 4, Part A, 4).
+    /// Bytes that are neither a command nor ACL data are answered with Hardware Error 0x00, as by a controller that
+    /// lost synchronisation (Core 6.0, Vol 4, Part A, 4).
     public func receive(_ packet: [UInt8], now: Duration) {
         guard let radio else { return }
         radio.advance(to: now)
@@ -46,16 +47,16 @@ public final class VirtualController {
         radio.dispatch()
     }
 
-    /// The next packet for the host; nil when none waits.
+    /// Returns the next packet for the host; nil if none waits.
     public func nextPacket() -> [UInt8]? { parts.output.nextPacket() }
 
-    /// The number of packets that wait for the host: at most 1,024, of which the last 512 are kept free of reports and
-    /// data.
+    /// Number of packets waiting for the host: at most 1,024, of which the last 512 are reserved for packets other than
+    /// reports and data.
     public var waitingPackets: Int { parts.output.waitingPackets }
 
-    // MARK: The air's side
+    // MARK: The radio's side
 
-    /// True while so many packets wait for the host that data stays with its sender.
+    /// True while so many packets wait for the host that data stays queued at its sender.
     var isCongested: Bool { parts.output.isCongested }
 
     @discardableResult
@@ -65,7 +66,7 @@ public final class VirtualController {
         parts.output.deliver(fragment, handle: handle, limit: Int(configuration.aclDataLength))
     }
 
-    /// The time at which `expire` has something to do; nil for never.
+    /// Time of the next call of `expire`; nil if none is scheduled.
     var deadline: Duration? { parts.deadline }
 
     func expire(_ radio: VirtualRadio) {
@@ -81,7 +82,8 @@ public final class VirtualController {
         parts.finishEvent(of: set, now: radio.now)
     }
 
-    /// Connects to an advertiser that was just heard, if an attempt is for it and it answers; false if not.
+    /// Connects to an advertiser that was just received, if the pending attempt matches it and the advertiser answers;
+    /// returns false if not.
     private func connect(to set: AdvertisingSet, of advertiser: VirtualController, _ radio: VirtualRadio) -> Bool {
         let now = radio.now
         guard let attempt = parts.initiator.attempt(for: set, parts.acceptList, now: now),
@@ -106,40 +108,40 @@ public final class VirtualController {
         return true
     }
 
-    /// The generation of advertising, scanning and initiating commands that a controller knows.
+    /// Generation of the advertising, scanning and initiating commands that a controller supports.
     public enum Generation: Hashable, Sendable, CaseIterable {
         /// Bluetooth 4.2: legacy advertising only.
         case legacy
-        /// Bluetooth 5.0: legacy and extended advertising; the host's first command decides, until Reset.
+        /// Bluetooth 5.0: legacy and extended advertising; the host's first command selects one of them until Reset.
         case extended
     }
 
-    /// The configuration that a controller is made with.
+    /// Configuration of a controller.
     public struct Configuration: Hashable, Sendable {
-        /// Its public address.
+        /// Public address of the controller.
         public var address: BluetoothAddress
-        /// Its generation.
+        /// Generation of the controller's commands.
         public var generation: Generation
-        /// The longest data of one ACL packet, 27 … 65535 bytes (LE_ACL_Data_Packet_Length).
+        /// Maximum data length of one ACL packet, 27 … 65535 bytes (LE_ACL_Data_Packet_Length).
         public var aclDataLength: UInt16
-        /// The number of ACL packets that it buffers, 1 … 255 (Total_Num_LE_ACL_Data_Packets).
+        /// Number of ACL packet buffers, 1 … 255 (Total_Num_LE_ACL_Data_Packets).
         public var aclBufferCount: UInt8 = 8
-        /// True when LE Read Buffer Size says zero, and Read Buffer Size names the buffers.
+        /// True if LE Read Buffer Size returns zero, and Read Buffer Size reports the shared buffers.
         public var sharesBuffers = false
-        /// The most data of one packet on the air, 27 … 251 bytes; a link uses the smaller of its two ends.
+        /// Maximum data length of one packet on the air, 27 … 251 bytes; a link uses the smaller value of its two ends.
         public var linkDataLength: UInt8
-        /// The number of packets that it sends in one connection event, 1 or more.
+        /// Maximum number of packets sent in one connection event, 1 or more.
         public var packetsPerEvent: UInt8 = 6
-        /// The number of unanswered commands that it takes, 1 … 255 (Num_HCI_Command_Packets).
+        /// Maximum number of unanswered commands, 1 … 255 (Num_HCI_Command_Packets).
         public var commandCredits: UInt8 = 1
-        /// The most connections.
+        /// Maximum number of connections.
         public var maximumConnections: UInt8 = 8
-        /// The most entries of its Filter Accept List.
+        /// Maximum number of entries in the Filter Accept List.
         public var acceptListSize: UInt8 = 16
-        /// The number of its advertising sets, 1 … 240.
+        /// Maximum number of advertising sets, 1 … 240.
         public var advertisingSetCount: UInt8 = 4
 
-        /// A controller of the given generation with that generation's usual buffers.
+        /// Creates a configuration of the given generation with that generation's usual buffer sizes.
         public init(address: BluetoothAddress, generation: Generation = .extended) {
             self.address = address
             self.generation = generation

@@ -2,21 +2,20 @@
 
 import BluetoothPackets
 
-/// The air between virtual controllers: their range, signal strengths and timing.
+/// Simulated radio channel between virtual controllers: their range, signal strengths and timing.
 ///
-/// Nothing happens by itself: the owner calls `advance(to:)` when `deadline` has come, with a real clock or one that it
-/// sets as it likes. All events follow from the seed, the calls and their times alone. Not for use from two threads
-/// at once.
+/// The owner drives the simulation by calling `advance(to:)` at `deadline`, with a real or a simulated clock. All
+/// events are determined by the seed, the calls and their times. The radio is not thread-safe.
 ///
-/// To join two hosts, add two controllers, hand each host's packets to its controller's `receive(_:now:)`, and bring
+/// To connect two hosts, add two controllers, pass each host's packets to its controller's `receive(_:now:)`, and pass
 /// each controller's packets to its host, either by `onPacket` or by `nextPacket()` after every `receive` and
-/// `advance`: what one host does may give packets to another.
+/// `advance`: an action of one host may produce packets for another.
 public final class VirtualRadio {
-    /// The time up to which everything has happened.
+    /// Current time of the simulation: all events up to it have been processed.
     public private(set) var now: Duration
-    /// The controllers in the order in which they were added.
+    /// Controllers in the order in which they were added.
     public private(set) var controllers: [VirtualController] = []
-    /// The connections that at least one side has not given up.
+    /// Connections with at least one live end.
     private(set) var links: [Link] = []
 
     private var generator: RadioGenerator
@@ -24,7 +23,7 @@ public final class VirtualRadio {
     private var strengths: [Pair: Int8] = [:]
     private var isDispatching = false
 
-    /// Two controllers, whichever comes first.
+    /// Unordered pair of controllers.
     private struct Pair: Hashable {
         let low: Int
         let high: Int
@@ -35,18 +34,18 @@ public final class VirtualRadio {
         }
     }
 
-    /// The strength of reception between two controllers without a setting of their own, in dBm.
+    /// Default signal strength between two controllers, in dBm.
     private static let standardStrength: Int8 = -50
-    /// The variation of the strength from packet to packet, in dB either way.
+    /// Random variation of the signal strength from packet to packet, in dB.
     private static let fading: ClosedRange<Int8> = -3...3
 
-    /// An empty radio whose time begins at `now` and whose random numbers follow from `seed`.
+    /// Creates a radio without controllers; its time begins at `now`, and `seed` determines its random numbers.
     public init(seed: UInt64 = 1, now: Duration = .zero) {
         generator = RadioGenerator(seed: seed)
         self.now = now
     }
 
-    /// A new controller in range of all others, as it is after power-on.
+    /// Adds a controller in its power-on state, in range of all others.
     public func addController(_ configuration: VirtualController.Configuration) -> VirtualController {
         let controller = VirtualController(configuration, index: controllers.count, radio: self)
         controllers.append(controller)
@@ -55,12 +54,14 @@ public final class VirtualRadio {
 
     // MARK: Time
 
-    /// The time at which `advance(to:)` has something to do; nil if nothing will happen until a host sends a packet.
+    /// Time of the next event, at which `advance(to:)` must be called; nil if there is none until a host sends a
+    /// packet.
     public var deadline: Duration? { nextHappening?.time }
 
-    /// Lets everything happen up to and at `time`, in order; a time that has passed already does nothing.
+    /// Processes all events up to and including `time`, in order; does nothing if `time` is in the past.
     ///
-    /// It takes as long as there are things to do: an advertiser at 20 ms makes fifty a second.
+    /// The cost is proportional to the number of events: an advertiser with an interval of 20 ms causes fifty per
+    /// second.
     public func advance(to time: Duration) {
         while let next = nextHappening, next.time <= time {
             now = max(now, next.time)
@@ -70,13 +71,13 @@ public final class VirtualRadio {
         now = max(now, time)
     }
 
-    /// A future event of the radio.
+    /// Future event of the radio.
     private enum Happening {
         case controller(VirtualController)
         case link(Link)
     }
 
-    /// The next event; of several at one time the controllers' in their order, then the oldest link's.
+    /// Next event; of simultaneous ones, those of controllers in their order, then that of the oldest link.
     private var nextHappening: (time: Duration, what: Happening)? {
         var next: (time: Duration, what: Happening)?
         func consider(_ time: Duration?, _ what: Happening) {
@@ -95,10 +96,10 @@ public final class VirtualRadio {
         removeDeadLinks()
     }
 
-    /// Gives waiting packets to the hosts that have a closure for them.
+    /// Passes waiting packets to the `onPacket` closures of the hosts.
     ///
-    /// A host may answer at once, in its closure: the answer is carried out immediately, and the packets that follow
-    /// are given out by the call that is under way.
+    /// A host may send a packet within its closure: it is processed immediately, and the outermost call passes on the
+    /// packets that result.
     func dispatch() {
         guard !isDispatching else { return }
         isDispatching = true
@@ -116,13 +117,13 @@ public final class VirtualRadio {
 
     // MARK: Range
 
-    /// Takes two controllers out of each other's range: their packets are lost, and connections time out.
+    /// Moves two controllers out of each other's range: their packets are lost, and connections time out.
     public func separate(_ left: VirtualController, _ right: VirtualController) {
         separated.insert(Pair(left, right))
         for link in links where link.connects(left, right) { link.cut(now: now) }
     }
 
-    /// Brings two controllers back into range; a connection that has not timed out yet goes on.
+    /// Moves two controllers back into range; connections that have not timed out yet resume.
     public func join(_ left: VirtualController, _ right: VirtualController) {
         guard separated.remove(Pair(left, right)) != nil else { return }
         for link in links where link.connects(left, right) { link.mend(now: now) }
@@ -133,12 +134,12 @@ public final class VirtualRadio {
         strengths[Pair(left, right)] = min(max(dBm, -127), 20)
     }
 
-    /// True when two controllers hear each other.
+    /// Returns true if two controllers are in each other's range.
     func isInRange(_ left: VirtualController, _ right: VirtualController) -> Bool {
         left !== right && !separated.contains(Pair(left, right))
     }
 
-    /// The strength of a received packet, in dBm: -127 … 20.
+    /// Returns the signal strength of a received packet, in dBm: -127 … 20.
     func signalStrength(_ left: VirtualController, _ right: VirtualController) -> Int8 {
         let strength = Int(strengths[Pair(left, right)] ?? Self.standardStrength) + Int(random(in: Self.fading))
         return Int8(clamping: min(max(strength, -127), 20))
@@ -154,7 +155,7 @@ public final class VirtualRadio {
         links.removeAll { $0.isDead }
     }
 
-    // MARK: Chance
+    // MARK: Random numbers
 
     func random<Value: FixedWidthInteger>(in range: ClosedRange<Value>) -> Value {
         Value.random(in: range, using: &generator)
@@ -162,18 +163,18 @@ public final class VirtualRadio {
 }
 
 extension Duration {
-    /// The earlier of two times, of which nil stands for never.
+    /// Returns the earlier of two times; nil means never.
     static func earliest(_ left: Duration?, _ right: Duration?) -> Duration? {
         guard let left, let right else { return left ?? right }
         return left < right ? left : right
     }
 }
 
-/// The random numbers of a radio: the same for the same seed (SplitMix64).
+/// Deterministic random number generator of a radio (SplitMix64).
 struct RadioGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// A generator whose numbers follow from `seed`.
+    /// Creates a generator whose numbers are determined by `seed`.
     init(seed: UInt64) {
         state = seed
     }

@@ -5,9 +5,9 @@ package import BluetoothPackets
 package import LinuxIO
 package import VirtualRadio
 
-/// A radio in memory that runs by the loop's clock, with a transport to each of its controllers.
+/// Simulated radio that runs on the loop's clock, with a transport to each of its controllers.
 package final class MemoryRadio {
-    /// The air itself, to bring its controllers out of each other's range.
+    /// Underlying radio, for example to move controllers out of each other's range.
     package let radio: VirtualRadio
 
     private let loop: EventLoop
@@ -17,7 +17,7 @@ package final class MemoryRadio {
     private var isScheduled = false
     private var transports: [MemoryTransport] = []
 
-    /// An empty radio whose time passes `speed` times as fast as the loop's, 1 … 1,000.
+    /// Creates a radio without controllers, whose time runs `speed` times as fast as the loop's, 1 … 1,000.
     package init(on loop: EventLoop, speed: Int = 1) {
         self.loop = loop
         self.speed = min(max(speed, 1), 1000)
@@ -53,9 +53,9 @@ package final class MemoryRadio {
     }
 }
 
-/// The transport to a controller in memory; to be used on the loop's thread.
+/// Transport to a simulated controller, for use on the loop's thread only.
 package final class MemoryTransport: PacketTransport {
-    /// The controller, for its faults.
+    /// Controller at the other end, for example to inject faults.
     package let controller: VirtualController
 
     private weak var radio: MemoryRadio?
@@ -79,7 +79,7 @@ package final class MemoryTransport: PacketTransport {
         onClosed = nil
     }
 
-    /// Hands over the waiting packets, both ways.
+    /// Delivers the waiting packets in both directions.
     func deliver() {
         guard let radio else { return }
         let packets = toController

@@ -4,19 +4,19 @@ public import BluetoothLE
 public import BluetoothPackets
 import LinuxIO
 
-/// A radio in memory for an application's tests: its adapters hear each other, without a controller, a kernel's socket or a
-/// privilege.
+/// Simulated radio for tests of applications: its adapters receive each other, without hardware, kernel sockets or
+/// privileges.
 public final class SimulatedRadio: Sendable {
     private let thread: LoopThread
     private let radio: LoopBound<MemoryRadio>
 
-    /// A radio on which nobody is yet; throws `unavailable` if its thread cannot be made.
+    /// Creates a radio without adapters; throws `unavailable` if its thread cannot be created.
     public init() throws(BluetoothError) {
         thread = try BluetoothAdapter.makeThread()
         radio = LoopBound(to: thread.executor) { loop in MemoryRadio(on: loop) }
     }
 
-    /// An open adapter of this radio with a public address, which no other one of it may have.
+    /// Opens an adapter of this radio with a public address, which must be unique on the radio.
     public func adapter(_ address: BluetoothAddress) async throws(BluetoothError) -> BluetoothAdapter {
         let radio = radio
         let adapter = BluetoothAdapter(on: thread) { (loop, completion) throws(AdapterError) in

@@ -4,9 +4,9 @@ package import LinuxIO
 package import SystemPackage
 import Texts
 
-/// The managed regions as they were fetched last, and what the last fetch changed (SW-10).
+/// Managed regions as last fetched, with the changes of the last fetch (SW-10).
 package struct KeptRegions: Equatable, Sendable {
-    /// What a fetch found beside what was kept.
+    /// Difference between the fetched regions and those kept before.
     package enum Difference: String, Hashable, Sendable {
         case none = "no-difference"
         case new = "has-new"
@@ -14,13 +14,13 @@ package struct KeptRegions: Equatable, Sendable {
         case newAndAbandoned = "has-new-and-abandoned"
     }
 
-    /// The regions that the server manages now.
+    /// Regions that the server manages now.
     package private(set) var current: [ManagedRegion] = []
-    /// Those of them that the last fetch added.
+    /// Regions that the last fetch added.
     package private(set) var new: [ManagedRegion] = []
-    /// Those that the last fetch removed.
+    /// Regions that the last fetch removed.
     package private(set) var abandoned: [ManagedRegion] = []
-    /// When regions were fetched last, in seconds since 1970-01-01 00:00:00 UTC, for each scope that was asked for.
+    /// Times of the last fetches, in seconds since 1970-01-01 00:00:00 UTC, by requested scope.
     package private(set) var fetched: [RegionScope: Int] = [:]
 
     package init() {}
@@ -34,9 +34,10 @@ package struct KeptRegions: Equatable, Sendable {
         }
     }
 
-    /// From when on this scope may be fetched again, in seconds since 1970-01-01 00:00:00 UTC; nil where it may be now.
+    /// Returns the time from which this scope may be fetched again, in seconds since 1970-01-01 00:00:00 UTC; nil if
+    /// now.
     ///
-    /// A fetch counts for all scopes that it covers; one in the future, by a wrong clock, counts for none.
+    /// A fetch counts for all scopes that it covers. A fetch in the future, caused by a wrong clock, is ignored.
     package func nextFetch(of scope: RegionScope, interval hours: Int, at now: Int) -> Int? {
         let last = fetched.filter { $0.key.covers(scope) && $0.value <= now }.values.max()
         guard let last else { return nil }
@@ -44,7 +45,7 @@ package struct KeptRegions: Equatable, Sendable {
         return next > now ? next : nil
     }
 
-    /// Sorts what was fetched into what was there, and what is new; what was there of the scope and is no more is abandoned.
+    /// Replaces the regions of a scope by the fetched ones, and updates the lists of new and abandoned regions.
     package mutating func take(_ regions: [ManagedRegion], of scope: RegionScope, at now: Int) {
         let known = Set(current.map(\.region))
         let found = Set(regions.map(\.region))
@@ -55,7 +56,7 @@ package struct KeptRegions: Equatable, Sendable {
         fetched[scope] = max(0, now)
     }
 
-    /// The file's text: JSON with a line feed.
+    /// Contents of the file: JSON with a final line feed.
     package var text: String {
         var object = JSONObject()
         object.add("version", 1)
@@ -87,7 +88,7 @@ package struct KeptRegions: Equatable, Sendable {
         abandoned = try Self.list(object["abandoned"])
     }
 
-    /// As many as all scopes together can have.
+    /// Parses a list of at most as many regions as all scopes can have together.
     private static func list(_ member: AnswerMember) throws(ServerAnswerFault) -> [ManagedRegion] {
         var regions: [ManagedRegion] = []
         for element in try member.elements(most: 8 * ManagedRegion.most) { regions.append(try ManagedRegion(element)) }
@@ -95,18 +96,18 @@ package struct KeptRegions: Equatable, Sendable {
     }
 }
 
-/// A file in which something of the server's side outlives the program.
+/// File that stores data of the beacon server between runs of the program.
 package typealias ServerFile = KeptFile<ServerAnswerFault>
 
 extension ServerFile {
-    /// The longest file, in bytes.
+    /// Maximum size of the file, in bytes.
     static var limit: Int { 32 << 20 }
 
     func withLock<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         try withLock(refused: { $0 }, body)
     }
 
-    /// Removes the file while no other process changes it.
+    /// Removes the file while holding its lock.
     func removeUnderLock() throws(Failure) {
         guard FileSystem.exists(path.string) else { return }
         try withLock { () throws(Failure) in try remove() }
@@ -118,14 +119,15 @@ package struct RegionStore: Sendable {
 
     package init(_ path: FilePath) { file = ServerFile(path, limit: ServerFile.limit) }
 
-    /// The regions; without a file there are none.
+    /// Reads the regions; returns none if there is no file.
     package func read() throws(ServerFile.Failure) -> KeptRegions {
         try file.read { bytes throws(ServerAnswerFault) in try KeptRegions(parsing: bytes) } ?? KeptRegions()
     }
 
     package func remove() throws(ServerFile.Failure) { try file.removeUnderLock() }
 
-    /// Changes what is kept while no other process does: on the disk when this returns, and as it was when it throws.
+    /// Changes the stored regions while holding the file's lock; they are on disk on return, and unchanged if this
+    /// throws.
     package func update(_ body: (inout KeptRegions) -> Void) throws(ServerFile.Failure) -> KeptRegions {
         try file.withLock { () throws(ServerFile.Failure) in
             var regions = try read()

@@ -2,35 +2,35 @@
 
 package import Texts
 
-/// The tracks that have to be sent, with what became of those before them (SW-7): pure.
+/// Queue of the tracks to be sent, with the counts of earlier ones (SW-7): a pure value.
 ///
-/// A record is sent once, and three times again at most; then it is given up. What is counted is never less than what
-/// happened: an attempt is counted before it is made.
+/// A record is given up after a first attempt and three retries. An attempt is counted before it is made, so that the
+/// count is never too low.
 package struct TrackQueue: Equatable, Sendable {
     package struct Entry: Hashable, Sendable {
         package var record: TrackRecord
         package var attempts = 0
     }
 
-    /// The most records; one more drops the oldest.
+    /// Maximum number of records; adding another one drops the oldest.
     package static let capacity = 1000
-    /// What has to pass before each of the further attempts.
+    /// Pause before each of the retries.
     package static let pauses = [Duration.seconds(2), .seconds(4), .seconds(8)]
     package static let mostAttempts = 1 + pauses.count
 
-    /// What waits, the oldest first.
+    /// Records that wait to be sent, the oldest first.
     package private(set) var entries: [Entry] = []
     package private(set) var sent = 0
-    /// How many were dropped because there was no room.
+    /// Number of records dropped because the queue was full.
     package private(set) var dropped = 0
-    /// How many were given up after their last attempt.
+    /// Number of records given up after their last attempt.
     package private(set) var givenUp = 0
-    /// The record that was sent last; nil for none.
+    /// Record that was sent last; nil if none was.
     package private(set) var last: TrackRecord?
 
     package init() {}
 
-    /// Adds a record; where there is no room the oldest is dropped, and counted.
+    /// Adds a record; if the queue is full, drops and counts the oldest one.
     package mutating func add(_ record: TrackRecord) {
         if entries.count >= Self.capacity {
             dropped += entries.count - Self.capacity + 1
@@ -39,7 +39,7 @@ package struct TrackQueue: Equatable, Sendable {
         entries.append(Entry(record: record))
     }
 
-    /// Counts an attempt for a record, which is about to be made; false where it is there no more.
+    /// Counts an attempt that is about to be made; returns false if the record was removed, or has no attempts left.
     package mutating func begin(_ record: TrackRecord) -> Bool {
         guard let index = index(of: record), entries[index].attempts < Self.mostAttempts else { return false }
         entries[index].attempts += 1
@@ -52,7 +52,8 @@ package struct TrackQueue: Equatable, Sendable {
         if let index = index(of: record) { entries.remove(at: index) }
     }
 
-    /// An attempt for a record has failed: what has to pass before the next one, nil where it is given up.
+    /// Handles a failed attempt; returns the pause before the next one, or nil if the record is given up or was
+    /// removed.
     package mutating func fail(_ record: TrackRecord) -> Duration? {
         guard let index = index(of: record) else { return nil }
         let attempts = entries[index].attempts
@@ -64,7 +65,7 @@ package struct TrackQueue: Equatable, Sendable {
         return Self.pauses[max(0, attempts - 1)]
     }
 
-    /// Gives up those whose last attempt was begun by a process that did not live to see its end.
+    /// Gives up records whose last attempt was begun by a process that ended before the result.
     package mutating func giveUpExhausted() {
         let count = entries.count
         entries.removeAll { $0.attempts >= Self.mostAttempts }
@@ -75,7 +76,7 @@ package struct TrackQueue: Equatable, Sendable {
         entries.firstIndex { $0.record.number == record.number }
     }
 
-    /// The file's text: JSON with a line feed.
+    /// Contents of the file: JSON with a final line feed.
     package var text: String {
         var object = counts
         object.add("version", 1)

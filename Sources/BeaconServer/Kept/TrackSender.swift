@@ -3,21 +3,21 @@
 package import LinuxIO
 package import SystemPackage
 
-/// Which record is sent next, and when: pure, the time is an argument.
+/// Order and times of sending the records of a queue: pure, with the time as an argument.
 package struct TrackSender: Sendable {
     package enum Step: Equatable, Sendable {
         case send(TrackRecord)
-        /// Nothing is done for so long.
+        /// Wait for this time.
         case wait(Duration)
         case done
     }
 
-    /// When a record that has failed is sent again, by its number.
+    /// Times of the retries, by record number.
     private var due: [UInt64: Duration] = [:]
 
     package init() {}
 
-    /// What is to be done now: the oldest record that is due, or waiting for the one that is due first.
+    /// Returns the next step: send the oldest record that is due, wait for the first one to be due, or done.
     package func step(_ queue: TrackQueue, at now: Duration) -> Step {
         var first: Duration?
         for entry in queue.entries {
@@ -27,7 +27,7 @@ package struct TrackSender: Sendable {
         return first.map { .wait($0 - now) } ?? .done
     }
 
-    /// A record has failed, and is sent again after a pause.
+    /// Schedules the retry of a failed record after a pause.
     package mutating func postpone(_ record: TrackRecord, by pause: Duration, at now: Duration) {
         due[record.number] = now + pause
     }
@@ -38,7 +38,7 @@ package struct TrackRun {
         package var sent = 0
         package var givenUp = 0
         package var waiting = 0
-        /// Why a record was given up, the last one; nil where none was.
+        /// Error of the last record that was given up; nil if none was.
         package var fault: ServerFault?
 
         package init(sent: Int = 0, givenUp: Int = 0, waiting: Int = 0, fault: ServerFault? = nil) {
@@ -51,7 +51,7 @@ package struct TrackRun {
     private let now: () -> Duration
     private let wait: (Duration) throws -> Void
 
-    /// A run over a file, with what sends a record, the clock, and what waits by it.
+    /// Creates a run over a file, with functions that send a record, read the clock, and wait.
     package init(
         _ store: TrackStore,
         send: @escaping (TrackRecord) throws(ServerFault) -> Void,
@@ -61,7 +61,7 @@ package struct TrackRun {
         (self.store, self.send, self.now, self.wait) = (store, send, now, wait)
     }
 
-    /// Sends until nothing waits, or until a record is given up because no server answers.
+    /// Sends records until none waits, or until one is given up because its request failed.
     package func run() throws -> Report {
         try store.asSender {
             var report = Report()
@@ -82,13 +82,13 @@ package struct TrackRun {
         }
     }
 
-    /// Sends a record once; false where nothing more is to be sent.
+    /// Sends a record once; returns false if the run has to stop.
     private func attempt(_ record: TrackRecord, _ sender: inout TrackSender, _ report: inout Report) throws -> Bool {
         let isBegun = try store.update { queue in
             queue.giveUpExhausted()
             return queue.begin(record)
         }
-        // Meanwhile it was dropped.
+        // The record was dropped in the meantime.
         guard isBegun else { return true }
         do throws(ServerFault) {
             try send(record)
@@ -108,24 +108,24 @@ package struct TrackRun {
     }
 }
 
-/// The file of the tracks that have to be sent: the one that tracks adds to it, the one that sends takes from it.
+/// File of the tracks to be sent: the tracking process adds to it, the sending process removes from it.
 ///
-/// Where somebody was is nobody else's business: the file is its owner's alone.
+/// Only its owner may access the file: tracks reveal the user's location.
 package struct TrackStore: Sendable {
     private let file: ServerFile
 
-    /// The tracks kept in a file, which need not be there.
+    /// Creates a store for a file, which need not exist.
     package init(_ path: FilePath) { file = ServerFile(path, limit: ServerFile.limit, mode: 0o600) }
 
-    /// The queue; without a file there is nothing in it.
+    /// Reads the queue; returns an empty one if there is no file.
     package func read() throws(ServerFile.Failure) -> TrackQueue {
         try file.read { bytes throws(ServerAnswerFault) in try TrackQueue(parsing: bytes) } ?? TrackQueue()
     }
 
-    /// Removes the tracks, sent or not.
+    /// Removes the file, including unsent tracks.
     package func remove() throws(ServerFile.Failure) { try file.removeUnderLock() }
 
-    /// Changes the queue while no other process does; it is on the disk when this returns, and as it was when it throws.
+    /// Changes the queue while holding the file's lock; it is on disk on return, and unchanged if this throws.
     package func update<Result>(_ body: (inout TrackQueue) -> Result) throws(ServerFile.Failure) -> Result {
         try file.withLock { () throws(ServerFile.Failure) in
             var queue = try read()
@@ -136,6 +136,6 @@ package struct TrackStore: Sendable {
         }
     }
 
-    /// Runs `body` while holding the sender's lock.
+    /// Runs `body` while holding the sender lock.
     package func asSender<Result>(_ body: () throws -> Result) throws -> Result { try file.asOnlyUser(body) }
 }

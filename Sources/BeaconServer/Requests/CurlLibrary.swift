@@ -4,13 +4,13 @@ import CCurl
 import Glibc
 package import LinuxIO
 
-/// The functions of libcurl that are used here, found by name in the library loaded at run time (D-31).
+/// Functions of libcurl, resolved by name in the library loaded at run time (D-31).
 ///
-/// Their types stand in `<curl/curl.h>`, which is not needed to build; the library's interface has not changed since its
-/// file is called `libcurl.so.4` (2006), and the loader refuses another one by that name.
+/// Their types are those of `<curl/curl.h>`, which is not needed for the build: the library's ABI has not changed since
+/// the file name became `libcurl.so.4` (2006), and a library with another ABI has another file name.
 @safe
 package struct CurlLibrary {
-    /// The file that the loader looks for.
+    /// File name of the library, as passed to the loader.
     package static let fileName = "libcurl.so.4"
     package static let packageName = "libcurl4"
 
@@ -32,11 +32,11 @@ package struct CurlLibrary {
     private let set: UnsafeMutableRawPointer
     private let get: UnsafeMutableRawPointer
 
-    /// Loads the library and finds its functions: `dlopen`, `dlsym` and `curl_global_init` in C.
+    /// Loads the library, and resolves its functions: `dlopen`, `dlsym` and `curl_global_init` in C.
     package init(fileName: String = Self.fileName) throws(LoadedLibrary.Failure) {
         let loaded = try LoadedLibrary(fileName)
         self.loaded = loaded
-        // Sound: types are the header's, enumerations of C are passed as int, and the library is never unloaded.
+        // Sound: the types match the header, C enumerations are passed as int, and the library is never unloaded.
         unsafe new = unsafeBitCast(try loaded.function("curl_easy_init"), to: New.self)
         unsafe release = unsafeBitCast(try loaded.function("curl_easy_cleanup"), to: Release.self)
         unsafe performRequest = unsafeBitCast(try loaded.function("curl_easy_perform"), to: Perform.self)
@@ -46,32 +46,32 @@ package struct CurlLibrary {
         unsafe set = try loaded.function("curl_easy_setopt")
         unsafe get = try loaded.function("curl_easy_getinfo")
         let begin = unsafe unsafeBitCast(try loaded.function("curl_global_init"), to: GlobalInit.self)
-        // Its default: with TLS.
+        // CURL_GLOBAL_DEFAULT, which includes TLS.
         let status = begin(3)
         guard status == 0 else { throw LoadedLibrary.Failure(text(of: CurlResult(status))) }
     }
 
-    /// The number of an option, 0 if unknown; nil before 7.73, which lacks `curl_easy_option_by_name`.
+    /// Returns the number of an option, 0 if unknown; nil before 7.73, which introduced `curl_easy_option_by_name`.
     package func number(ofOption name: String) -> Int32? {
         guard let find = unsafe try? loaded.function("curl_easy_option_by_name") else { return nil }
         // Sound: the function has that type, and the name lives for the call.
         return unsafe blewedge_curl_option(find, name)
     }
 
-    /// The library's text for a result.
+    /// Returns the library's text for a result code.
     func text(of result: CurlResult) -> String {
         // Sound: the texts are constants of the library.
         unsafe describe(result.rawValue).map { unsafe String(cString: $0) } ?? "\(result.rawValue)"
     }
 
-    /// A request in the library's hands.
+    /// Request of the library: an easy handle.
     @safe
     struct Easy: ~Copyable {
         private let library: CurlLibrary
         private let handle: UnsafeMutableRawPointer
         private var lines: UnsafeMutableRawPointer?
 
-        /// Nil where there is no memory; the corresponding C function is `curl_easy_init`.
+        /// Creates a request; fails if out of memory: `curl_easy_init` in C.
         init?(_ library: CurlLibrary) {
             guard let handle = unsafe library.new() else { return nil }
             self.library = library
@@ -80,19 +80,19 @@ package struct CurlLibrary {
         }
 
         deinit {
-            // Sound: both are ours alone; the request is let go of before the lines that it refers to.
+            // Sound: we own both; the request is freed before the lines that it refers to.
             unsafe library.release(handle)
             if let lines = unsafe lines { unsafe library.releaseLines(lines) }
         }
 
         func set(_ option: CurlOption, _ value: Int) -> CurlResult {
-            // Sound: the option takes a long.
+            // Sound: the option is a long.
             CurlResult(unsafe blewedge_curl_set_long(library.set, handle, option.rawValue, value))
         }
 
-        /// Sets an option that is a text, of which the library keeps a copy; nil takes it back.
+        /// Sets a string option, which the library copies; nil resets the option.
         func set(_ option: CurlOption, _ text: String?) -> CurlResult {
-            // Sound: the option takes a text that ends with a zero, or none.
+            // Sound: the option is a null-terminated string, or NULL.
             guard let text else {
                 return CurlResult(unsafe blewedge_curl_set_pointer(library.set, handle, option.rawValue, nil))
             }
@@ -101,7 +101,7 @@ package struct CurlLibrary {
             )
         }
 
-        /// Sets what is sent; the library keeps a copy.
+        /// Sets the request body, which the library copies.
         func set(body: [UInt8]) -> CurlResult {
             let result = set(.bodyLength, body.count)
             guard result == .done else { return result }
@@ -118,7 +118,7 @@ package struct CurlLibrary {
             )
         }
 
-        /// Adds a line to the head of the request.
+        /// Adds a header line to the request.
         mutating func add(line: String) -> CurlResult {
             // Sound: the library copies the text; the list lives as long as the request.
             guard let longer = unsafe library.appendLine(lines, line) else { return .noMemory }
@@ -126,7 +126,7 @@ package struct CurlLibrary {
             return CurlResult(unsafe blewedge_curl_set_pointer(library.set, handle, CurlOption.lines.rawValue, longer))
         }
 
-        /// Does the request on this thread and passes the answer to the sink: `curl_easy_perform` in C.
+        /// Performs the request on this thread, and passes the response body to the sink: `curl_easy_perform` in C.
         func perform(into sink: CurlSink) -> CurlResult {
             // Sound: the sink outlives the call, which is on this thread, and each part comes with its length.
             let take: blewedge_curl_sink = { bytes, size, count, context in
@@ -149,7 +149,7 @@ package struct CurlLibrary {
             }
         }
 
-        /// The status of the answer, 0 for none: `curl_easy_getinfo` (CURLINFO_RESPONSE_CODE) in C.
+        /// HTTP status of the response, 0 if there is none: `curl_easy_getinfo` (CURLINFO_RESPONSE_CODE) in C.
         var status: Int {
             var status = 0
             // Sound: the library writes one long.
@@ -159,8 +159,8 @@ package struct CurlLibrary {
     }
 }
 
-/// The options of a request that are set, by their numbers in libcurl's interface, which never change: below 10,000 a
-/// number, from there on a pointer, from 20,000 on a function.
+/// Options of a request, with their numbers in libcurl's stable ABI: numeric options below 10,000, pointers from
+/// 10,000, and functions from 20,000.
 package enum CurlOption: Int32, CaseIterable, Sendable {
     case address = 10002
     case proxy = 10004
@@ -183,7 +183,7 @@ package enum CurlOption: Int32, CaseIterable, Sendable {
     case protocols = 181
     case protocolNames = 10318
 
-    /// The name in libcurl's interface, without `CURLOPT_`.
+    /// Name of the option in libcurl, without `CURLOPT_`.
     package var name: String {
         switch self {
         case .address: "URL"
@@ -220,36 +220,36 @@ struct CurlResult: Equatable, Sendable {
     static let noMemory = CurlResult(27)
     /// CURLE_UNKNOWN_OPTION: the library is older than the option.
     static let unknownOption = CurlResult(48)
-    /// CURLE_SSL_CACERT_BADFILE: the file of authorities cannot be read.
+    /// CURLE_SSL_CACERT_BADFILE: the CA file cannot be read.
     static let badAuthorityFile = CurlResult(77)
     static let timedOut = CurlResult(28)
 
-    /// True where no connection came about: the name or the proxy's is unknown, or nobody is there (CURLE_COULDNT_RESOLVE_PROXY,
-    /// CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT).
+    /// True if no connection could be made: the name of the server or of the proxy cannot be resolved, or the
+    /// connection attempt failed (CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT).
     var isUnreachable: Bool { (5...7).contains(rawValue) }
 
-    /// True where the server's certificate is not that of its name, or no authority vouches for it
+    /// True if the server's certificate does not match its name, or is not signed by a trusted authority
     /// (CURLE_PEER_FAILED_VERIFICATION, before libcurl 7.62 two numbers; CURLE_SSL_ISSUER_ERROR).
     var isRefusedCertificate: Bool { [51, 60, 83].contains(rawValue) }
 }
 
-/// A response body received so far, up to a limit.
+/// Response body received so far, up to a limit.
 final class CurlSink {
     private(set) var bytes: [UInt8] = []
-    /// True once more came than is taken.
+    /// True if the body exceeded the limit.
     private(set) var isOverfull = false
     private let limit: Int
 
-    /// Takes `limit` bytes at most.
+    /// Creates a sink for at most `limit` bytes.
     init(limit: Int) { self.limit = limit }
 
-    /// Takes a part; false where it is too much, and nothing of it is kept.
+    /// Appends a part; if the body would exceed the limit, keeps nothing of it and returns false.
     func take(_ part: UnsafeRawBufferPointer) -> Bool {
         guard part.count <= limit - bytes.count else {
             isOverfull = true
             return false
         }
-        // Sound: the part lives for the call, and is copied.
+        // Sound: the part is valid during the call, and is copied.
         unsafe bytes.append(contentsOf: part)
         return true
     }

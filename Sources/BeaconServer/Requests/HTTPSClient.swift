@@ -4,48 +4,49 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// What asks a server over HTTPS: one request at a time, on the thread of the caller.
+/// HTTPS client of a beacon server: one request at a time, on the caller's thread.
 ///
-/// The certificate is always checked, no redirect followed, no other protocol spoken, and answers are bounded.
+/// The client always verifies the certificate, follows no redirects, uses no other protocol, and limits the length of
+/// responses.
 package struct HTTPSClient {
     package enum Failure: Error, Equatable, Sendable {
-        /// libcurl cannot be loaded, and what the loader says.
+        /// libcurl cannot be loaded; the error text of the loader.
         case noLibrary(String)
-        /// The library refuses an option, such as TLS: which, and why.
+        /// The library rejects an option, such as the TLS version; the option and the error text.
         case unfit(CurlOption, String)
-        /// The name is unknown, or nobody is there.
+        /// The name cannot be resolved, or the connection attempt failed.
         case unreachable(String)
         case timedOut
-        /// The certificate is not the server's, or no authority vouches for it.
+        /// The certificate does not match the server's name, or is not signed by a trusted authority.
         case certificate(String)
-        /// The file of authorities cannot be used.
+        /// The CA file cannot be used.
         case authorityFile(String)
-        /// The answer is longer than so many bytes.
+        /// The response exceeds this number of bytes.
         case tooLong(Int)
-        /// The connection broke, or what was said is no HTTP.
+        /// The connection broke, or the response is not HTTP.
         case broken(String)
     }
 
     package struct Answer: Equatable, Sendable {
         package var status: Int
-        /// The bytes after the head.
+        /// Response body.
         package var body: [UInt8]
 
         package init(status: Int, body: [UInt8]) { (self.status, self.body) = (status, body) }
     }
 
-    /// The longest answer that is taken, in bytes.
+    /// Maximum length of a response, in bytes.
     package static let longestAnswer = 1 << 20
 
     private static let httpsBit = 1 << 1
-    /// CURL_SSLVERSION_TLSv1_2, which is the oldest that is spoken.
+    /// CURL_SSLVERSION_TLSv1_2, the oldest version accepted.
     private static let oldestTLS = 6
 
     private let library: CurlLibrary
     private let settings: ServerSettings
     private let token: AccessToken
 
-    /// A client with the library that is loaded now.
+    /// Creates a client, and loads the library.
     package init(
         _ settings: ServerSettings,
         token: AccessToken,
@@ -60,7 +61,7 @@ package struct HTTPSClient {
         self.token = token
     }
 
-    /// Posts JSON to the address below the server's, and returns what is answered, whatever its status is.
+    /// Posts JSON to `name` below the server's address, and returns the response, whatever its status.
     package func post(_ body: [UInt8], to name: String) throws(Failure) -> Answer {
         guard var easy = CurlLibrary.Easy(library) else { throw .broken(library.text(of: .noMemory)) }
         try restrict(easy)
@@ -68,7 +69,7 @@ package struct HTTPSClient {
         try check(.post, easy.set(.post, 1))
         try check(.copiedBody, easy.set(body: body))
         try check(.userAgent, easy.set(.userAgent, "blewedge"))
-        // Without `Expect` the library waits for no permission to send what is longer.
+        // An empty `Expect` header avoids the wait for `100 Continue` before a long body is sent.
         for line in ["Content-Type: application/json", "Accept: application/json", "Expect:", token.line] {
             try check(.lines, easy.add(line: line))
         }
@@ -79,7 +80,7 @@ package struct HTTPSClient {
         return Answer(status: easy.status, body: sink.bytes)
     }
 
-    /// Sets what keeps a request to HTTPS with the server that is meant, and within its time.
+    /// Restricts a request to verified HTTPS with the configured server, and sets its time-outs.
     private func restrict(_ easy: borrowing CurlLibrary.Easy) throws(Failure) {
         try check(.noSignals, easy.set(.noSignals, 1))
         let named = easy.set(.protocolNames, "https")
@@ -93,13 +94,13 @@ package struct HTTPSClient {
         try check(.verifyPeer, easy.set(.verifyPeer, 1))
         try check(.verifyHost, easy.set(.verifyHost, 2))
         try check(.sslVersion, easy.set(.sslVersion, Self.oldestTLS))
-        // An empty one is none, and the environment is not asked.
+        // An empty proxy means none, even if the environment names one.
         try check(.proxy, easy.set(.proxy, settings.proxy ?? ""))
         try check(.connectTimeout, easy.set(.connectTimeout, Self.milliseconds(settings.connectTimeout)))
         try check(.timeout, easy.set(.timeout, Self.milliseconds(settings.timeout)))
         if let file = settings.authorityFile {
             try check(.authorityFile, easy.set(.authorityFile, file.string))
-            // Else the system's folder of authorities would be believed too.
+            // Otherwise, the system's CA directory would be trusted as well.
             try check(.authorityFolder, easy.set(.authorityFolder, nil))
         }
     }
@@ -119,6 +120,6 @@ package struct HTTPSClient {
         }
     }
 
-    /// At least one: 0 would be for ever.
+    /// Returns a time-out in milliseconds, at least 1, because 0 selects libcurl's default.
     private static func milliseconds(_ time: Duration) -> Int { max(1, Int(Int32(clamping: time.inMilliseconds))) }
 }

@@ -3,12 +3,12 @@
 import LinuxIO
 package import SystemPackage
 
-/// A server of beacons, as it is configured (D-27).
+/// Client of the configured beacon server (D-27).
 package struct ServerClient {
     private let settings: ServerSettings
     private let client: HTTPSClient
 
-    /// A server; its token is read, and libcurl loaded, now.
+    /// Creates a client: reads the access token, and loads libcurl.
     package init(
         _ settings: ServerSettings,
         user: UInt32 = ProcessFacts.user,
@@ -28,9 +28,9 @@ package struct ServerClient {
         }
     }
 
-    /// Fetches the regions of a scope (SW-10); `KeptRegions.take` sorts them into those that are kept.
+    /// Fetches the regions of a scope (SW-10); `KeptRegions.take` merges them into the stored regions.
     ///
-    /// Throws `tooSoon`, without asking, before the interval is over at `now`, in seconds since 1970 UTC.
+    /// Throws `tooSoon`, without a request, if the update interval is not over at `now`, in seconds since 1970 UTC.
     package func fetch(
         _ scope: RegionScope,
         after kept: KeptRegions,
@@ -42,18 +42,19 @@ package struct ServerClient {
         return try ServerAnswer.regions(ask(.regions(scope)), for: scope)
     }
 
-    /// Sends a track, once (SW-7).
+    /// Sends a track without retries (SW-7).
     package func send(_ record: TrackRecord) throws(ServerFault) {
         try ServerAnswer.acceptance(ask(.track(record)))
     }
 
-    /// Has an event logged at `now`, in seconds since 1970 UTC (SW-11); throws at once outside test mode.
+    /// Adds an event to the server's test log at `now`, in seconds since 1970 UTC (SW-11); throws, without a request,
+    /// outside test mode.
     package func log(_ event: ServerRequest.Event, of region: ServerRegion, at now: Int) throws(ServerFault) {
         guard settings.isTestMode else { throw .notInTestMode }
         try ServerAnswer.acceptance(ask(.testLog(region, event, seconds: now)))
     }
 
-    /// Checks a one-time beacon (SW-14); error 2005 where the server is silent or unreachable.
+    /// Validates a one-time beacon (SW-14); throws error 2005 if the server times out or is unreachable.
     package func validate(_ beacon: OnetimeBeacon) throws(ServerFault) -> Bool {
         let answer: HTTPSClient.Answer
         do throws(ServerFault) {
@@ -75,20 +76,20 @@ package struct ServerClient {
     }
 }
 
-/// The configured beacon server (D-27); without one no request is sent.
+/// Settings of the beacon server (D-27); without a server, no request is sent.
 package struct ServerSettings: Equatable, Sendable {
     package var address: ServerAddress
-    /// The file of the access token, which belongs to the caller alone.
+    /// File of the access token, accessible to its owner only.
     package var tokenFile: FilePath
-    /// The certificates of the authorities that are believed instead of the system's; nil for the system's.
+    /// File of CA certificates that are trusted instead of the system's; nil for the system's.
     package var authorityFile: FilePath?
-    /// The proxy, as libcurl takes it; nil for none, whatever the environment says.
+    /// Proxy in libcurl's syntax; nil for none, even if the environment names one.
     package var proxy: String?
-    /// The longest that connecting may take, TLS included.
+    /// Time-out for the connection, including the TLS handshake.
     package var connectTimeout = Duration.seconds(15)
-    /// The longest that a request may take as a whole.
+    /// Time-out for the request as a whole.
     package var timeout = Duration.seconds(15)
-    /// The hours that have to pass after regions were fetched before they are fetched again.
+    /// Minimum interval between two fetches of regions, in hours.
     package var updateInterval = 12
     /// True if the test log is enabled (`test-mode`).
     package var isTestMode = false
@@ -99,23 +100,23 @@ package struct ServerSettings: Equatable, Sendable {
     }
 }
 
-/// The address below which a server answers: `https://HOST[:PORT][/PATH]`.
+/// Base address of a server: `https://HOST[:PORT][/PATH]`.
 package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
-    /// Why a text is no address of a server.
+    /// Error in the text of a server's address.
     package enum Fault: Error, Equatable, Sendable {
-        /// It does not begin with `https://`.
+        /// The address does not begin with `https://`.
         case notHTTPS
         case host
         case port
-        /// It names a user, or has a password: both would be seen by whoever reads it.
+        /// The address contains a user name or a password, which would be visible to everybody who reads it.
         case user
-        /// It has a question mark, a `#`, a blank, or what is not ASCII.
+        /// The address contains a question mark, a `#`, a blank, or another forbidden or non-ASCII character.
         case sign
     }
 
     private static let scheme = "https://"
 
-    /// The address without a slash at its end.
+    /// Address without a trailing slash.
     package let description: String
 
     package init(_ text: String) throws(Fault) {
@@ -137,7 +138,7 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
 
     func callAsFunction(_ name: String) -> String { "\(description)/\(name)" }
 
-    /// The host, which is a name or an address (of version 6 in brackets), and the port.
+    /// Splits the authority into the host, which is a name or an IP address (IPv6 in brackets), and the port.
     private static func parts(of authority: Substring) -> (host: Substring, port: Substring?) {
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
         let start = end ?? authority.startIndex
@@ -159,26 +160,26 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The access token of an application (SW-1's application's code), which nothing prints.
+/// Access token of an application (the application code of SW-1), never printed.
 package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package enum Failure: Error, Equatable, Sendable {
         case unreadable(FilePath, Errno)
         case foreign(FilePath, owner: UInt32)
-        /// Others than its owner may read or write the file.
+        /// The mode of the file gives more rights than reading and writing by its owner.
         case open(FilePath, mode: UInt32)
-        /// The file is no line of 1 to 4,096 visible ASCII signs.
+        /// The file is not a single line of 1 to 4,096 visible ASCII characters.
         case garbled(FilePath)
     }
 
     private static let limit = 4096
 
-    /// The head of a request that carries it, for the library alone.
+    /// Header line with the token, to be passed to the library only.
     let line: String
 
     package init(file: FilePath, user: UInt32 = ProcessFacts.user) throws(Failure) {
         let read: (bytes: [UInt8], owner: UInt32, mode: UInt32)
         do throws(Errno) {
-            // A line feed behind it.
+            // One more byte for a final line feed.
             read = try FileSystem.contentsAndRights(of: file, limit: Self.limit + 1)
         } catch .fileTooLarge {
             throw .garbled(file)

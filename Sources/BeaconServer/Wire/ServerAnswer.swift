@@ -2,37 +2,37 @@
 
 import Texts
 
-/// The errors that have a number of the document's.
+/// Errors that have a number in the specification.
 package enum ServerError: Int, Error, Hashable, Sendable, CaseIterable {
     /// The server has no regions for the application.
     case noRegions = 1400
-    /// The interval is not over since regions were fetched: nobody was asked.
+    /// The update interval since the last fetch is not over; no request was sent.
     case tooSoon = 1500
     /// The application is not registered for one-time beacons.
     case invalidApplication = 2001
-    /// The beacon is of no region of one-time beacons.
+    /// The beacon is in no region of one-time beacons.
     case invalidRegion = 2002
-    /// The beacon is no one-time beacon in use.
+    /// The beacon is not a one-time beacon in use.
     case invalidBeacon = 2003
     case serverFailed = 2004
     /// The server cannot be reached.
     case unreachable = 2005
 }
 
-/// Why a server was not asked, or did not do what it was asked.
+/// Cause of a server request that was not sent, or that failed.
 package enum ServerFault: Error, Equatable, Sendable {
     case token(AccessToken.Failure)
     case request(HTTPSClient.Failure)
-    /// The answer has another status than 200.
+    /// The HTTP status is not 200.
     case http(Int)
     case answer(ServerAnswerFault)
-    /// The server, or what stands for it, names an error.
+    /// An error with a number, reported by the server or determined by the client.
     case refused(ServerError)
-    /// Regions were fetched recently: the next fetch is allowed then, in seconds since 1970-01-01 00:00:00 UTC.
+    /// Regions were fetched recently; the time of the next permitted fetch, in seconds since 1970-01-01 00:00:00 UTC.
     case tooSoon(until: Int)
     case notInTestMode
 
-    /// The document's number of the error; nil where it has none.
+    /// Numbered error; nil if the fault has no number.
     package var error: ServerError? {
         switch self {
         case .refused(let error): error
@@ -41,7 +41,7 @@ package enum ServerFault: Error, Equatable, Sendable {
         }
     }
 
-    /// The status of HTTP; nil where it is 200, or there was no answer.
+    /// HTTP status; nil if it is 200, or if there was no response.
     package var status: Int? {
         guard case .http(let status) = self else { return nil }
         return status
@@ -49,7 +49,7 @@ package enum ServerFault: Error, Equatable, Sendable {
 }
 
 package enum ServerAnswer {
-    /// Reads an answer to `regions`: at least one, all of which were asked for.
+    /// Parses a response to `regions`: at least one region, all within the requested scope.
     package static func regions(
         _ answer: HTTPSClient.Answer,
         for scope: RegionScope
@@ -68,7 +68,7 @@ package enum ServerAnswer {
         return regions
     }
 
-    /// Reads an answer to `track` or `test-log`: that it was taken.
+    /// Checks that a response to `track` or `test-log` confirms acceptance.
     package static func acceptance(_ answer: HTTPSClient.Answer) throws(ServerFault) {
         let object = try whole(answer, errors: [])
         do throws(ServerAnswerFault) {
@@ -78,7 +78,7 @@ package enum ServerAnswer {
         }
     }
 
-    /// Reads an answer to `validate`: whether the beacon is valid.
+    /// Parses a response to `validate`; returns true if the beacon is valid.
     package static func validity(_ answer: HTTPSClient.Answer) throws(ServerFault) -> Bool {
         let errors: Set<ServerError> = [.invalidApplication, .invalidRegion, .invalidBeacon, .serverFailed]
         let object = try whole(answer, errors: errors)
@@ -89,7 +89,8 @@ package enum ServerAnswer {
         }
     }
 
-    /// The object of an answer without an error; throws the error that it names, one of those possible here.
+    /// Returns the JSON object of a response without an error; throws the reported error, which must be one of
+    /// `errors`.
     private static func whole(
         _ answer: HTTPSClient.Answer,
         errors: Set<ServerError>
@@ -111,9 +112,9 @@ package enum ServerAnswer {
     }
 }
 
-/// A fault in an answer of the server, or in a file made from one: its place and its description.
+/// Fault in a server's response, or in a file made from one: its place and its description.
 package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The member, such as `regions[3].uuid`, or the line and column of what is no JSON.
+    /// Member, such as `regions[3].uuid`, or line and column of invalid JSON.
     package var place: String
     package var reason: String
 
@@ -125,9 +126,9 @@ package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConver
 struct AnswerMember {
     typealias Fault = ServerAnswerFault
 
-    /// The value; nil where there is none, or it is `null`.
+    /// Value; nil if the member is missing or `null`.
     let value: JSONValue?
-    /// Such as `regions[3].uuid`.
+    /// Path of the member, such as `regions[3].uuid`.
     let place: String
 
     init(_ value: JSONValue?, _ place: String) {
@@ -150,12 +151,12 @@ struct AnswerMember {
 
     var isThere: Bool { value != nil }
 
-    /// It, or nil where it is not there.
+    /// The member itself; nil if it is missing.
     var ifThere: AnswerMember? { isThere ? self : nil }
 
     func fault(_ reason: String) -> Fault { Fault(place: place, reason: isThere ? reason : "is missing") }
 
-    /// A string of 1 to `longest` signs, none of which is a control character.
+    /// Returns a string of 1 to `longest` characters without control characters.
     func string(longest: Int) throws(Fault) -> String {
         guard let text = value?.string else { throw fault("is no string") }
         guard (1...longest).contains(text.unicodeScalars.count) else {
@@ -180,7 +181,7 @@ struct AnswerMember {
         return value
     }
 
-    /// The elements of an array of at most `most`.
+    /// Returns the elements of an array, at most `most`.
     func elements(most: Int) throws(Fault) -> [AnswerMember] {
         guard let values = value?.array else { throw fault("is no array") }
         guard values.count <= most else { throw Fault(place: place, reason: "has more than \(most) elements") }

@@ -2,16 +2,16 @@
 
 package import Texts
 
-/// Which beacons a region has, as a server and the command line name it (D-22).
+/// Set of beacons that a region comprises, as a server and the command line name it (D-22).
 package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
-    /// A UUID, or with its major, or with both numbers.
+    /// A UUID alone, with a major number, or with both numbers.
     case uuid(ServerUUID, major: UInt16?, minor: UInt16?)
-    /// Eddystone: a namespace of 20 hexadecimal digits, perhaps with an instance of 12, in capitals.
+    /// An Eddystone namespace of 20 hexadecimal digits, optionally with an instance of 12, in upper case.
     case namespace(String, instance: String?)
 
     private static let eddystone = "eddystone:"
 
-    /// Reads `UUID[/MAJOR[/MINOR]]` or `eddystone:NAMESPACE[/INSTANCE]`, in letters of either case; nil for anything else.
+    /// Parses `UUID[/MAJOR[/MINOR]]` or `eddystone:NAMESPACE[/INSTANCE]`, ignoring case; fails for anything else.
     package init?(_ text: String) {
         let isEddystone = text.lowercased().hasPrefix(Self.eddystone)
         let parts = text.dropFirst(isEddystone ? Self.eddystone.count : 0)
@@ -89,11 +89,11 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A UUID of 128 bits, written as 36 characters in capitals.
+/// 128-bit UUID, written as 36 characters in upper case.
 package struct ServerUUID: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    /// Reads 36 characters, in letters of either case; nil for anything else.
+    /// Parses 36 characters, ignoring case; fails for anything else.
     package init?(_ text: String) {
         let hyphens: Set<Int> = [8, 13, 18, 23]
         guard text.utf8.count == 36,
@@ -117,7 +117,7 @@ package struct ServerUUID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A one-time beacon, whose numbers change, and which a server may know as its own (SW-14).
+/// One-time beacon, whose numbers change, and which a server can validate (SW-14).
 package struct OnetimeBeacon: Hashable, Sendable {
     package var uuid: ServerUUID
     package var major: UInt16
@@ -128,13 +128,13 @@ package struct OnetimeBeacon: Hashable, Sendable {
     }
 }
 
-/// A region that a server manages for an application (SW-10).
+/// Region that a server manages for an application (SW-10).
 package struct ManagedRegion: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case test
-        /// The application's own.
+        /// Owned by the application.
         case owned
-        /// Another party's, which the application may use.
+        /// Owned by another party; the application may use it.
         case thirdParty = "third-party"
     }
 
@@ -146,7 +146,7 @@ package struct ManagedRegion: Hashable, Sendable {
     package var region: ServerRegion
     package var kind: Kind
     package var variety: Variety
-    /// The name for people, of at most 64 signs; nil for none.
+    /// Display name of at most 64 characters; nil if there is none.
     package var name: String?
 
     package init(_ region: ServerRegion, _ kind: Kind, _ variety: Variety = .static, name: String? = nil) {
@@ -170,7 +170,7 @@ package struct ManagedRegion: Hashable, Sendable {
 
     static let most = 10_000
 
-    /// Reads a list in which no region stands twice.
+    /// Parses a list of regions; throws if a region occurs twice.
     static func list(_ member: AnswerMember) throws(ServerAnswerFault) -> [ManagedRegion] {
         var regions: [ManagedRegion] = []
         var places: [ServerRegion: String] = [:]
@@ -185,25 +185,26 @@ package struct ManagedRegion: Hashable, Sendable {
     }
 }
 
-/// A selection of managed regions: all, or those of a kind; owned ones also by the variety of their beacons.
+/// Selection of managed regions: all, or those of a kind; owned ones also by the variety of their beacons.
 package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
-    /// Whose regions; nil for all.
+    /// Kind of the regions; nil for all.
     package let kind: ManagedRegion.Kind?
-    /// Which beacons; nil for all.
+    /// Variety of the regions' beacons; nil for all.
     package let variety: ManagedRegion.Variety?
 
     package static let whole = RegionScope(kind: nil, variety: nil)
 
     package static let words = ["whole"] + ManagedRegion.Kind.allCases.map(\.rawValue)
 
-    /// Those of a kind by its word; nil for another word, or for a sort of beacons of others than the application's own.
+    /// Selects the regions of a kind by its word; fails for an unknown word, or for a variety of a kind other than
+    /// `owned`.
     package init?(_ word: String, beacons variety: ManagedRegion.Variety? = nil) {
         let kind = ManagedRegion.Kind(rawValue: word)
         guard kind != nil || word == "whole", variety == nil || kind == .owned else { return nil }
         self.init(kind: kind, variety: variety)
     }
 
-    /// Reads what `description` gives.
+    /// Parses the format of `description`.
     init?(description: String) {
         let parts = description.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= 2 else { return nil }
@@ -216,7 +217,7 @@ package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
         (self.kind, self.variety) = (kind, variety)
     }
 
-    /// The word of the kind, such as `third-party`.
+    /// Word of the kind, such as `third-party`; `whole` for all kinds.
     package var word: String { kind?.rawValue ?? "whole" }
 
     package var description: String { ([word] + [variety?.rawValue].compactMap { $0 }).joined(separator: " ") }

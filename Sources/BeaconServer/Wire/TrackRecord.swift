@@ -2,18 +2,18 @@
 
 package import Texts
 
-/// A track that is complete (D-26): what was sighted of one region's beacons.
+/// Complete track (D-26): the sightings of one region's beacons.
 package struct TrackRecord: Hashable, Sendable {
     package struct Sighting: Hashable, Sendable {
-        /// The first of the beacon's numbers; of Eddystone the first half of the instance's last four bytes.
+        /// Major number of the beacon; for Eddystone, the high half of the instance's last four bytes.
         package var major: UInt16
-        /// The second of the beacon's numbers.
+        /// Minor number of the beacon; for Eddystone, the low half of the instance's last four bytes.
         package var minor: UInt16
-        /// The key code, of at most 64 signs; nil where the beacon has none.
+        /// Key code of at most 64 characters; nil if the beacon has none.
         package var keyCode: String?
-        /// The signal's strength in dBm; nil where it is not known.
+        /// Signal strength in dBm; nil if unknown.
         package var rssi: Int8?
-        /// The time since the first sighting, in milliseconds, at most 15,000.
+        /// Time since the first sighting, in milliseconds, at most 15,000.
         package var milliseconds: Int
 
         package init(major: UInt16, minor: UInt16, keyCode: String? = nil, rssi: Int8? = nil, milliseconds: Int) {
@@ -22,20 +22,22 @@ package struct TrackRecord: Hashable, Sendable {
         }
     }
 
-    /// The longest that a track takes, in milliseconds.
+    /// Maximum duration of a track, in milliseconds.
     package static let longest = 15_000
     package static let mostSightings = 16
 
-    /// A number that no other record has, so that the server notices one that it gets again.
+    /// Unique number of the record, by which the server detects duplicates.
     package let number: UInt64
     package let region: ServerRegion
-    /// The first sighting, in seconds since 1970-01-01 00:00:00 UTC.
+    /// Time of the first sighting, in seconds since 1970-01-01 00:00:00 UTC.
     package let seconds: Int
-    /// What was sighted, in its order; 1 to 16.
+    /// Sightings in their order; 1 to 16.
     package private(set) var sightings: [Sighting]
 
-    /// A record from its parts, with a random number if none is given; nil where a bound is exceeded, or a key code has a
-    /// control character: what is kept and sent can always be read.
+    /// Creates a record, with a random number if none is given; fails if a bound is exceeded, or a key code contains a
+    /// control character.
+    ///
+    /// Every stored or sent record can therefore be parsed again.
     package init?(
         _ region: ServerRegion,
         seconds: Int,
@@ -48,7 +50,7 @@ package struct TrackRecord: Hashable, Sendable {
         }
     }
 
-    /// The number as it is sent: 16 hexadecimal digits.
+    /// Number as it is sent: 16 hexadecimal digits.
     package var identifier: String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
@@ -98,27 +100,27 @@ package struct TrackRecord: Hashable, Sendable {
     }
 }
 
-/// What a server of beacons is asked (D-27); the article `Wire` of the documentation has examples.
+/// Request to a beacon server (D-27); the article `Wire` of the documentation has examples.
 package enum ServerRequest: Hashable, Sendable {
-    /// What happened at a region (SW-11).
+    /// Event or state of a region, for the test log (SW-11).
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case enter
         case exit
-        /// It is around us.
+        /// We are inside the region.
         case inside
-        /// It is not around us.
+        /// We are outside the region.
         case outside
     }
 
     case regions(RegionScope)
-    /// A track, to be recorded (SW-7).
+    /// Track to be recorded (SW-7).
     case track(TrackRecord)
-    /// An event, to be logged in test mode, at so many seconds since 1970-01-01 00:00:00 UTC (SW-11).
+    /// Event to be logged in test mode, with its time in seconds since 1970-01-01 00:00:00 UTC (SW-11).
     case testLog(ServerRegion, Event, seconds: Int)
-    /// A check of a one-time beacon (SW-14).
+    /// Validation of a one-time beacon (SW-14).
     case validate(OnetimeBeacon)
 
-    /// What stands behind the server's address.
+    /// Path below the server's address.
     package var path: String {
         switch self {
         case .regions: "regions"
@@ -146,6 +148,6 @@ package enum ServerRequest: Hashable, Sendable {
         return object
     }
 
-    /// What is sent, as UTF-8.
+    /// Request body: JSON in UTF-8.
     package var body: [UInt8] { Array(members.text.utf8) }
 }

@@ -2,12 +2,12 @@
 
 import Texts
 
-/// The beacons that were designated: the only ones of their regions that react (SW-8, SW-9, D-29).
+/// Designated beacons: the only beacons of their regions that trigger events (SW-8, SW-9, D-29).
 package struct DesignatedBeacons: Equatable, Sendable {
     package struct Beacon: Equatable, Sendable {
         package var identity: BeaconIdentity
         package var keyCode: String
-        /// Whether seeing it switches the watching of the others (SW-15).
+        /// True if entering its region starts the watching of all non-switchers, and leaving it stops that (SW-15).
         package var isSwitcher: Bool
 
         package init(_ identity: BeaconIdentity, keyCode: String, isSwitcher: Bool = false) {
@@ -19,35 +19,35 @@ package struct DesignatedBeacons: Equatable, Sendable {
 
     package enum Answer: Int, Hashable, Sendable, CaseIterable {
         case all = 1
-        /// The limit was reached: the first ones were designated, as many as there was room for.
+        /// The limit was reached: only the first beacons were designated.
         case limitReached = 0
-        /// There is no adapter that beacons could be heard with.
+        /// No adapter is available to receive beacons.
         case noAdapter = -1
-        /// No region was named, and there is not exactly one static region.
+        /// No region was given, and there is not exactly one static region.
         case noRegion = -2
         case noCodes = -3
-        /// The region is none of static beacons.
+        /// The region is not static.
         case unfitRegion = -4
-        /// No beacon of the region has one of the codes.
+        /// One of the codes belongs to no beacon of the region.
         case unfitCode = -5
         case tooMany = -6
         case notKept = -7
         case noOptions = -8
     }
 
-    /// How many there may be unless the configuration says otherwise.
+    /// Default maximum number of designated beacons.
     package static let usualLimit = 19
-    /// How many a configuration may allow.
+    /// Range of the maximum number that a configuration may set.
     package static let limits = 1...1_000
 
-    /// In the order in which they were designated.
+    /// Beacons in the order of their designation.
     package internal(set) var beacons: [Beacon] = []
 
     package init() {}
 
     package var isEmpty: Bool { beacons.isEmpty }
 
-    /// True for a designated beacon's own region.
+    /// Returns true if the region is exactly that of a designated beacon.
     package func contains(_ region: BeaconRegion) -> Bool {
         beacons.contains { BeaconRegion($0.identity) == region }
     }
@@ -56,12 +56,12 @@ package struct DesignatedBeacons: Equatable, Sendable {
 
     package func beacon(ofCode code: String) -> Beacon? { beacons.first { $0.keyCode == code } }
 
-    /// True where a beacon of that region was designated, so that the others of it do not react.
+    /// Returns true if the region contains a designated beacon, so that its other beacons are ignored.
     package func closes(_ region: BeaconRegion) -> Bool { beacons.contains { region.contains($0.identity) } }
 
-    /// Designates the beacons of these codes, in this order; on 1 and 0 some are added, on any other answer none.
+    /// Designates the beacons with these codes, in this order; adds beacons only if it returns `all` or `limitReached`.
     ///
-    /// One that is designated already stays as it is, and needs no room.
+    /// A beacon that is already designated stays unchanged, and does not count towards the limit again.
     package mutating func designate(
         _ codes: [String],
         in region: BeaconRegion?,
@@ -85,7 +85,7 @@ package struct DesignatedBeacons: Equatable, Sendable {
         return newcomers.count > room ? .limitReached : .all
     }
 
-    /// Sets whether beacons are switchers, of all or of none; false where one of the codes is no designated beacon's.
+    /// Makes all of the beacons switchers or non-switchers; changes nothing and returns false if a code is unknown.
     package mutating func update(_ codes: [String], isSwitcher: Bool) -> Bool {
         let places = codes.map { code in beacons.firstIndex { $0.keyCode == code } }
         guard !codes.isEmpty, !places.contains(nil) else { return false }
@@ -99,12 +99,12 @@ package struct DesignatedBeacons: Equatable, Sendable {
 }
 
 extension RegionCatalogue {
-    /// The region that is meant where none is named: the only static one.
+    /// Default region if none is given: the only static one.
     package var onlyStaticRegion: BeaconRegion? { file.staticRegions.count == 1 ? file.staticRegions[0].region : nil }
 }
 
 extension DesignatedBeacons {
-    /// A file that is not one of these: the line, counted from 1.
+    /// Error in the file, with the number of its line, counted from 1.
     package struct UnreadableLine: Error, Equatable, Sendable {
         package var line: Int
 
@@ -115,7 +115,7 @@ extension DesignatedBeacons {
 
     private typealias Field = (identity: String?, code: String?, isSwitcher: Bool?, line: Int)
 
-    /// The text of the file: a JSON object with the list `designated`, a line for each of its elements.
+    /// Contents of the file: a JSON object with the list `designated`, one line per element.
     package var text: String {
         let lines = beacons.map { beacon in
             var object = JSONObject()
@@ -127,7 +127,7 @@ extension DesignatedBeacons {
         return "{\"designated\":[\n" + lines.joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// Reads such a text, or the lines of an earlier version, whole or not at all.
+    /// Parses the contents of the file, or the line format of an earlier version; throws if any line is wrong.
     package init(text: String) throws(UnreadableLine) {
         self.init()
         for field in text.hasPrefix("{") ? try Self.elements(of: text) : try Self.lines(of: text) {
@@ -152,11 +152,11 @@ extension DesignatedBeacons {
         }
     }
 
-    /// The lines of an earlier version: a heading, then `beacon` or `switcher`, the identity and the code.
+    /// Parses the line format of an earlier version: a heading, then `beacon` or `switcher`, the identity and the code.
     private static func lines(of text: String) throws(UnreadableLine) -> [Field] {
         var lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         guard lines.first == "blewedge designated beacons 1" else { throw UnreadableLine(line: 1) }
-        // The end of the last line is the proof that the text is whole.
+        // The final line feed proves that the text is complete.
         guard lines.removeLast().isEmpty else { throw UnreadableLine(line: lines.count + 1) }
         return lines.enumerated().dropFirst().map { index, line in
             let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)

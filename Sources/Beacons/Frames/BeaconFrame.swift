@@ -2,42 +2,43 @@
 
 package import BluetoothLE
 
-/// An advertisement of a beacon: its identity, and how strong it is one metre away.
+/// Advertisement of a beacon: its identity, and its signal strength at one metre.
 ///
-/// iBeacon: manufacturer data of company 0x004C, type 0x02, length 0x15. AltBeacon 1.0: manufacturer data of any company
-/// that begins with 0xBEAC. Eddystone-UID: service data of 0xFEAA, frame type 0x00. Anything else is no beacon, nor is such a
-/// frame that ends before its identity and its power do. Bytes behind them are not read: devices append a battery level, or
-/// leave out AltBeacon's manufacturer byte and Eddystone's two reserved ones, which Eddystone's first version did not have.
+/// iBeacon: manufacturer data of company 0x004C, type 0x02, length 0x15. AltBeacon 1.0: manufacturer data of any
+/// company that begins with 0xBEAC. Eddystone-UID: service data of 0xFEAA, frame type 0x00. Anything else is not a
+/// beacon; neither is a frame that is too short for its identity and power. Trailing bytes are ignored: some devices
+/// append a battery level, others omit AltBeacon's manufacturer byte or Eddystone's two reserved bytes, which
+/// Eddystone's first version did not have.
 package struct BeaconFrame: Hashable, Sendable {
     package enum Format: String, Hashable, Sendable, CaseIterable {
         case iBeacon = "ibeacon"
-        /// AltBeacon's, whose 20 bytes of identity are read as iBeacon's.
+        /// AltBeacon, whose 20-byte identity is parsed like iBeacon's.
         case altBeacon = "altbeacon"
         case eddystone = "eddystone"
     }
 
     package let format: Format
     package let identity: BeaconIdentity
-    /// The strength in dBm at one metre; nil where the frame tells none that can be.
+    /// Signal strength at one metre, in dBm; nil if the frame has none, or an implausible one.
     package let measuredPower: Int8?
 
-    /// The strengths at one metre that can be, in dBm; a frame that says another was never measured.
+    /// Plausible signal strengths at one metre, in dBm; any other value was never measured.
     package static let measuredPowers: ClosedRange<Int8> = -100 ... -10
-    /// How much weaker a signal is at one metre than where it begins, in dB: Eddystone tells the latter.
+    /// Path loss over the first metre, in dB: Eddystone states the strength at 0 m.
     static let firstMetre: Int8 = 41
-    /// The company of iBeacon (Assigned Numbers, 7).
+    /// Company identifier of iBeacon (Assigned Numbers, 7).
     static let apple: UInt16 = 0x004C
-    /// The service of Eddystone (Assigned Numbers, 3.5.2).
+    /// Service UUID of Eddystone (Assigned Numbers, 3.5.2).
     static let eddystoneService: UInt16 = 0xFEAA
-    /// The byte for a power that is not told.
+    /// Value of an unspecified power.
     private static let unknownPower: Int8 = 127
 
-    /// The length of iBeacon's and AltBeacon's structure as far as their power.
+    /// Length of an iBeacon or AltBeacon structure up to and including the power.
     private static let numberedLength = 26
-    /// The length of Eddystone-UID's structure as far as its instance.
+    /// Length of an Eddystone-UID structure up to and including the instance.
     private static let instanceLength = 21
 
-    /// A frame to be sent; nil where the format cannot carry the identity.
+    /// Creates a frame to be sent; fails if the format cannot carry the identity.
     package init?(_ format: Format, _ identity: BeaconIdentity, measuredPower: Int8?) {
         switch (format, identity.number) {
         case (.iBeacon, .majorMinor), (.altBeacon, .majorMinor), (.eddystone, .instance): break
@@ -48,9 +49,9 @@ package struct BeaconFrame: Hashable, Sendable {
         self.measuredPower = measuredPower.flatMap { Self.measuredPowers.contains($0) ? $0 : nil }
     }
 
-    /// The first beacon among AD structures; nil where there is none.
+    /// Finds the first beacon among AD structures; fails if there is none.
     ///
-    /// Structures behind one that is longer than what is left are not read.
+    /// Stops at a structure whose length is zero or exceeds the remaining bytes.
     package init?(advertisement data: Span<UInt8>) {
         var offset = 0
         while offset < data.count {
@@ -66,7 +67,7 @@ package struct BeaconFrame: Hashable, Sendable {
         return nil
     }
 
-    /// A beacon of one AD structure, its type first.
+    /// Parses a beacon from one AD structure, which starts with its type.
     private init?(structure: Span<UInt8>) {
         switch (structure.count, structure[0]) {
         case (Self.numberedLength..., 0xFF):
@@ -100,7 +101,7 @@ package struct BeaconFrame: Hashable, Sendable {
 
     private static func plausible(_ power: Int8) -> Int8? { measuredPowers.contains(power) ? power : nil }
 
-    /// The 20 bytes of UUID, major and minor, the most significant byte of each first.
+    /// Parses the UUID, the major and the minor number from 20 bytes, each in big-endian order.
     private static func identity(_ bytes: Span<UInt8>, from start: Int) -> BeaconIdentity {
         let uuid = BluetoothUUID(
             high: number(bytes, from: start, count: 8),
@@ -113,16 +114,16 @@ package struct BeaconFrame: Hashable, Sendable {
         )
     }
 
-    /// At most eight bytes within the structure, whose length was checked, the most significant first.
+    /// Reads a big-endian number of at most eight bytes; the caller has checked the length of the structure.
     private static func number(_ bytes: Span<UInt8>, from start: Int, count: Int) -> UInt64 {
         var value: UInt64 = 0
         for offset in start..<(start &+ count) { value = value &<< 8 | UInt64(bytes[offset]) }
         return value
     }
 
-    /// What is to be advertised, which fits into an advertisement beside its flags.
+    /// Returns the content to advertise, which fits into an advertisement beside the flags.
     ///
-    /// `company` is AltBeacon's; iBeacon's is always Apple's.
+    /// `company` applies to AltBeacon; iBeacon always uses Apple's.
     package func content(company: UInt16 = 0xFFFF) -> AdvertisementLayout.Content {
         let power = UInt8(bitPattern: measuredPower ?? Self.unknownPower)
         switch format {
@@ -156,41 +157,42 @@ package struct BeaconFrame: Hashable, Sendable {
     }
 }
 
-/// What a beacon says it is: a UUID with two numbers, or Eddystone's namespace with an instance.
+/// Identity that a beacon claims: a UUID with two numbers, or an Eddystone namespace with an instance.
 ///
-/// A beacon that sends iBeacon and AltBeacon frames is one beacon; anybody can send any identity.
+/// A device that sends iBeacon and AltBeacon frames counts as one beacon. Identities are not authenticated: any device
+/// can send any identity.
 package struct BeaconIdentity: Hashable, Sendable {
-    /// The parts within the group.
+    /// Part of the identity within the group.
     package enum Number: Hashable, Sendable {
-        /// Of iBeacon and AltBeacon.
+        /// Major and minor number of iBeacon or AltBeacon.
         case majorMinor(UInt16, UInt16)
-        /// Of Eddystone-UID: 48 bits.
+        /// Instance of Eddystone-UID: 48 bits.
         case instance(UInt64)
     }
 
-    /// The UUID; of Eddystone the namespace's ten bytes, as the last 80 bits.
+    /// The UUID; for Eddystone, the ten bytes of the namespace as the low 80 bits.
     package let group: BluetoothUUID
-    /// The parts within the group.
+    /// Part of the identity within the group.
     package let number: Number
 
-    /// An identity of iBeacon and AltBeacon.
+    /// Creates an identity for iBeacon and AltBeacon.
     package init(_ uuid: BluetoothUUID, major: UInt16, minor: UInt16) {
         group = uuid
         number = .majorMinor(major, minor)
     }
 
-    /// An identity of Eddystone-UID; bits of `namespace` above the 80th and of `instance` above the 48th are dropped.
+    /// Creates an identity for Eddystone-UID from the low 80 bits of `namespace` and the low 48 bits of `instance`.
     package init(namespace: BluetoothUUID, instance: UInt64) {
         group = Self.namespace(namespace)
         number = .instance(instance & 0xFFFF_FFFF_FFFF)
     }
 
-    /// The last 80 bits.
+    /// Returns the low 80 bits of a value.
     static func namespace(_ value: BluetoothUUID) -> BluetoothUUID {
         BluetoothUUID(high: value.high & 0xFFFF, low: value.low)
     }
 
-    /// The major number, which is the beacon's segment (D-25); nil for Eddystone.
+    /// Segment of the beacon, which is its major number (D-25); nil for Eddystone.
     package var segment: UInt16? {
         if case .majorMinor(let major, _) = number { major } else { nil }
     }
@@ -200,7 +202,7 @@ extension BeaconIdentity: CustomStringConvertible {
     /// `E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2`, or `eddystone:00112233445566778899/AABBCCDDEEFF`.
     package var description: String { BeaconRegion(self).description }
 
-    /// Reads such a text; nil for anything else, and where a part is missing.
+    /// Parses the format of `description`; fails for anything else, and if a part is missing.
     package init?(_ text: String) {
         guard let region = BeaconRegion(text) else { return nil }
         switch region.part {

@@ -3,28 +3,28 @@
 import BluetoothLE
 import Glibc
 
-/// The beacons of one region, with their strengths and distances (SW-5).
+/// Beacons of one region with their signal strengths and distances (SW-5).
 ///
-/// A pure state machine of bounded memory: `capacity` beacons with nine reports each. A full table takes a newcomer in the
-/// place of one that was heard once only, where it finds one soon; else the newcomer is left out, so that no flood of
-/// made-up beacons pushes out one that is really there. `take` says which it was.
+/// A pure state machine with bounded memory: `capacity` beacons with nine reports each. In a full table, a new beacon
+/// replaces one with at most one report, or with expired reports, if one is found within a few probes. Otherwise the
+/// new beacon is left out, so that a flood of forged beacons cannot evict a real one. `take` returns the outcome.
 package struct BeaconRanging: Sendable {
-    /// The most beacons of one region.
+    /// Maximum number of beacons of one region.
     package static let capacity = 256
-    /// How long a report counts.
+    /// Maximum age of a report that counts.
     package static let life = Duration.seconds(5)
-    /// The most reports of a beacon that count.
+    /// Maximum number of reports kept per beacon.
     static let mostReports = 9
-    /// How many places a newcomer looks at.
+    /// Number of places of a full table that are probed for one that a new beacon can take.
     private static let looks = 8
 
     package enum Outcome: Hashable, Sendable {
-        /// It is of a beacon of another region.
+        /// The beacon is not in the region.
         case outside
         case taken
-        /// The same, and a beacon of the last 5 s that was heard once had to give way.
+        /// The report was accepted, and its beacon evicted one with a single report within the last 5 s.
         case displacing
-        /// There was no room for its beacon.
+        /// The beacon is new, and the table had no room for it.
         case leftOut
     }
 
@@ -32,7 +32,7 @@ package struct BeaconRanging: Sendable {
         var identity: BeaconIdentity
         var format: BeaconFrame.Format
         var measuredPower: Int8?
-        /// The newest last.
+        /// Reports, the newest last.
         var reports: [(time: Duration, rssi: Int8?)] = []
     }
 
@@ -50,7 +50,7 @@ package struct BeaconRanging: Sendable {
 
     package var count: Int { heard.count }
 
-    /// Takes a report of a beacon; of one outside the region nothing.
+    /// Adds a report of a beacon; ignores a beacon outside the region.
     @discardableResult
     package mutating func take(_ frame: BeaconFrame, rssi: Int8?, now: Duration) -> Outcome {
         guard region.contains(frame.identity) else { return .outside }
@@ -87,7 +87,7 @@ package struct BeaconRanging: Sendable {
         beacon.reports.last.map { now - $0.time > life } ?? true
     }
 
-    /// The beacons that were heard in the last 5 s, nearest first; the others are forgotten.
+    /// Returns the beacons received within the last 5 s, nearest first, and removes the others.
     package mutating func list(now: Duration) -> [RangedBeacon] {
         for place in heard.indices { heard[place].reports.removeAll { now - $0.time > Self.life } }
         if heard.contains(where: \.reports.isEmpty) {
@@ -117,7 +117,7 @@ package struct BeaconRanging: Sendable {
     }
 }
 
-/// How far away a beacon seems to be (D-28).
+/// Estimated distance of a beacon (D-28).
 package struct BeaconDistance: Equatable, Sendable {
     package enum Proximity: String, Hashable, Sendable {
         /// Less than half a metre.
@@ -129,18 +129,19 @@ package struct BeaconDistance: Equatable, Sendable {
         case unknown
     }
 
-    /// The reports that a distance wants.
+    /// Minimum number of reports for a distance estimate.
     package static let leastReports = 3
     private static let immediateEnd = 0.5
     private static let nearEnd = 3.0
 
     package let proximity: Proximity
-    /// Metres: an estimate, wrong by a factor of two and more where somebody stands between; nil where it is unknown.
+    /// Estimated distance in metres, off by a factor of two or more if a person is in the path; nil if unknown.
     package let metres: Double?
 
-    /// The distance by the log-distance path loss: 10^((measured − heard) / (10 · exponent)) metres.
+    /// Estimates the distance by the log-distance path loss: 10^((measured − received) / (10 · exponent)) metres.
     ///
-    /// `rssi` and `measuredPower` in dBm; an exponent of 2 is free space, 1.5 a corridor, 3 and more a room with people in it.
+    /// `rssi` and `measuredPower` are in dBm. Typical exponents are 2 in free space, 1.5 in a corridor, and 3 or more
+    /// in a room with people.
     package init(rssi: Double?, measuredPower: Int8?, reports: Int, exponent: Double) {
         guard let rssi, let measuredPower, reports >= Self.leastReports, exponent > 0 else {
             proximity = .unknown
@@ -153,19 +154,20 @@ package struct BeaconDistance: Equatable, Sendable {
     }
 }
 
-/// A beacon in the list of a region that is ranged (SW-5).
+/// Beacon in the list of a ranged region (SW-5).
 package struct RangedBeacon: Equatable, Sendable {
     package let identity: BeaconIdentity
     package let format: BeaconFrame.Format
-    /// The strength in dBm: the median of the reports of the last 5 s, nine at most; nil where the controller told none.
+    /// Signal strength in dBm: the median of at most nine reports within the last 5 s; nil if the controller gave none.
     package let rssi: Int8?
-    /// The strength at one metre in dBm, as the beacon says; nil where it tells none that can be.
+    /// Signal strength at one metre in dBm, as claimed by the beacon; nil if it gives none, or an implausible one.
     package let measuredPower: Int8?
-    /// The number of reports that the strength is of.
+    /// Number of reports from which `rssi` is computed.
     package let reports: Int
     package let distance: BeaconDistance
 
-    /// Nearest first; those of unknown distance behind them, the strongest first; then by identity.
+    /// Orders beacons by distance; those of unknown distance come last, the strongest first; ties are broken by
+    /// identity.
     static func isNearer(_ one: RangedBeacon, _ other: RangedBeacon) -> Bool {
         switch (one.distance.metres, other.distance.metres) {
         case (let left?, let right?) where left != right: return left < right
@@ -178,20 +180,21 @@ package struct RangedBeacon: Equatable, Sendable {
     }
 }
 
-/// The sightings of one region's beacons, collected until there are enough of them (SW-7, D-26).
+/// Collector of sightings of one region's beacons, until there are enough for a track (SW-7, D-26).
 ///
-/// A pure state machine. Each call of `take` is a list of `BeaconRanging`; each beacon of it is a sighting.
+/// A pure state machine. Each call of `take` adds a list of `BeaconRanging`; each beacon in the list counts as one
+/// sighting.
 package struct BeaconTrack: Sendable {
     package struct Sighted: Equatable, Sendable {
         package var identity: BeaconIdentity
-        /// Its key code; nil where it has none.
+        /// Key code of the beacon; nil if it has none.
         package var keyCode: String?
         package var sightings: Int
-        /// Its strength in dBm, as it was told last.
+        /// Most recent signal strength, in dBm.
         package var rssi: Int8?
     }
 
-    /// The sightings that make a track.
+    /// Number of sightings that complete a track.
     package static let enough = 5
     package static let timeLimit = Duration.seconds(15)
 
@@ -204,9 +207,11 @@ package struct BeaconTrack: Sendable {
         self.region = region
     }
 
-    /// Takes a list of beacons: all that was collected when it is enough, an empty list when the time is over, nil before.
+    /// Adds a list of beacons; returns all sightings once there are enough, an empty list after the time limit, else
+    /// nil.
     ///
-    /// Nil, too, for a region that is not static, and where no beacon was ever given. After an answer it begins anew.
+    /// Also returns nil for a region that is not static, and before the first beacon. A new track starts after a list
+    /// was returned.
     package mutating func take(_ beacons: [RangedBeacon], in catalogue: RegionCatalogue, now: Duration) -> [Sighted]? {
         guard catalogue.isStatic(region) else { return nil }
         if began == nil {

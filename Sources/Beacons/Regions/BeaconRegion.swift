@@ -2,9 +2,9 @@
 
 package import BluetoothLE
 
-/// A set of beacons watched as one: a UUID with or without numbers, or an Eddystone namespace (D-22).
+/// Set of beacons that is watched as a unit: a UUID with or without numbers, or an Eddystone namespace (D-22).
 package struct BeaconRegion: Hashable, Sendable {
-    /// How much of an identity is given.
+    /// Part of a beacon's identity that the region specifies.
     package enum Part: Hashable, Sendable {
         /// The UUID alone.
         case all
@@ -18,9 +18,9 @@ package struct BeaconRegion: Hashable, Sendable {
         case instance(UInt64)
     }
 
-    /// The UUID; of Eddystone the namespace's ten bytes, as the last 80 bits.
+    /// The UUID; for Eddystone, the ten bytes of the namespace as the low 80 bits.
     package let group: BluetoothUUID
-    /// How much else is given.
+    /// Part of the identity that is specified, the group included.
     package let part: Part
 
     package init(_ group: BluetoothUUID, _ part: Part = .all) {
@@ -55,7 +55,7 @@ package struct BeaconRegion: Hashable, Sendable {
         }
     }
 
-    /// The widest region that holds the same beacons and more: the UUID's, or the namespace's.
+    /// Widest region that contains this one: its UUID or namespace alone.
     package var whole: BeaconRegion {
         switch part {
         case .all, .major, .majorMinor: BeaconRegion(group, .all)
@@ -85,7 +85,7 @@ extension BeaconRegion: CustomStringConvertible {
         Hexadecimal.text(group.high & 0xFFFF, digits: 4) + Hexadecimal.text(group.low, digits: 16)
     }
 
-    /// Reads such a text, letters of either case; nil for anything else.
+    /// Parses the format of `description`, ignoring case; fails for anything else.
     package init?(_ text: String) {
         let lowered = text.lowercased()
         let parts = (lowered.hasPrefix(Self.eddystone) ? lowered.dropFirst(Self.eddystone.count) : lowered[...])
@@ -111,12 +111,12 @@ extension BeaconRegion: CustomStringConvertible {
         }
     }
 
-    /// Digits alone: `+1` and `0x1` are no number here.
+    /// Parses decimal digits only: rejects `+1` and `0x1`.
     private static func decimal(_ text: Substring) -> UInt16? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? UInt16(text) : nil
     }
 
-    /// So many hexadecimal digits, as the last bits of 128.
+    /// Parses exactly `digits` hexadecimal digits into the low bits of a 128-bit value.
     private static func number(_ text: Substring, digits: Int) -> BluetoothUUID? {
         guard text.utf8.count == digits, let bytes = Hexadecimal.bytes(text) else { return nil }
         let value = bytes.reduce(UInt128.zero) { $0 &<< 8 | UInt128($1) }

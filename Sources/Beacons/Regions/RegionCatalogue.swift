@@ -2,7 +2,7 @@
 
 import BluetoothLE
 
-/// All regions that are known, whatever is watched: those of the file, the server's, and the designated beacons'.
+/// Known regions, watched or not: those of the file and of the server.
 package struct RegionCatalogue: Sendable {
     package let file: RegionFile
     package private(set) var managed: [RegionFile.Entry] = []
@@ -33,7 +33,7 @@ package struct RegionCatalogue: Sendable {
         managedNames = Dictionary(entries.map { ($0.region, $0.name) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What a region is; `designated` are the beacons that are.
+    /// Returns the kinds of a region, given the designated beacons.
     package func kinds(of region: BeaconRegion, designated: DesignatedBeacons) -> RegionKinds {
         var kinds: RegionKinds = []
         if let statics = staticByGroup[region.group] {
@@ -49,7 +49,7 @@ package struct RegionCatalogue: Sendable {
         return kinds
     }
 
-    /// True where the beacon is one whose identity stays (SW-6).
+    /// Returns true if the beacons of the region have fixed identities (SW-6).
     package func isStatic(_ region: BeaconRegion) -> Bool {
         staticByGroup[region.group]?.contains { $0.contains(region) } == true && !isDynamic(region)
     }
@@ -58,16 +58,17 @@ package struct RegionCatalogue: Sendable {
         dynamicByGroup[region.group]?.contains { $0.contains(region) } == true
     }
 
-    /// The name of a region; of a part of one that has none, the wider one's.
+    /// Returns the name of a region; if it has none, the name of the wider region that contains it.
     package func name(of region: BeaconRegion) -> String? {
         for case let name? in [names[region], managedNames[region]] where !name.isEmpty { return name }
         let wider = (staticByGroup[region.group] ?? []) + (dynamicByGroup[region.group] ?? [])
         return wider.first { $0.contains(region) }.flatMap { names[$0] }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The key code of a static beacon: the file's, else eight hexadecimal digits of major and minor (D-25).
+    /// Returns the key code of a static beacon: that of the file, else major and minor as eight hexadecimal digits
+    /// (D-25).
     ///
-    /// Nil for beacons that are not static, and for those of Eddystone that the file gives none for.
+    /// Returns nil for beacons that are not static, and for Eddystone beacons without a key code in the file.
     package func keyCode(of identity: BeaconIdentity) -> String? {
         guard isStatic(BeaconRegion(identity)) else { return nil }
         if let code = file.keyCodes[identity] { return code }
@@ -75,7 +76,7 @@ package struct RegionCatalogue: Sendable {
         return Hexadecimal.text(UInt64(major), digits: 4) + Hexadecimal.text(UInt64(minor), digits: 4)
     }
 
-    /// The beacon of a region that has that key code; nil where none can have it.
+    /// Returns the beacon of a region with this key code; nil if there is none.
     package func identity(ofCode code: String, in region: BeaconRegion) -> BeaconIdentity? {
         if let identity = identities[code] { return region.contains(identity) && isStatic(region) ? identity : nil }
         guard isStatic(region), code.utf8.count == 8, let bytes = Hexadecimal.bytes(code) else { return nil }
@@ -85,28 +86,28 @@ package struct RegionCatalogue: Sendable {
             major: UInt16(truncatingIfNeeded: numbers &>> 16),
             minor: UInt16(truncatingIfNeeded: numbers)
         )
-        // A beacon with a code of its own has no other one, and one outside the region is none of it.
+        // Skip beacons with another code in the file, and those outside the region.
         guard region.contains(identity), file.keyCodes[identity] == nil else { return nil }
         return identity
     }
 }
 
-/// What a region is; most are several of these (SW-3).
+/// Kinds of a region; most regions are of several (SW-3).
 package struct RegionKinds: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// In the file's static regions, or a designated beacon's.
+    /// Inside a static region of the file, or the region of a designated beacon.
     package static let reserved = RegionKinds(rawValue: 1)
-    /// One of the file's static regions, as it stands there.
+    /// Exactly one of the file's static regions.
     package static let initial = RegionKinds(rawValue: 2)
     package static let dynamic = RegionKinds(rawValue: 4)
     package static let managed = RegionKinds(rawValue: 8)
-    /// A designated beacon's.
+    /// Region of a designated beacon.
     package static let designated = RegionKinds(rawValue: 16)
 
-    /// The words for the kinds, as clients and configurations write them.
+    /// Words for the kinds, as used by clients and configuration files.
     package static let words: [(word: String, kind: RegionKinds)] = [
         ("reserved", .reserved), ("initial", .initial), ("dynamic", .dynamic), ("managed", .managed),
         ("designated", .designated),

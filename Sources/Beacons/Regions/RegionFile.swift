@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The file of the regions and key codes that the operator of the beacons gives out: lines of words.
+/// File of regions and key codes that the beacon operator provides: one entry per line.
 ///
-///     # static: identities that stay; dynamic: their numbers change; key: what a static beacon's code is
+///     # static: fixed identities; dynamic: changing numbers; key: key code of a static beacon
 ///     static   E2C56DB5-DFFB-48D2-B060-D0F5A71096E0        Badges of the first floor
 ///     dynamic  0A1B2C3D-DFFB-48D2-B060-D0F5A71096E0        One-time beacons
 ///     static   eddystone:00112233445566778899              Gates
 ///     key      E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2    A17C
 ///
-/// Empty lines and those that begin with `#` say nothing. Every fault is found, with its line.
+/// Empty lines and lines that begin with `#` are ignored. Every fault is reported with its line, up to 100 of them.
 package struct RegionFile: Equatable, Sendable {
-    /// A region with the name that people read.
+    /// Region with its display name.
     package struct Entry: Equatable, Sendable {
         package var region: BeaconRegion
-        /// Its name; empty for none.
+        /// Display name; empty if there is none.
         package var name: String
 
         package init(_ region: BeaconRegion, name: String = "") {
@@ -23,7 +23,7 @@ package struct RegionFile: Equatable, Sendable {
     }
 
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The line, counted from 1.
+        /// Line number, counted from 1.
         package var line: Int
         package var reason: String
 
@@ -31,23 +31,23 @@ package struct RegionFile: Equatable, Sendable {
     }
 
     package struct Faults: Error, Equatable, Sendable {
-        /// In the order of their lines; at most 100.
+        /// Faults in the order of their lines; at most 100.
         package var list: [Fault]
     }
 
-    /// The longest file, in bytes.
+    /// Maximum size of the file, in bytes.
     package static let mostBytes = 4 << 20
-    /// The most regions, and the most key codes.
+    /// Maximum number of regions, and of key codes.
     package static let mostEntries = 20_000
-    /// The longest name, and the longest key code, in characters.
+    /// Maximum length of a name, and of a key code, in characters.
     package static let longestName = 64
     private static let mostFaults = 100
 
-    /// The regions of beacons whose identities stay.
+    /// Regions of beacons with fixed identities.
     package private(set) var staticRegions: [Entry] = []
-    /// The regions of beacons whose numbers change.
+    /// Regions of beacons with changing numbers.
     package private(set) var dynamicRegions: [Entry] = []
-    /// The key codes that are given for single beacons (D-25).
+    /// Explicit key codes of single beacons (D-25).
     package private(set) var keyCodes: [BeaconIdentity: String] = [:]
 
     package init() {}
@@ -131,9 +131,9 @@ package struct RegionFile: Equatable, Sendable {
     }
 }
 
-/// The texts that a key code may be: what every table can type.
+/// Syntax of key codes, limited to characters that every table can type.
 enum KeyCodeText {
-    /// 1 to 64 letters and digits of ASCII.
+    /// Returns true for 1 to 64 ASCII letters and digits.
     static func isSound(_ text: String) -> Bool {
         (1...RegionFile.longestName).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

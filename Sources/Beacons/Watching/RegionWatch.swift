@@ -2,41 +2,41 @@
 
 import BluetoothLE
 
-/// The regions that are watched: which are inside, by what was heard of their beacons.
+/// Watched regions with their inside or outside state, as derived from the sightings of their beacons.
 ///
-/// A pure state machine. A region is entered by `sightings` sightings of its beacons, each within `entryWindow` of the one
-/// before; it is left after `exitSilence` without one (D-23). A sighting costs at most three look-ups, however many regions
-/// there are; the memory is that of the regions, `capacity` at most, whatever is heard.
+/// A pure state machine. A region is entered after `sightings` sightings of its beacons, each within `entryWindow` of
+/// the previous one; it is left after `exitSilence` without a sighting (D-23). A sighting costs at most three look-ups,
+/// however many regions are watched. Memory depends only on the number of regions, which is at most `capacity`.
 package struct RegionWatch: Sendable {
     package struct Settings: Equatable, Sendable {
-        /// The longest time between the sightings that enter it.
+        /// Maximum time between two of the sightings that enter a region.
         package var entryWindow = Duration.seconds(2)
         package var sightings = 2
         package var exitSilence = Duration.seconds(30)
 
-        /// The times of D-23.
+        /// Creates the default settings of D-23.
         package init() {}
     }
 
     package enum Change: String, Hashable, Sendable {
         case entered
         case left
-        /// It is inside, as the display goes on.
+        /// The region is inside when the display turns on.
         case inside
     }
 
-    /// A change to be told.
+    /// Change to be reported.
     package struct Notice: Hashable, Sendable {
         package let region: BeaconRegion
         package let change: Change
-        /// The beacon that was heard last.
+        /// Most recently sighted beacon.
         package let beacon: BeaconIdentity
     }
 
     package struct Sighting: Equatable, Sendable {
         package let region: BeaconRegion
         package let isInside: Bool
-        /// The beacon that was heard last; nil for none since the region is watched.
+        /// Most recently sighted beacon; nil if none was sighted since the watch began.
         package let beacon: BeaconIdentity?
         package let last: Duration
     }
@@ -48,27 +48,28 @@ package struct RegionWatch: Sendable {
         var last = Duration.zero
         var sightings = 0
         var isInside = false
-        /// The time of its only due that counts.
+        /// Time of the region's only valid entry in `dues`.
         var due = Duration.zero
     }
 
-    /// When a region that is inside may have been left; looked at again where it was heard meanwhile.
+    /// Time at which a region that is inside may have been left; rescheduled if the region was heard meanwhile.
     private struct Due: Sendable {
         var time: Duration
         var region: BeaconRegion
     }
 
-    /// The most regions that are watched: the 20,000 of a file, the 10,000 of a server, and as many that a server had before.
+    /// Maximum number of watched regions: 20,000 of a file, 10,000 of a server, and as many that the server managed
+    /// before.
     package static let capacity = 65_536
-    /// The dues that are kept beside two a region.
+    /// Number of entries in `dues` that are allowed beyond two per region.
     private static let spareDues = 16
 
     package let settings: Settings
     private var places: [Place] = []
     private var index: [BeaconRegion: Int] = [:]
-    /// A heap, the earliest first: one for each region that is inside, and some that count no more.
+    /// Min-heap by time: one valid entry for each region that is inside, and some stale ones.
     private var dues: [Due] = []
-    /// The time until which a region that is entered counts as inside since the display went on.
+    /// Time until which an entered region is also reported as inside, after the display turned on; nil if it did not.
     private var displayEnd: Duration?
 
     package init(_ settings: Settings = Settings()) {
@@ -77,7 +78,7 @@ package struct RegionWatch: Sendable {
 
     package var count: Int { places.count }
 
-    /// The number of times at which regions may be left: at most two a region, and 16.
+    /// Number of deadlines, valid or stale, after which regions may be left: at most two per region, plus 16.
     package var dueCount: Int { dues.count }
 
     package var regions: [BeaconRegion] { places.map(\.region) }
@@ -88,7 +89,8 @@ package struct RegionWatch: Sendable {
 
     package func isWatched(_ region: BeaconRegion) -> Bool { index[region] != nil }
 
-    /// What was heard of at most so many regions: those inside first, then those heard last, then the others.
+    /// Returns the last sightings of at most `most` regions: those inside first, then the most recently sighted, then
+    /// those never sighted.
     package func sightings(most: Int) -> [Sighting] {
         let heard = places.filter { $0.beacon != nil }.sorted { one, other in
             one.isInside == other.isInside ? one.last > other.last : one.isInside
@@ -99,7 +101,7 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Watches a region, or changes the options of one; false where there is no room for another.
+    /// Watches a region, or changes the options of a watched one; returns false if there is no room.
     @discardableResult
     package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) -> Bool {
         if let place = index[region] {
@@ -112,7 +114,7 @@ package struct RegionWatch: Sendable {
         return true
     }
 
-    /// Watches a region no more, and tells nothing of its end; false where it was not watched.
+    /// Stops watching a region without reporting its exit; returns false if it was not watched.
     package mutating func unwatch(_ region: BeaconRegion) -> Bool {
         guard let place = index.removeValue(forKey: region) else { return false }
         let last = places.count - 1
@@ -124,7 +126,7 @@ package struct RegionWatch: Sendable {
         return true
     }
 
-    /// Takes a sighting of a beacon; `tell` is called for each region that it enters.
+    /// Handles a sighting of a beacon, and reports the entered regions to `tell`.
     package mutating func sight(_ beacon: BeaconIdentity, now: Duration, tell: (Notice) -> Void) {
         switch beacon.number {
         case .majorMinor(let major, let minor):
@@ -159,10 +161,11 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// When `expire` has to be called; nil while no region is inside.
+    /// Time of the next call of `expire`; nil if none is scheduled.
     package var deadline: Duration? { dues.first?.time }
 
-    /// Leaves the regions that were silent for long; `tell` is called for each, in the order of their times.
+    /// Leaves the regions without a sighting for `exitSilence`, and reports them to `tell` in the order of their
+    /// deadlines.
     package mutating func expire(now: Duration, tell: (Notice) -> Void) {
         while let due = dues.first, due.time <= now {
             pop()
@@ -180,16 +183,16 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Tells of each region that is inside and asks for it, as the display goes on.
+    /// Reports each region that is inside and has `entryStateOnDisplay`, when the display turns on.
     package func displayCameOn(tell: (Notice) -> Void) {
         for place in places where place.isInside && place.options.contains(.entryStateOnDisplay) {
             if let beacon = place.beacon { tell(Notice(region: place.region, change: .inside, beacon: beacon)) }
         }
     }
 
-    /// Has the display go on before anything was heard: a region is told to be inside at its first sightings.
+    /// Handles a display that turns on before the first sighting: regions are reported as inside as they are entered.
     ///
-    /// A region that was not sighted for `exitSilence` from `now` on counts as outside.
+    /// A region that is not entered within `exitSilence` after `now` counts as outside.
     package mutating func displayStarted(now: Duration) { displayEnd = now + settings.exitSilence }
 
     // MARK: The heap
@@ -207,7 +210,7 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Drops the dues that count no more: of regions that were watched no more, and then again, while they were inside.
+    /// Removes stale deadlines: those of regions that are outside or no longer watched, outdated ones, and duplicates.
     private mutating func dropStaleDues() {
         var seen: Set<BeaconRegion> = []
         dues.removeAll { due in
@@ -216,7 +219,7 @@ package struct RegionWatch: Sendable {
             }
             return !seen.insert(due.region).inserted
         }
-        // What is sorted is a heap.
+        // A sorted array is a heap.
         dues.sort { $0.time < $1.time }
     }
 
@@ -236,7 +239,7 @@ package struct RegionWatch: Sendable {
     }
 }
 
-/// What is told of a region that is watched (SW-4).
+/// Events of a watched region that are reported (SW-4).
 package struct WatchOptions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -244,12 +247,12 @@ package struct WatchOptions: OptionSet, Hashable, Sendable {
 
     package static let onEntry = WatchOptions(rawValue: 1)
     package static let onExit = WatchOptions(rawValue: 2)
-    /// That it is inside as the display goes on (D-24).
+    /// Report of a region that is inside when the display turns on (D-24).
     package static let entryStateOnDisplay = WatchOptions(rawValue: 4)
 
     package static let usual: WatchOptions = [.onEntry, .onExit]
 
-    /// The words for the options, as clients and configurations write them.
+    /// Words for the options, as used by clients and configuration files.
     package static let named: [(word: String, option: WatchOptions)] = [
         ("on-entry", .onEntry), ("on-exit", .onExit), ("entry-state-on-display", .entryStateOnDisplay),
     ]

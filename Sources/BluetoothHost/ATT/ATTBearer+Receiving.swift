@@ -3,11 +3,11 @@
 import BluetoothPackets
 
 extension ATTBearer {
-    /// Takes one arriving PDU.
+    /// Processes a received PDU.
     ///
-    /// Values may be longer than the MTU, as servers send them that ignore it, up to this side's own MTU.
+    /// Values may exceed the MTU up to this side's own MTU, because some servers ignore the MTU.
     ///
-    /// A notification costs a few comparisons and no memory, and nobody asks what time it is.
+    /// A notification takes a few comparisons, no memory allocation, and no reading of the clock.
     public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
         if case .none = failure, bytes.count >= 3, bytes.count <= Int(localMTU),
             bytes[0] == ATTOpcode.handleValueNotification.rawValue
@@ -49,7 +49,8 @@ extension ATTBearer {
         return .failed
     }
 
-    /// A malformed request, or one longer than the MTU, is answered by Invalid PDU (Core 6.0, Vol 3, Part F, 3.4.1.1).
+    /// Processes a request; a malformed request, or one longer than the MTU, is answered with Invalid PDU (Core 6.0,
+    /// Vol 3, Part F, 3.4.1.1).
     private mutating func receiveRequest(_ opcode: ATTOpcode, _ bytes: Span<UInt8>) -> Reception {
         guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes) else { return refuse(opcode, .invalidPDU) }
         guard case .exchangeMTURequest(let clientReceiveMTU) = pdu else {
@@ -64,14 +65,14 @@ extension ATTBearer {
         return reception
     }
 
-    /// A signed write is ignored: there is no key that could tell its signature from any other (Core 6.0, Vol 3, Part
-    /// F, 3.4.5.3 and 3.4.5.4).
+    /// Processes a command; a signed write is ignored, because there is no key to verify its signature (Core 6.0, Vol
+    /// 3, Part F, 3.4.5.3 and 3.4.5.4).
     private mutating func receiveCommand(_ bytes: Span<UInt8>) -> Reception {
         guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes), case .writeCommand = pdu else { return ignore() }
         return .command(pdu)
     }
 
-    /// Opens a transaction of the peer; false when its last one is not over, which ends the bearer.
+    /// Starts a transaction of the peer; fails the bearer and returns false if the previous one is not finished.
     private mutating func begin(_ opcode: ATTOpcode) -> Bool {
         guard !isAnswering else {
             fail(.notSequential(opcode))
@@ -103,7 +104,8 @@ extension ATTBearer {
         switch pdu {
         case .errorResponse(let refused, let handle, let error):
             self.request = nil
-            // The handle may be any: common servers name another one than was asked for, and it decides nothing.
+            // The handle is not checked and has no effect, because common servers name another handle than the
+            // requested one.
             guard refused == request.opcode else {
                 counters.misdirectedErrors &+= 1
                 return .errorForAnotherRequest(refused, expected: request.opcode, handle: handle, error: error)
@@ -119,8 +121,8 @@ extension ATTBearer {
         }
     }
 
-    /// Confirms once; an indication without a handle, or of no handle, or longer than this side's own MTU is confirmed and
-    /// discarded (Core 6.0, Vol 3, Part F, 3.4.7.2).
+    /// Confirms an indication; one without a valid handle or longer than this side's own MTU is confirmed and discarded
+    /// (Core 6.0, Vol 3, Part F, 3.4.7.2).
     private mutating func receiveIndication(_ bytes: Span<UInt8>) -> Reception {
         guard !confirmationWaiting else { return end(.notSequential(.handleValueIndication)) }
         confirmationWaiting = true

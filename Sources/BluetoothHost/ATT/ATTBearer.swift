@@ -2,85 +2,86 @@
 
 public import BluetoothPackets
 
-/// One ATT bearer without its transport: the rules of who may send when, and of when the link has to be closed.
+/// ATT bearer without its transport: the rules of which side may send when, and of when the link has to be closed.
 ///
-/// The owner passes every arriving PDU to `receive`, sends all that `nextOutgoing` returns, calls `handleDeadline` when
-/// `deadline` has come, and closes the link once `failure` is set. At most one request and one indication of ours await
-/// their answers, each in a slot of its own; a peer that breaks the same rule towards us ends the bearer. So what waits
-/// to be sent is bounded, whether the peer reads or not.
+/// The owner passes every received PDU to `receive`, sends all PDUs that `nextOutgoing` returns, calls `handleDeadline`
+/// at `deadline`, and closes the link once `failure` is set. At most one of our requests and one of our indications
+/// await their answers, in separate slots; a peer that breaks the same rule ends the bearer. The queue is therefore
+/// bounded, even if the peer stops reading.
 ///
-/// Requests of the peer are for the owner to `answer`, one at a time; those that cannot be read or that nobody knows,
-/// and the exchange of the MTU, are answered here. Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.
+/// The owner answers the peer's requests with `answer`, one at a time; malformed and unknown requests and the MTU
+/// exchange are answered by the bearer. Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.
 public struct ATTBearer: Sendable {
-    /// The MTU of a bearer on LE before an exchange (Core 6.0, Vol 3, Part G, 5.2.1).
+    /// MTU of an LE bearer before an exchange (Core 6.0, Vol 3, Part G, 5.2.1).
     public static let defaultMTU: UInt16 = 23
-    /// The MTU that carries every PDU with the longest value: a prepared write of 512 bytes.
+    /// MTU that fits every PDU with the longest value: a prepared write of 512 bytes.
     public static let largestUsefulMTU: UInt16 = 517
-    /// The time after which a transaction without an answer has failed (Core 6.0, Vol 3, Part F, 3.3.3).
+    /// Time after which an unanswered transaction has failed (Core 6.0, Vol 3, Part F, 3.3.3).
     public static let transactionTimeout = Duration.seconds(30)
 
-    /// The reason why a bearer cannot be used any more; the link has to be closed.
+    /// Reason why a bearer has failed and its link has to be closed.
     public enum Failure: Error, Equatable, Sendable {
-        /// 30 seconds passed without an answer to the request or indication.
+        /// Time-out of 30 seconds without an answer to the request or indication.
         case transactionTimeout(ATTOpcode)
-        /// The answer to our request cannot be read.
+        /// Answer to our request that cannot be parsed.
         case malformedResponse(DecodingError)
         case responseTooLong(count: Int, mtu: UInt16)
-        /// A response or confirmation came while another, or none, was due.
+        /// Response or confirmation that was not expected, or not the expected one.
         case unexpectedPDU(ATTOpcode, expected: ATTOpcode?)
-        /// The peer sent a second request or indication before our answer to the first had left.
+        /// Second request or indication of the peer before our answer to the first was sent.
         case notSequential(ATTOpcode)
-        /// The owner closed the bearer, or the link is gone.
+        /// Bearer closed by the owner, or link disconnected.
         case closed
     }
 
-    /// The reason why a PDU of ours was not taken.
+    /// Reason why a PDU of ours was rejected.
     public enum Refusal: Error, Equatable, Sendable {
         case failed(Failure)
-        /// A transaction of this kind is not finished.
+        /// Unfinished transaction of the same kind.
         case busy
         case tooLong(count: Int, mtu: UInt16)
-        /// Too many commands wait to be sent.
+        /// Too many queued commands.
         case queueFull
         case exchangedAlready
-        /// The PDU is neither request, command, notification nor indication; or no response to what was asked.
+        /// PDU that is neither a request, command, notification nor indication, or not a response to the pending
+        /// request.
         case notOurs(ATTOpcode)
     }
 
-    /// The kind of an arriving PDU.
+    /// Kind of a received PDU.
     public enum Reception: Equatable, Sendable {
-        /// A request of the peer, which the owner has to `answer`.
+        /// Request of the peer that the owner has to `answer`.
         case request(ATTPDU)
-        /// A Write Command of the peer.
+        /// Write Command of the peer.
         case command(ATTPDU)
-        /// A request of the peer whose answer waits to be sent.
+        /// Request of the peer whose answer is queued.
         case answered
         case response(ATTPDU)
         case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
-        /// The end of our request by an Error Response that names another one: what became of ours is not known.
+        /// Error Response that names another request and ends ours, with unknown outcome.
         case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode, handle: AttributeHandle, error: ATTError)
-        /// A notification; its value begins at the PDU's byte 3.
+        /// Notification; its value starts at byte 3 of the PDU.
         case notification(AttributeHandle)
-        /// An indication, whose confirmation waits to be sent; its value begins at the PDU's byte 3.
+        /// Indication whose confirmation is queued; its value starts at byte 3 of the PDU.
         case indication(AttributeHandle)
         case confirmed
-        /// A PDU without consequence: empty, an unknown or signed command, or one that is to be ignored.
+        /// PDU without effect: empty, an unknown or signed command, or a PDU to be ignored.
         case ignored
-        /// `failure` is set now, or was before.
+        /// PDU that caused `failure`, or came after it.
         case failed
     }
 
-    /// Counts for status and tests; each number wraps.
+    /// Counters for status and tests; each counter wraps.
     public struct Counters: Equatable, Sendable {
-        /// PDUs that were ignored, the values that were too long among them.
+        /// Ignored PDUs, including values that were too long.
         public var ignored: UInt64 = 0
-        /// PDUs longer than the MTU; notifications and indications longer than this side's own MTU.
+        /// PDUs longer than the MTU, and notifications and indications longer than this side's own MTU.
         public var tooLong: UInt64 = 0
         /// Notifications and indications longer than this side's own MTU, which were not delivered.
         public var tooLongValues: UInt64 = 0
-        /// Requests of the peer that were answered, errors included.
+        /// Requests of the peer that were answered, including errors.
         public var answered: UInt64 = 0
-        /// Indications that were confirmed.
+        /// Confirmed indications.
         public var confirmed: UInt64 = 0
         /// Error Responses that named another request than ours.
         public var misdirectedErrors: UInt64 = 0
@@ -89,52 +90,52 @@ public struct ATTBearer: Sendable {
     struct Transaction: Sendable {
         var opcode: ATTOpcode
         var deadline: Duration
-        /// False while the PDU waits here; no answer can have come before.
+        /// False while the PDU is queued, when no answer can be valid.
         var isSent = false
     }
 
-    /// The MTU that this side announces: 23 to 517 bytes.
+    /// MTU that this side announces: 23 to 517 bytes.
     public let localMTU: UInt16
-    /// The most commands and notifications that wait to be sent.
+    /// Maximum number of queued commands and notifications.
     public let commandCapacity: Int
-    /// The longest PDU that either side may send now, in bytes.
+    /// Maximum length of a PDU in either direction, in bytes.
     public private(set) var mtu: UInt16 = Self.defaultMTU
-    /// Set once, for ever: nothing more is sent or heard.
+    /// Reason of the bearer's failure; once it is set, nothing more is sent or received.
     public internal(set) var failure: Failure?
-    /// The counts so far.
+    /// Counters since the bearer was created.
     public internal(set) var counters = Counters()
 
-    /// The request of ours that awaits its response.
+    /// Our request that awaits its response.
     var request: Transaction?
-    /// The indication of ours that awaits its confirmation.
+    /// Our indication that awaits its confirmation.
     var indication: Transaction?
     private var outgoing: [[UInt8]] = []
     private var commandsWaiting = 0
-    /// A request of the peer is unanswered, or its answer waits to be sent.
+    /// True while a request of the peer is unanswered or its answer is queued.
     var isAnswering = false
-    /// The request of the peer that the owner has not answered.
+    /// Request of the peer that the owner has not answered.
     public internal(set) var unanswered: ATTOpcode?
     var confirmationWaiting = false
     private var didRequestMTU = false
-    /// The peer has asked for our MTU, which it may do once.
+    /// True after the peer's MTU request, which is allowed once.
     var didAnswerMTU = false
 
-    /// A bearer on a fresh connection; an MTU outside 23 to 517 is moved to the nearer end.
+    /// Creates a bearer for a new connection; an MTU outside 23 to 517 is clamped.
     public init(localMTU: UInt16 = Self.largestUsefulMTU, commandCapacity: Int = 64) {
         self.localMTU = min(max(localMTU, Self.defaultMTU), Self.largestUsefulMTU)
         self.commandCapacity = max(0, commandCapacity)
     }
 
-    /// True when no request of ours awaits its response.
+    /// True if none of our requests awaits its response.
     public var canRequest: Bool { failure == nil && request == nil }
 
-    /// True when no indication of ours awaits its confirmation.
+    /// True if none of our indications awaits its confirmation.
     public var canIndicate: Bool { failure == nil && indication == nil }
 
-    /// True when there is room for a command or notification.
+    /// True if there is room for a command or notification.
     public var canNotify: Bool { failure == nil && commandsWaiting < commandCapacity }
 
-    /// The time at which `handleDeadline` must be called; nil while nothing of ours awaits an answer.
+    /// Time at which `handleDeadline` must be called; nil while none of our transactions is pending.
     public var deadline: Duration? {
         guard failure == nil else { return nil }
         guard let first = request?.deadline else { return indication?.deadline }
@@ -142,7 +143,7 @@ public struct ATTBearer: Sendable {
         return min(first, second)
     }
 
-    /// Takes a request, command, notification or indication of ours; its transaction begins now.
+    /// Queues a request, command, notification or indication, and starts the time-out of its transaction.
     public mutating func send(_ pdu: ATTPDU, now: Duration) throws(Refusal) {
         if let failure { throw .failed(failure) }
         let opcode = pdu.opcode
@@ -168,7 +169,7 @@ public struct ATTBearer: Sendable {
         outgoing.append(bytes)
     }
 
-    /// Takes the response to the peer's request, or its refusal.
+    /// Queues the response, or the Error Response, to the peer's request.
     public mutating func answer(_ pdu: ATTPDU) throws(Refusal) {
         if let failure { throw .failed(failure) }
         guard let unanswered, pdu.answers(unanswered) else { throw .notOurs(pdu.opcode) }
@@ -183,7 +184,7 @@ public struct ATTBearer: Sendable {
         outgoing.append(bytes)
     }
 
-    /// The next PDU for the transport, in the order in which PDUs were queued; nil when there is none.
+    /// Returns the next PDU for the transport, in the order in which PDUs were queued; nil if there is none.
     public mutating func nextOutgoing() -> [UInt8]? {
         guard failure == nil, !outgoing.isEmpty else { return nil }
         let bytes = outgoing.removeFirst()
@@ -198,18 +199,18 @@ public struct ATTBearer: Sendable {
         return bytes
     }
 
-    /// Ends the bearer when a transaction of ours has lasted too long.
+    /// Fails the bearer if one of our transactions has timed out.
     public mutating func handleDeadline(now: Duration) {
         if let request, now >= request.deadline { fail(.transactionTimeout(request.opcode)) }
         if let indication, now >= indication.deadline { fail(.transactionTimeout(indication.opcode)) }
     }
 
-    /// Ends the bearer for a reason outside it.
+    /// Closes the bearer for an external reason.
     public mutating func close() {
         fail(.closed)
     }
 
-    /// Records the first failure and drops every PDU that waits.
+    /// Records the first failure and discards all queued PDUs.
     mutating func fail(_ reason: Failure) {
         guard failure == nil else { return }
         failure = reason
@@ -222,19 +223,19 @@ public struct ATTBearer: Sendable {
         confirmationWaiting = false
     }
 
-    /// Queues a confirmation; the caller has made sure that none waits.
+    /// Queues a confirmation; the caller ensures that none is queued.
     mutating func queueConfirmation() {
         outgoing.append(ATTPDU.handleValueConfirmation.encoded)
     }
 
-    /// Takes the smaller MTU of the two sides; one below 23 counts as 23 (Core 6.0, Vol 3, Part F, 3.4.2.2).
+    /// Applies the smaller MTU of the two sides; a value below 23 counts as 23 (Core 6.0, Vol 3, Part F, 3.4.2.2).
     mutating func agreeMTU(peer: UInt16) {
         mtu = max(Self.defaultMTU, min(localMTU, peer))
     }
 }
 
 extension ATTPDU {
-    /// True for the response to a request, or an Error Response that names it.
+    /// Returns true for the response to a request, or for an Error Response that names it.
     fileprivate func answers(_ request: ATTOpcode) -> Bool {
         if case .errorResponse(let refused, _, _) = self { return refused == request }
         return opcode == request.answer
@@ -242,7 +243,7 @@ extension ATTPDU {
 }
 
 extension ATTBearer.Failure: CustomStringConvertible {
-    /// One line for people.
+    /// One-line description for people.
     public var description: String {
         switch self {
         case .transactionTimeout(let opcode): "no answer to \(opcode)"

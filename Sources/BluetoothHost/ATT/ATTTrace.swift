@@ -2,22 +2,23 @@
 
 public import BluetoothPackets
 
-/// Finds the ATT PDUs in recorded HCI traffic: joins ACL fragments to L2CAP PDUs and keeps those of the ATT channel.
+/// Finder of ATT PDUs in recorded HCI traffic: it reassembles ACL fragments to L2CAP PDUs and returns those of the ATT
+/// channel.
 ///
-/// A pure observer of both directions of any number of connections; what is malformed is counted and left out. Core
-/// 6.0, Vol 4, Part E, 5.4.2; Vol 3, Part A, 3.1.
+/// It only observes, in both directions and for any number of connections; malformed packets are counted and omitted.
+/// Core 6.0, Vol 4, Part E, 5.4.2; Vol 3, Part A, 3.1.
 public struct ATTTrace: Sendable {
-    /// One ATT PDU that was found.
+    /// ATT PDU from the recording.
     public struct Packet: Equatable, Sendable {
-        /// The controller.
+        /// Index of the controller.
         public var index: ControllerIndex
-        /// The connection's handle.
+        /// Handle of the connection.
         public var connection: UInt16
-        /// Its direction.
+        /// Direction of the PDU.
         public var direction: MonitorOpcode.Direction
-        /// The time of its last fragment, in microseconds since the beginning of 1970 (UTC).
+        /// Time of the last fragment, in microseconds since the beginning of 1970 (UTC).
         public var time: Int64
-        /// The PDU.
+        /// Bytes of the PDU.
         public var pdu: [UInt8]
     }
 
@@ -27,22 +28,23 @@ public struct ATTTrace: Sendable {
         var direction: MonitorOpcode.Direction
     }
 
-    /// The fixed channel of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
+    /// Fixed channel of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
     private static let attributeChannel: UInt16 = 0x0004
-    /// The length and the channel before an L2CAP PDU's payload.
+    /// Number of bytes of the length and the channel before an L2CAP PDU's payload.
     private static let basicHeader = 4
-    /// The connections of both directions that may have a PDU under way; more are forgotten, and counted.
+    /// Maximum number of incomplete PDUs, one per connection and direction; beyond it, the others are discarded and
+    /// counted.
     private static let capacity = 64
 
     private var partial: [Key: [UInt8]] = [:]
 
-    /// The number of packets, and beginnings of packets, that could not be read.
+    /// Number of malformed packets and incomplete PDUs.
     public private(set) var malformed = 0
 
-    /// A trace of nothing yet.
+    /// Creates an empty trace.
     public init() {}
 
-    /// Takes the next record; the PDU that it completes, if it does and if it is one of ATT.
+    /// Processes the next record; returns the ATT PDU that it completes, or nil.
     public mutating func handle(_ record: BtsnoopRecord) -> Packet? {
         let direction: MonitorOpcode.Direction
         switch record.opcode {
@@ -68,10 +70,10 @@ public struct ATTTrace: Sendable {
         let data = try reader.readBytes(count: Int(length), "Data")
         try reader.expectEnd()
         let key = Key(index: record.index, connection: flags & 0x0FFF, direction: direction)
-        // The packet boundary flag: 1 continues, all else begins. Core 6.0, Vol 4, Part E, 5.4.2.
+        // Packet boundary flag: 1 continues a PDU, all other values start one. Core 6.0, Vol 4, Part E, 5.4.2.
         let isContinuation = flags &>> 12 & 0b11 == 0b01
         if isContinuation {
-            // A rest whose beginning was not recorded is left out.
+            // A continuation whose beginning was not recorded is omitted.
             guard partial[key] != nil else { return nil }
             partial[key]?.append(contentsOf: data)
         } else {
@@ -97,11 +99,13 @@ public struct ATTTrace: Sendable {
     }
 }
 
-/// The choice of records for a capture: those of one controller, and none between other programs and the kernel.
+/// Filter of the records for a capture: those of one controller, without the traffic between other programs and the
+/// kernel.
 ///
-/// The controller may become known only after its first packets: until then they wait, within a bound.
+/// The controller may become known only after its first packets; until then they are queued, within a bound.
 public struct CaptureSelection: Sendable {
-    /// The most bytes of packets that wait for the controller to be known; more are dropped and counted.
+    /// Maximum size of the packets queued until the controller is known, in bytes; further packets are discarded and
+    /// counted.
     public static let waitingCapacity = 1 << 18
 
     private var index: ControllerIndex?
@@ -109,10 +113,10 @@ public struct CaptureSelection: Sendable {
     private var waitingBytes = 0
     private var dropped: UInt32 = 0
 
-    /// A selection that waits to be told the controller.
+    /// Creates a selection without a controller.
     public init() {}
 
-    /// Keeps the records of this controller from now on, and returns those that have waited.
+    /// Selects the controller, and returns its queued records.
     public mutating func follow(_ index: ControllerIndex) -> [BtsnoopRecord] {
         self.index = index
         defer { waiting = [] }
@@ -120,7 +124,7 @@ public struct CaptureSelection: Sendable {
         return waiting.filter { $0.index == index }
     }
 
-    /// The record as it is to be written; nil for one that is left out or waits.
+    /// Returns the record to write; nil if it is omitted or queued.
     public mutating func take(_ record: BtsnoopRecord) -> BtsnoopRecord? {
         guard record.opcode.concernsController, record.index != .none else { return nil }
         var record = record

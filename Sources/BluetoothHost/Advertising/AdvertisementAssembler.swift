@@ -2,15 +2,15 @@
 
 import BluetoothPackets
 
-/// Puts the fragments of extended advertisements together, those of several advertisers side by side.
+/// Assembler of fragmented extended advertisements, from several advertisers in parallel.
 ///
-/// Memory is bounded: 8 partial advertisements of at most 1,650 bytes, in buffers that are used again. When a ninth
-/// begins, the oldest is given up and what still comes of it is discarded, for its rest alone would look like a whole
-/// advertisement. A partial one that is not finished within 5 s is given up, and so is one whose first fragment comes
-/// again: there are controllers that never send the rest. `takeGivenUp` returns the beginnings of those given up. Core
-/// 6.0, Vol 4, Part E, 7.7.65.13.
+/// Memory is bounded: 8 partial advertisements of at most 1,650 bytes, in reusable buffers. When a ninth starts, the
+/// oldest is abandoned and its later fragments are discarded, because they would look like a complete advertisement. A
+/// partial advertisement is also abandoned if it is not complete within 5 s, or if its first fragment is received
+/// again, because some controllers never send the rest. `takeGivenUp` returns the beginnings of abandoned
+/// advertisements. Core 6.0, Vol 4, Part E, 7.7.65.13.
 struct AdvertisementAssembler: Sendable {
-    /// The identity of an advertisement: fragments that share it belong together.
+    /// Identity of an advertisement, shared by all its fragments.
     struct Key: Hashable, Sendable {
         var sender: DeviceAddress
         var advertisingSID: UInt8?
@@ -18,28 +18,28 @@ struct AdvertisementAssembler: Sendable {
     }
 
     enum Result: Equatable {
-        /// The report holds all of the data.
+        /// Report with all of the data.
         case whole(isTruncated: Bool)
-        /// The last fragment: all is in `buffers[slot]` until `release`.
+        /// Last fragment: all data is in `buffers[slot]` until `take(slot:)`.
         case assembled(slot: Int, isTruncated: Bool)
         case pending
-        /// A fragment without a beginning.
+        /// Fragment whose beginning is missing.
         case discarded
     }
 
-    /// The longest advertisement, in bytes: 1,650 (Core 6.0, Vol 4, Part E, 7.8.57).
+    /// Maximum length of an advertisement, in bytes (Core 6.0, Vol 4, Part E, 7.8.57).
     static let maximumLength = 1650
     static let maximumPartials = 8
-    /// The number of dropped advertisements that are remembered.
+    /// Maximum number of abandoned advertisements whose later fragments are discarded.
     static let maximumDropped = 64
-    /// The longest time that the fragments of one advertisement may take.
+    /// Maximum time between the first and the last fragment of an advertisement.
     static let timeout = Duration.seconds(5)
 
-    /// The beginning of an advertisement that was given up.
+    /// Beginning of an abandoned advertisement.
     struct Beginning: Sendable {
         var key: Key
         var eventType: AdvertisingEventType
-        /// The strength of its last fragment, where it is known.
+        /// RSSI of the last fragment that had one; nil if none had.
         var rssi: Int8?
         var lastHeard: Duration
         var bytes: [UInt8]
@@ -60,14 +60,14 @@ struct AdvertisementAssembler: Sendable {
     private var orphans: [(key: Key, since: Duration)] = []
     private var givenUp: [Beginning] = []
 
-    /// The number of partial advertisements that were given up.
+    /// Number of abandoned advertisements.
     private(set) var dropped: UInt64 = 0
-    /// The number of fragments without a beginning that were discarded.
+    /// Number of discarded fragments whose beginning is missing.
     private(set) var discarded: UInt64 = 0
 
     private(set) var count = 0
 
-    /// True where no fragment is waited for.
+    /// True if no further fragment is expected.
     @inline(__always)
     var isIdle: Bool { count == 0 && orphans.isEmpty }
 
@@ -104,14 +104,14 @@ struct AdvertisementAssembler: Sendable {
         return .pending
     }
 
-    /// The beginnings of advertisements that were given up since the last call.
+    /// Returns the beginnings of the advertisements abandoned since the last call.
     mutating func takeGivenUp() -> [Beginning] {
         if givenUp.isEmpty { return [] }
         defer { givenUp.removeAll() }
         return givenUp
     }
 
-    /// Hands out the bytes of an assembled advertisement and frees its slot; `giveBack` returns the buffer.
+    /// Moves the bytes of an assembled advertisement out and frees its slot; `giveBack` returns the buffer.
     mutating func take(slot: Int) -> [UInt8] {
         free(slot)
         var bytes: [UInt8] = []
@@ -119,12 +119,12 @@ struct AdvertisementAssembler: Sendable {
         return bytes
     }
 
-    /// Takes a buffer back, so that the next advertisement needs no new one.
+    /// Returns a buffer for reuse by the next advertisement.
     mutating func giveBack(_ bytes: consuming [UInt8], slot: Int) {
         buffers[slot] = bytes
     }
 
-    /// Gives up partial advertisements that are too old.
+    /// Abandons partial advertisements that have timed out.
     mutating func expire(now: Duration) {
         for slot in partials.indices {
             guard let partial = partials[slot], now - partial.begun >= Self.timeout else { continue }
@@ -133,7 +133,7 @@ struct AdvertisementAssembler: Sendable {
         if !orphans.isEmpty { orphans.removeAll { now - $0.since >= Self.timeout } }
     }
 
-    /// Forgets every partial advertisement, as at the end of a scan.
+    /// Discards all partial advertisements, for example at the end of a scan.
     mutating func removeAll() {
         for slot in partials.indices { free(slot) }
         orphans.removeAll(keepingCapacity: true)
@@ -154,7 +154,7 @@ struct AdvertisementAssembler: Sendable {
         append(report.data, to: slot)
     }
 
-    /// True for the first fragment of the partial advertisement once more: it begins again, and its rest was never sent.
+    /// Returns true for a repetition of the first fragment, which restarts an advertisement whose rest was never sent.
     private func beginsAnew(_ data: Span<UInt8>, in slot: Int) -> Bool {
         guard data.count > 0, data.count == partials[slot]?.firstLength else { return false }
         return Self.begins(buffers[slot], with: data)

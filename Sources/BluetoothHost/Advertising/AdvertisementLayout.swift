@@ -2,29 +2,29 @@
 
 public import BluetoothPackets
 
-/// The data of a peripheral, laid out over an advertisement and its scan response of 31 bytes each.
+/// Layout of a peripheral's data in an advertisement and its scan response of 31 bytes each.
 ///
-/// The flags and the services come first in the advertisement, for centrals look for them without asking; the name
-/// follows when it fits. What does not fit goes to the scan response as a whole, a list of services piece by piece.
-/// An item that fits neither is refused, and nothing is shortened without being asked for. Core 6.0, Vol 3, Part C, 11;
+/// The flags and the services come first in the advertisement, because centrals look for them without a scan request;
+/// the name follows if it fits. An item that does not fit is moved to the scan response as a whole, a list of services
+/// in part. An item that fits in neither is rejected; nothing is shortened automatically. Core 6.0, Vol 3, Part C, 11;
 /// Core Specification Supplement, Part A, 1.
 public struct AdvertisementLayout: Hashable, Sendable {
-    /// The data to advertise.
+    /// Data to advertise.
     public struct Content: Hashable, Sendable {
-        /// The complete name; nil for none.
+        /// Complete name; nil for none.
         public var localName: String?
-        /// The services.
+        /// UUIDs of the services.
         public var services: [BluetoothUUID]
-        /// The power of transmission in dBm.
+        /// Transmission power in dBm; nil for none.
         public var txPower: Int8?
-        /// The appearance (Assigned Numbers, 2.6).
+        /// Appearance (Assigned Numbers, 2.6); nil for none.
         public var appearance: UInt16?
-        /// Companies' data.
+        /// Manufacturer data.
         public var manufacturerData: [AdvertisementData.ManufacturerData]
-        /// Services' data.
+        /// Service data.
         public var serviceData: [AdvertisementData.ServiceData]
 
-        /// The data to advertise.
+        /// Creates content to advertise.
         public init(
             localName: String? = nil,
             services: [BluetoothUUID] = [],
@@ -42,35 +42,35 @@ public struct AdvertisementLayout: Hashable, Sendable {
         }
     }
 
-    /// The part of the content that does not fit.
+    /// Part of the content that does not fit.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The name of that part, in words.
+        /// Name of that part in words.
         public var what: String
-        /// The bytes that it needs, its length and its type among them.
+        /// Number of bytes that the part needs, including its length and type.
         public var needed: Int
-        /// The bytes that are left in the advertisement.
+        /// Number of free bytes in the advertisement.
         public var leftInData: Int
-        /// The bytes that are left in the scan response.
+        /// Number of free bytes in the scan response.
         public var leftInScanResponse: Int
 
-        /// One line for people.
+        /// One-line description for people.
         public var description: String {
             "\(what) needs \(needed) bytes; the advertisement has \(leftInData) left, "
                 + "the scan response \(leftInScanResponse), of \(HCICommand.maximumAdvertisingDataLength) each"
         }
     }
 
-    /// The advertisement.
+    /// Bytes of the advertisement.
     public private(set) var data: [UInt8] = []
-    /// The scan response.
+    /// Bytes of the scan response.
     public private(set) var scanResponse: [UInt8] = []
 
-    /// LE General Discoverable Mode, and no BR/EDR (Supplement, Part A, 1.3).
+    /// Flags for LE General Discoverable Mode without BR/EDR (Supplement, Part A, 1.3).
     private static let generallyDiscoverable: UInt8 = 0x06
-    /// No BR/EDR, for a peripheral that does not want to be found in a general discovery.
+    /// Flags without BR/EDR, for a peripheral that is not found by general discovery.
     private static let notDiscoverable: UInt8 = 0x04
 
-    /// Lays the content out; `canBeAsked` is false where nobody may ask for the scan response, which then stays empty.
+    /// Lays out the content; if `canBeAsked` is false, there are no scan requests and the scan response stays empty.
     public init(_ content: Content, isDiscoverable: Bool = true, canBeAsked: Bool = true) throws(Failure) {
         let room = canBeAsked ? HCICommand.maximumAdvertisingDataLength : 0
         let flags = isDiscoverable ? Self.generallyDiscoverable : Self.notDiscoverable
@@ -117,13 +117,13 @@ public struct AdvertisementLayout: Hashable, Sendable {
         )
     }
 
-    /// Puts as many services of each width into the advertisement as fit, and the rest of them into the scan response.
+    /// Places as many services of each UUID width as fit in the advertisement, and the others in the scan response.
     private mutating func placeServices(_ services: [BluetoothUUID], _ room: Int) throws(Failure) {
         for width in [2, 4, 16] {
             var rest: [[UInt8]] = []
             for service in services {
                 let bytes = Self.form(service).bytes
-                // A service that is named twice is advertised once.
+                // Duplicate services are advertised once.
                 if bytes.count == width, !rest.contains(bytes) { rest.append(bytes) }
             }
             guard let first = rest.first else { continue }
@@ -141,7 +141,7 @@ public struct AdvertisementLayout: Hashable, Sendable {
             guard needed <= Self.left(scanResponse, room) else {
                 throw refusal("\(rest.count) of the services with UUIDs of \(width * 8) bits", needed, room)
             }
-            // Each of the two packets says of itself that there is more, where the other has some too.
+            // If both packets contain services of this width, both mark their lists as incomplete.
             scanResponse += [UInt8(truncatingIfNeeded: needed &- 1), here.isEmpty ? types.all : types.some]
             scanResponse += rest.joined()
         }
@@ -155,7 +155,7 @@ public struct AdvertisementLayout: Hashable, Sendable {
         }
     }
 
-    /// The shortest form of a UUID, and the AD type of its service data.
+    /// Returns the shortest form of a UUID, and the AD type of its service data.
     private static func form(_ uuid: BluetoothUUID) -> (types: (data: UInt8, width: Int), bytes: [UInt8]) {
         var writer = ByteWriter(reservingCapacity: 16)
         if let short = uuid.shortForm16 {

@@ -2,25 +2,27 @@
 
 public import BluetoothPackets
 
-/// Advertising on one controller: which commands, in which order, and what their answers mean.
+/// Advertising on one controller: the commands, their order, and the interpretation of their answers.
 ///
-/// No input or output of its own.
+/// It performs no input or output.
 ///
-/// The caller sends what `nextCommand` returns after every other call, passes every event packet to `handle`, and calls
-/// `advance` at `deadline`. A controller stops advertising when a central connects: the caller says so by `resume`.
+/// The caller sends the command that `nextCommand` returns after every other call, passes every event packet to
+/// `handle`, and calls `advance` at `deadline`. A controller stops advertising when a central connects; the caller then
+/// calls `resume`.
 ///
-/// Legacy and extended commands must not be mixed on a controller; the generation is chosen as a `Scanner`'s is. Either
-/// way it advertises with legacy PDUs, which every central hears. Core 6.0, Vol 4, Part E, 3.1.1, 7.8.5 to 7.8.9 and
-/// 7.8.53 to 7.8.56.
+/// Legacy and extended commands must not be mixed on a controller; the generation is chosen as in `Scanner`. Both
+/// generations advertise with legacy PDUs, which every central receives. Core 6.0, Vol 4, Part E, 3.1.1, 7.8.5 to 7.8.9
+/// and 7.8.53 to 7.8.56.
 public struct Advertiser: Sendable {
-    /// The generation of commands that is used.
+    /// Generation of advertising commands.
     public enum Generation: Hashable, Sendable {
-        /// LE Set Advertising Parameters and its kin.
+        /// LE Set Advertising Parameters and the related commands.
         case legacy
-        /// LE Set Extended Advertising Parameters and its kin.
+        /// LE Set Extended Advertising Parameters and the related commands.
         case extended
 
-        /// The extended one where the controller knows it, else the legacy one; nil for neither.
+        /// Chooses the extended commands if the controller supports them, otherwise the legacy commands; nil for
+        /// neither.
         public init?(_ commands: SupportedCommands) {
             if commands.contains(.leSetExtendedAdvertisingParameters),
                 commands.contains(.leSetExtendedAdvertisingEnable)
@@ -34,16 +36,16 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// The advertisement.
+    /// Content of the advertising.
     public struct Content: Hashable, Sendable {
-        /// The parameters.
+        /// Advertising parameters.
         public var parameters: AdvertisingParameters
-        /// The advertising data, at most 31 bytes.
+        /// Advertising data, at most 31 bytes.
         public var data: [UInt8]
-        /// The scan response, at most 31 bytes; not sent where nobody may ask for it.
+        /// Scan response data, at most 31 bytes; not sent if the advertising cannot be scanned.
         public var scanResponse: [UInt8]
 
-        /// Parameters and data.
+        /// Creates content from parameters and data.
         public init(_ parameters: AdvertisingParameters, data: [UInt8], scanResponse: [UInt8] = []) {
             self.parameters = parameters
             self.data = data
@@ -51,16 +53,16 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// The reason why advertising failed.
+    /// Reason why advertising failed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The data or the scan response has more than 31 bytes.
+        /// Advertising data or scan response of more than 31 bytes.
         case tooLong(data: Int, scanResponse: Int)
         case refused(HCIOpcode, HCIStatus)
         case noAnswer(HCIOpcode)
-        /// The controller reported a fault of its own, with the vendor's code.
+        /// Hardware error reported by the controller, with the vendor's code.
         case hardwareError(UInt8)
 
-        /// One line for people.
+        /// One-line description for people.
         public var description: String {
             switch self {
             case .tooLong(let data, let scanResponse):
@@ -73,56 +75,56 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// The state of an advertiser.
+    /// State of an advertiser.
     public enum State: Hashable, Sendable {
         case idle
-        /// Commands are on their way.
+        /// Start commands in progress.
         case starting
-        /// The controller advertises, as far as is known.
+        /// Enabled advertising, as far as is known.
         case advertising
-        /// The controller does not take the enabling now, as while all its connections are in use; `resume` tries
-        /// again.
+        /// Advertising that the controller does not enable now, for example because all its connections are in use;
+        /// `resume` retries.
         case suspended
-        /// The command that ends it is on its way.
+        /// Stop command in progress.
         case stopping
-        /// Failed; `start` tries again.
+        /// Failed advertising; `start` retries.
         case failed(Failure)
     }
 
     private enum Step { case disable, setParameters, setData, setScanResponse, enable }
 
-    /// The advertising set that is used; the kernel's own first one, which an unused kernel leaves alone.
+    /// Advertising set in use: the kernel's own first one, which an unused kernel leaves alone.
     private static let set: UInt8 = 0x00
 
-    /// The generation of commands that is used.
+    /// Generation of commands in use.
     public let generation: Generation
-    /// The state.
+    /// Current state.
     public private(set) var state = State.idle
-    /// The number of times that another program switched advertising while we advertised: it may be off since.
+    /// Number of times that another program changed advertising while ours was on; it may be off since.
     public private(set) var foreignCommands: UInt64 = 0
 
     private var commands = HCICommandQueue()
     private var content: Content?
     private var step: Step?
-    /// The sequence to begin after the outstanding command, whose answer does not matter any more.
+    /// First step of the next sequence, after the outstanding command, whose answer is ignored.
     private var next: Step?
     private var didAdvertise = false
 
-    /// An advertiser that does nothing yet; nil for a controller that knows neither generation's commands.
+    /// Creates an idle advertiser; returns nil for a controller that supports neither generation's commands.
     public init?(_ supported: SupportedCommands) {
         guard let generation = Generation(supported) else { return nil }
         self.init(generation)
     }
 
-    /// An advertiser that uses the commands of `generation`.
+    /// Creates an advertiser that uses the commands of `generation`.
     public init(_ generation: Generation) {
         self.generation = generation
     }
 
-    /// The time at which `advance` must be called, if no event comes before.
+    /// Time at which `advance` must be called if no event comes before; nil for none.
     public var deadline: Duration? { commands.deadline }
 
-    /// Begins to advertise; other content is replaced.
+    /// Starts advertising, replacing other content.
     public mutating func start(_ content: Content) {
         guard content.data.count <= HCICommand.maximumAdvertisingDataLength,
             content.scanResponse.count <= HCICommand.maximumAdvertisingDataLength
@@ -136,14 +138,14 @@ public struct Advertiser: Sendable {
         begin(.disable)
     }
 
-    /// Enables advertising again, after a connection began or ended; nothing unless it advertises or is suspended.
+    /// Enables advertising again after a connection began or ended; does nothing unless advertising or suspended.
     public mutating func resume() {
         guard state == .advertising || state == .suspended else { return }
         state = .starting
         begin(.enable)
     }
 
-    /// Ends the advertising, whatever its state; a second call does nothing more.
+    /// Stops advertising in any state; a second call has no effect.
     public mutating func stop() {
         if state == .idle || state == .stopping { return }
         content = nil
@@ -151,12 +153,12 @@ public struct Advertiser: Sendable {
         begin(.disable)
     }
 
-    /// The command to send now; nil for none.
+    /// Returns the command to send now, or nil if there is none.
     public mutating func nextCommand(now: Duration) -> HCICommand? {
         commands.nextCommand(now: now)
     }
 
-    /// Takes an event packet, its indicator included; one that is not sound is not used.
+    /// Processes an event packet with its indicator; a malformed packet is ignored.
     public mutating func handle(_ packet: Span<UInt8>, now: Duration) {
         guard let event = try? HCIEvent(packet) else { return }
         switch event {
@@ -168,7 +170,7 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// Gives up a command that takes too long.
+    /// Times out a command.
     public mutating func advance(now: Duration) {
         if let outcome = commands.expire(now: now) { take(outcome) }
     }
@@ -220,9 +222,9 @@ public struct Advertiser: Sendable {
 
     private mutating func refused(_ step: Step, _ opcode: HCIOpcode, _ status: HCIStatus) {
         switch (step, status) {
-        // Advertising was off already, or the set does not exist yet.
+        // Advertising was already off, or the set does not exist yet.
         case (.disable, .commandDisallowed), (.disable, .unknownAdvertisingIdentifier): advance(after: .disable)
-        // The controller has advertised before: its present connections are in the way.
+        // The controller has advertised before, so its current connections prevent it now.
         case (.enable, .commandDisallowed), (.enable, .connectionLimitExceeded):
             if didAdvertise { state = .suspended } else { fail(.refused(opcode, status)) }
         default: fail(.refused(opcode, status))
@@ -234,7 +236,7 @@ public struct Advertiser: Sendable {
         case .disable where content == nil: state = .idle
         case .disable: send(.setParameters)
         case .setParameters: send(.setData)
-        // Where nobody may ask for a scan response the controller refuses one.
+        // A controller refuses scan response data for advertising that cannot be scanned.
         case .setData: send(content?.parameters.kind == .nonConnectable ? .enable : .setScanResponse)
         case .setScanResponse: send(.enable)
         case .enable:

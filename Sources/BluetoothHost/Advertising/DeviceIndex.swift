@@ -2,12 +2,13 @@
 
 import BluetoothPackets
 
-/// The place of each device in the table: an open hash table of one word for each device, twice as large as needed.
+/// Index of the devices in the table: an open hash table with one word for each device and twice as many slots as
+/// devices.
 ///
-/// Senders choose their addresses, and may choose them to collide: a search looks at `DeviceTable.capacity` words at
-/// most, and where an address falls differs from one table to the next.
+/// Senders choose their addresses and may provoke collisions: a search examines at most `DeviceTable.capacity` words,
+/// and the hash differs between tables.
 struct DeviceIndex: Sendable {
-    // A word holds the address, its type, a bit for a word in use, and the place.
+    // A word consists of the address, its type, a bit that marks a used word, and the place.
     private static let typeShift: UInt64 = 15
     private static let isTaken: UInt64 = 1 << 14
     private static let places: UInt64 = isTaken - 1
@@ -23,7 +24,7 @@ struct DeviceIndex: Sendable {
         slot(of: address).map { Int(truncatingIfNeeded: words[$0] & Self.places) }
     }
 
-    /// Gives a device a place, another one if it has one; the table has at most `DeviceTable.capacity` devices.
+    /// Sets the place of a device; the table has at most `DeviceTable.capacity` devices.
     mutating func set(_ address: DeviceAddress, place: Int) {
         let word = Self.word(address)
         var slot = home(word)
@@ -31,12 +32,12 @@ struct DeviceIndex: Sendable {
         words[slot] = word | UInt64(truncatingIfNeeded: place) & Self.places
     }
 
-    /// Takes a device's place, and answers it; nil when it has none.
+    /// Removes a device and returns its place; nil if it has none.
     mutating func remove(_ address: DeviceAddress) -> Int? {
         guard var hole = slot(of: address) else { return nil }
         let place = Int(words[hole] & Self.places)
         words[hole] = 0
-        // Words that the search would no longer reach are moved nearer to the place where it begins.
+        // Words that the search would no longer reach are moved closer to their home slots.
         var next = (hole + 1) & Self.mask
         while words[next] != 0 {
             if (next &- home(words[next])) & Self.mask >= (next &- hole) & Self.mask {
@@ -64,7 +65,7 @@ struct DeviceIndex: Sendable {
         return nil
     }
 
-    /// The place where the search for a word begins.
+    /// Returns the slot at which the search for a word starts.
     @inline(__always)
     private func home(_ word: UInt64) -> Int {
         Int(truncatingIfNeeded: ((word &>> Self.typeShift) &* factor) &>> UInt64(UInt64.bitWidth - Self.bits))
@@ -76,40 +77,40 @@ struct DeviceIndex: Sendable {
     }
 }
 
-/// How the devices of a full table stand when one has to leave: one word for each place, so that the table is looked
-/// through within the time of a report.
+/// Eviction order of a full device table: one word for each place, so that the table is searched within the time of a
+/// report.
 ///
-/// It is empty while the table has room, for then nobody has to leave.
+/// It is empty while the table has room, because no device is evicted then.
 ///
-/// A device that does not match the filter leaves before one that does, the weaker before the stronger, one of unknown
-/// strength before both, and of two that are equal the one that was heard longer ago.
+/// A device that does not match the filter is evicted before one that does, a weaker device before a stronger one, one
+/// of unknown strength before both, and of two equal devices the one that was heard longer ago.
 struct DeviceStandings: Sendable {
-    // The highest bit stands for a device that matches, eight bits for its strength, and the rest for the number of the
-    // report that it was heard with: the least word leaves first.
+    // The most significant bit marks a device that matches the filter, eight bits hold its strength, and the others the
+    // number of its last report: the device with the lowest word is evicted first.
     private static let isMatching: UInt64 = 1 << 63
     private static let strengthShift: UInt64 = 55
     private static let number: UInt64 = 1 << strengthShift - 1
 
     private var words: [UInt64] = []
 
-    /// Begins with the devices of a table that is full now, each in its place.
+    /// Fills the order with the devices of a table that is now full, each in its place.
     mutating func begin(_ devices: [DiscoveredDevice]) {
         words = [UInt64](repeating: 0, count: devices.count)
         let heard = devices.indices.sorted { (devices[$0].lastHeard, $0) < (devices[$1].lastHeard, $1) }
-        // At least as many reports as devices were heard, so these numbers are lower than those that follow.
+        // There were at least as many reports as devices, so these numbers are lower than later ones.
         for (number, place) in heard.enumerated() {
             hear(place, devices[place].rssi, UInt64(number))
             if devices[place].matchesFilter { match(place) }
         }
     }
 
-    /// Ends, for the table has room again.
+    /// Empties the order, because the table has room again.
     mutating func end() { words.removeAll(keepingCapacity: true) }
 
-    /// Another device in a place, which was not heard yet.
+    /// Resets a place for another device, which has no report yet.
     mutating func replace(_ place: Int) { words[place] = 0 }
 
-    /// Notes that the device in this place was heard with the report of that number; the strength is the last known one.
+    /// Records the report number and the last known strength of the device in this place.
     @inline(__always)
     mutating func hear(_ place: Int, _ rssi: Int8?, _ report: UInt64) {
         if words.isEmpty { return }
@@ -117,13 +118,13 @@ struct DeviceStandings: Sendable {
         words[place] = words[place] & Self.isMatching | strength &<< Self.strengthShift | report & Self.number
     }
 
-    /// Notes that the device in this place matches the filter.
+    /// Marks the device in this place as matching the filter.
     mutating func match(_ place: Int) {
         if words.isEmpty { return }
         words[place] |= Self.isMatching
     }
 
-    /// The place of the device that leaves first, and of the one that was heard longest ago; 0 where there is none.
+    /// Place of the device to evict first, and place of the device that was heard longest ago; 0 if there is none.
     var leaving: (first: Int, oldest: Int) {
         var (first, oldest) = (0, 0)
         var (least, earliest) = (UInt64.max, UInt64.max)
@@ -135,6 +136,6 @@ struct DeviceStandings: Sendable {
         return (first, oldest)
     }
 
-    /// True where the device in `place` leaves before the one in `other`.
+    /// Returns true if the device in `place` is evicted before the one in `other`.
     func leaves(_ place: Int, before other: Int) -> Bool { words[place] < words[other] }
 }

@@ -2,74 +2,76 @@
 
 public import BluetoothPackets
 
-/// The devices that were heard: bounded, merged by address and type, and forgotten after a minute of silence.
+/// Bounded table of the devices heard, merged by address and address type; a device is removed after a minute of
+/// silence.
 ///
-/// A report of a known device with unchanged data allocates nothing: its bytes are compared with the stored ones first.
+/// A report of a known device with unchanged data allocates no memory: its bytes are first compared with the stored
+/// bytes.
 public struct DeviceTable: Sendable {
-    /// The effect of a report.
+    /// Effect of a report.
     public enum Change: Hashable, Sendable {
-        /// The device met the filter for the first time.
+        /// First match of the device with the filter.
         case appeared
-        /// Its advertisement or its scan response has changed.
+        /// Change of the device's advertisement or scan response.
         case changed
-        /// The device was heard again, with nothing new; only where duplicates are asked for.
+        /// Report without new data, passed on only if duplicates are requested.
         case heard
     }
 
-    /// A device to pass on.
+    /// Device to pass on.
     public struct Update: Hashable, Sendable {
-        /// The device as it stands now.
+        /// Current state of the device.
         public let device: DiscoveredDevice
-        /// The effect of the report on it.
+        /// Effect of the report on the device.
         public let change: Change
     }
 
-    /// Counts since the table was made.
+    /// Counters since the table was created.
     public struct Counters: Hashable, Sendable {
-        /// Reports that were taken, those without an address included.
+        /// Processed reports, including those without an address.
         public internal(set) var reports: UInt64 = 0
-        /// Events that were refused, with every report in them.
+        /// Rejected events, with all reports in them.
         public internal(set) var badEvents: UInt64 = 0
-        /// Advertisements and scan responses whose AD structures held a fault.
+        /// Advertisements and scan responses with malformed AD structures.
         public internal(set) var badData: UInt64 = 0
         /// Reports without an address.
         public internal(set) var anonymous: UInt64 = 0
-        /// Partial advertisements that were given up; their beginnings are used as truncated ones.
+        /// Incomplete advertisements that were abandoned; their beginnings are used as truncated advertisements.
         public internal(set) var partialsDropped: UInt64 = 0
-        /// Fragments without a beginning.
+        /// Fragments whose beginning is missing.
         public internal(set) var fragmentsDiscarded: UInt64 = 0
-        /// Devices that had to leave a full table, or were not let in.
+        /// Devices that were evicted from the full table or not added to it.
         public internal(set) var devicesDropped: UInt64 = 0
     }
 
-    /// The most devices in the table.
+    /// Maximum number of devices in the table.
     public static let capacity = 256
-    /// The most effects that wait for the next report.
+    /// Maximum number of updates that wait for the next report.
     private static let mostLate = 2 * AdvertisementAssembler.maximumPartials
-    /// The silence after which a device leaves (LK-3).
+    /// Silence after which a device is removed (LK-3).
     public static let lifetime = Duration.seconds(60)
 
-    /// The filter of devices that are passed on and listed; the others are kept too, for a name may come in a later
-    /// scan response.
+    /// Filter of the devices that are passed on and listed; other devices are stored too, because a later scan response
+    /// may contain a matching name.
     public let filter: ScanFilter
-    /// True to pass on every report, false for each device once and again when its data changes (CB-3).
+    /// True to pass on every report; false to pass on each device once, and again when its data changes (CB-3).
     public var reportsDuplicates: Bool
-    /// The resolver of private addresses, by which a device is listed with its identity; nil for none.
+    /// Resolver of private addresses, which replaces them by the device's identity; nil for none.
     public var resolver: AddressResolver?
-    /// The counts so far.
+    /// Counters so far.
     public private(set) var counters = Counters()
 
-    /// The only address whose reports are taken; nil where they are taken from anybody.
+    /// Only address whose reports are used; nil to use reports from all addresses.
     private let onlyAddress: BluetoothAddress?
     private var entries: [DiscoveredDevice] = []
-    /// How the device in each place stands, while the table is full.
+    /// Eviction order of the places, while the table is full.
     private var standings = DeviceStandings()
     private var index = DeviceIndex()
     private var assembler = AdvertisementAssembler()
-    /// The effects of advertisements that were given up, which are passed on with the next report.
+    /// Updates from abandoned advertisements, passed on with the next report.
     private var late: [Update] = []
 
-    /// An empty table.
+    /// Creates an empty table.
     public init(filter: ScanFilter = ScanFilter(), reportsDuplicates: Bool = false) {
         self.filter = filter
         self.reportsDuplicates = reportsDuplicates
@@ -77,15 +79,15 @@ public struct DeviceTable: Sendable {
         entries.reserveCapacity(Self.capacity)
     }
 
-    /// The number of known devices, matching or not.
+    /// Number of known devices, matching or not.
     public var count: Int { entries.count }
 
-    /// The device with that address.
+    /// Device with an address; nil if it is unknown.
     public subscript(address: DeviceAddress) -> DiscoveredDevice? {
         index.place(of: address).map { entries[$0] }
     }
 
-    /// The devices that meet the filter: the strongest first (LK-1), then by address.
+    /// Devices that match the filter, the strongest first (LK-1), then by address.
     public var devices: [DiscoveredDevice] {
         entries.filter { $0.matchesFilter }.sorted { left, right in
             if left.rssi != right.rssi { return Self.strength(left.rssi) > Self.strength(right.rssi) }
@@ -93,7 +95,7 @@ public struct DeviceTable: Sendable {
         }
     }
 
-    /// Forgets every device; the counters stay.
+    /// Removes every device but keeps the counters.
     public mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
         standings.end()
@@ -102,12 +104,12 @@ public struct DeviceTable: Sendable {
         late.removeAll()
     }
 
-    /// Counts an event that was refused.
+    /// Counts a rejected event.
     public mutating func noteBadEvent() {
         counters.badEvents &+= 1
     }
 
-    /// Removes the devices that were silent for `lifetime`, and returns them.
+    /// Removes the devices that have been silent for `lifetime`, and returns their addresses.
     public mutating func expire(now: Duration) -> [DeviceAddress] {
         assembler.expire(now: now)
         takeGivenUp()
@@ -116,9 +118,9 @@ public struct DeviceTable: Sendable {
         return gone
     }
 
-    /// Takes an event packet, its indicator included; `update` is called for every report to pass on.
+    /// Processes an event packet with its indicator; calls `update` for every report to pass on.
     ///
-    /// Events other than advertising reports change nothing; one that is not sound is counted.
+    /// Events other than advertising reports have no effect; a malformed event is counted.
     public mutating func handle(_ packet: Span<UInt8>, now: Duration, update: (Update) -> Void) {
         do throws(DecodingError) {
             guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet),
@@ -130,7 +132,7 @@ public struct DeviceTable: Sendable {
         }
     }
 
-    /// Takes the parameters of an event with advertising reports.
+    /// Processes the parameters of an event with advertising reports.
     @inline(__always)
     mutating func handle(
         _ subevent: LESubevent,
@@ -145,7 +147,7 @@ public struct DeviceTable: Sendable {
         }
     }
 
-    /// Takes a report and passes it on; by itself, so that one that is of no use costs nothing of it.
+    /// Processes a report and passes it on; not inlined, so that its cost is not paid for reports that are not used.
     @inline(never)
     private mutating func take(
         _ report: borrowing AdvertisingReport,
@@ -162,9 +164,9 @@ public struct DeviceTable: Sendable {
         update(Update(device: device, change: change))
     }
 
-    /// Takes a report; returns its effect where that is to be passed on, else nil.
+    /// Processes a report; returns its effect if it is to be passed on, otherwise nil.
     ///
-    /// The device as it stands then is the subscript's.
+    /// The subscript returns the updated device.
     public mutating func handle(_ report: borrowing AdvertisingReport, now: Duration) -> Change? {
         guard let sender = admitted(report) else { return nil }
         let change = take(report, from: sender, now: now)
@@ -173,7 +175,7 @@ public struct DeviceTable: Sendable {
         return change ?? late.last { $0.device.address == sender }?.change
     }
 
-    /// Counts a report, and answers its sender where the table has a use for it.
+    /// Counts a report; returns its sender if the table uses the report, otherwise nil.
     @inline(__always)
     private mutating func admitted(_ report: borrowing AdvertisingReport) -> DeviceAddress? {
         counters.reports &+= 1
@@ -203,7 +205,7 @@ public struct DeviceTable: Sendable {
         return take(report, report.data, from: sender, isTruncated: report.dataStatus == .truncated, now: now)
     }
 
-    /// Takes an extended report while there are fragments.
+    /// Processes an extended report while there are fragments.
     @inline(never)
     private mutating func assemble(
         _ report: borrowing AdvertisingReport,
@@ -221,7 +223,7 @@ public struct DeviceTable: Sendable {
             assembler.giveBack(bytes, slot: slot)
             return change
         case .pending, .discarded:
-            // The device was heard, though its data is not known yet.
+            // The device was heard, although its data is still incomplete.
             guard let place = index.place(of: sender) else { return nil }
             entries[place].hear(report, now)
             standings.hear(place, entries[place].rssi, counters.reports)
@@ -238,7 +240,7 @@ public struct DeviceTable: Sendable {
         now: Duration
     ) -> Change? {
         guard let place = index.place(of: sender) ?? add(sender, report.rssi, now) else { return nil }
-        // One access to the entry: each is a check of its bounds and of its array's only reference.
+        // A single access to the entry, because each access checks the bounds and the uniqueness of the array.
         let heard = entries[place].hear(report, data, isTruncated: isTruncated, now, reportsDuplicates)
         standings.hear(place, heard.rssi, counters.reports)
         guard heard.isNew else { return heard.change }
@@ -246,7 +248,7 @@ public struct DeviceTable: Sendable {
         return entries[place].change(true, reportsDuplicates)
     }
 
-    /// Takes the beginnings of advertisements that were given up, as truncated ones.
+    /// Processes the beginnings of abandoned advertisements as truncated advertisements.
     private mutating func takeGivenUp() {
         copyCounters()
         for beginning in assembler.takeGivenUp() {
@@ -284,19 +286,21 @@ public struct DeviceTable: Sendable {
         measure(place)
     }
 
-    /// A device that met the filter once meets it until it leaves: many send their name and their services in turn.
+    /// Marks a device that matches the filter; the mark is permanent, because many devices advertise their names and
+    /// services alternately.
     private mutating func measure(_ index: Int) {
         if entries[index].matchesFilter { return }
-        // Asked field by field: a copy of the device is a reference more to each of its arrays.
+        // The fields are copied one by one, because a copy of the device would retain each of its arrays.
         let (address, name, services) = (entries[index].address, entries[index].name?.text, entries[index].services)
         guard filter.matches(address, name: name, services: services, entries[index].data) else { return }
         entries[index].matchesFilter = true
         standings.match(index)
     }
 
-    /// Makes room for a device and puts it in; nil when it is weaker than all that could give way.
+    /// Adds a device, evicting another if the table is full; returns nil if the device is weaker than every candidate
+    /// for eviction.
     ///
-    /// Who was silent for `lifetime` gives way first, so the table needs nobody who calls `expire`.
+    /// A device that was silent for `lifetime` is evicted first, so the table works without calls to `expire`.
     @inline(never)
     private mutating func add(_ address: DeviceAddress, _ rssi: Int8?, _ now: Duration) -> Int? {
         let device = DiscoveredDevice(address, heard: now)
@@ -321,17 +325,17 @@ public struct DeviceTable: Sendable {
         now - entries[place].lastHeard >= Self.lifetime
     }
 
-    /// The place of the device that leaves a full table first: one that should have left, then one that does not match,
-    /// then the weakest, then the one silent for longest.
+    /// Returns the place of the device to evict from a full table: an expired device first, then one that does not
+    /// match, then the weakest, then the device that has been silent longest.
     private func leaving(_ now: Duration) -> Int {
         let (first, oldest) = standings.leaving
-        // Who is heard longest ago is silent if anybody is.
+        // The device that was heard longest ago is silent if any device is.
         guard isSilent(oldest, now) else { return first }
         return entries.indices.filter { isSilent($0, now) }.min { standings.leaves($0, before: $1) } ?? oldest
     }
 
-    /// True when the device in a place matches the filter and is heard more strongly than a newcomer, which then stays
-    /// outside.
+    /// Returns true if the device in a place matches the filter and is stronger than a new device, which is then not
+    /// added.
     private func outranks(_ place: Int, _ rssi: Int8?) -> Bool {
         entries[place].matchesFilter && Self.strength(entries[place].rssi) > Self.strength(rssi)
     }

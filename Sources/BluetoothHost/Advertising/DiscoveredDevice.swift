@@ -2,29 +2,29 @@
 
 public import BluetoothPackets
 
-/// A device that was heard, with the data of its last advertisement and its last scan response.
+/// Device that was heard, with the data of its last advertisement and its last scan response.
 public struct DiscoveredDevice: Hashable, Sendable {
-    /// Its address.
+    /// Address of the device.
     public let address: DeviceAddress
-    /// The time at which it was heard last.
+    /// Time of the last report.
     public internal(set) var lastHeard: Duration
-    /// The RSSI of its last report, in dBm; nil when that was never known.
+    /// RSSI of the last report that had one, in dBm; nil if none had.
     public internal(set) var rssi: Int8?
-    /// True where its last advertisement was connectable; a scan response does not tell.
+    /// True if the last advertisement was connectable; scan responses do not change it.
     public internal(set) var isConnectable = false
-    /// Its name: the last one heard, kept when later advertisements leave it out.
+    /// Last name heard, kept when later advertisements omit it.
     public internal(set) var name: LocalName?
-    /// Its data: advertisement and scan response merged.
+    /// Merged data of advertisement and scan response.
     public internal(set) var data = AdvertisementData()
-    /// The advertisement's bytes.
+    /// Bytes of the advertisement.
     public internal(set) var advertisement: [UInt8] = []
-    /// The scan response's bytes.
+    /// Bytes of the scan response.
     public internal(set) var scanResponse: [UInt8] = []
-    /// True when the end of the advertisement or of the scan response was lost.
+    /// True if the end of the advertisement or of the scan response was lost.
     public internal(set) var isTruncated = false
-    /// True once it met the table's filter.
+    /// True once the device has matched the table's filter.
     public internal(set) var matchesFilter = false
-    /// The number of reports from it.
+    /// Number of reports from the device.
     public internal(set) var reports: UInt64 = 0
 
     var wasPassedOn = false
@@ -36,10 +36,10 @@ public struct DiscoveredDevice: Hashable, Sendable {
         lastHeard = now
     }
 
-    /// The services it offers.
+    /// Services that the device offers.
     public var services: [BluetoothUUID] { data.serviceUUIDs }
 
-    /// Takes the fields that every report has.
+    /// Updates the fields that every report has.
     @inline(__always)
     mutating func hear(_ report: borrowing AdvertisingReport, _ now: Duration) {
         lastHeard = now
@@ -47,7 +47,7 @@ public struct DiscoveredDevice: Hashable, Sendable {
         if let rssi = report.rssi { self.rssi = rssi }
     }
 
-    /// Takes a report: whether its data is new, its strength, and the change to pass on where nothing is new.
+    /// Processes a report; returns whether its data is new, its strength, and the change to pass on if nothing is new.
     @inline(__always)
     mutating func hear(
         _ report: borrowing AdvertisingReport,
@@ -60,8 +60,7 @@ public struct DiscoveredDevice: Hashable, Sendable {
         return (isNew, rssi, isNew ? nil : change(false, reportsDuplicates))
     }
 
-    /// Takes a report and compares its data, or the data that was put together, with what is known: true where it is
-    /// new.
+    /// Processes a report; returns true if its data, or the reassembled data, differs from the known data.
     @inline(__always)
     private mutating func hear(
         _ report: borrowing AdvertisingReport,
@@ -73,23 +72,23 @@ public struct DiscoveredDevice: Hashable, Sendable {
         return isNew(report.eventType, data, isTruncated: isTruncated)
     }
 
-    /// Compares data of that kind with what is known: true where it is new.
+    /// Returns true if data of that kind differs from the known data.
     @inline(__always)
     mutating func isNew(_ type: AdvertisingEventType, _ data: Span<UInt8>, isTruncated: Bool) -> Bool {
         if type.contains(.scanResponse) { return !Self.says(scanResponse, data, isTruncated: isTruncated) }
         isConnectable = type.contains(.connectable)
-        // A directed advertisement of the legacy kind has no data, and says nothing about the rest.
+        // A legacy directed advertisement has no data, so it does not change the known data.
         if data.isEmpty, type.contains(.directed) { return false }
         return !Self.says(advertisement, data, isTruncated: isTruncated)
     }
 
-    /// True for data that is known already; data whose end was lost is compared with the beginning.
+    /// Returns true for known data; data whose end was lost is compared only with the beginning.
     @inline(__always)
     private static func says(_ known: borrowing [UInt8], _ data: Span<UInt8>, isTruncated: Bool) -> Bool {
         (known.count == data.count || isTruncated) && known.span.begins(with: data)
     }
 
-    /// The change to pass on for a report with or without new data; nil for none.
+    /// Returns the change to pass on for a report with or without new data; nil for none.
     @inline(__always)
     mutating func change(_ isNew: Bool, _ reportsDuplicates: Bool) -> DeviceTable.Change? {
         guard matchesFilter else { return nil }
@@ -108,26 +107,26 @@ public struct DiscoveredDevice: Hashable, Sendable {
     }
 }
 
-/// Where a device carries its address in the manufacturer data of its advertisements (BT-3).
+/// Place of a device's address in the manufacturer data of its advertisements (BT-3).
 ///
-/// For devices whose address on the air changes, or is another one than is printed on them.
+/// It is for devices whose address on the air changes or differs from the printed one.
 public struct ManufacturerAddressField: Hashable, Sendable {
     private static let length = 6
-    /// The greatest offset: manufacturer data of an extended advertisement ends there.
+    /// Maximum offset, at the end of the manufacturer data of an extended advertisement.
     public static let greatestOffset = 1650 - length
 
-    /// The address's first byte, counted from 0 at the low byte of the company's number.
+    /// Offset of the address's first byte, counted from 0 at the low byte of the company identifier.
     public var offset: Int
-    /// True where its last written byte comes first.
+    /// True if the last byte of the written address comes first.
     public var isReversed: Bool
 
-    /// An address at a place of the manufacturer data.
+    /// Creates a field at a place in the manufacturer data.
     public init(offset: Int, isReversed: Bool = false) {
         self.offset = offset
         self.isReversed = isReversed
     }
 
-    /// The addresses at that place, one for each company's data that reaches as far.
+    /// Returns the addresses at that place, one for each company's data that is long enough.
     public func addresses(in data: AdvertisementData) -> [BluetoothAddress] {
         data.manufacturerData.compactMap { item in
             let company = [UInt8(truncatingIfNeeded: item.company), UInt8(truncatingIfNeeded: item.company &>> 8)]
@@ -139,24 +138,24 @@ public struct ManufacturerAddressField: Hashable, Sendable {
     }
 }
 
-/// The devices that a scan is for.
+/// Filter of the devices that a scan is for.
 public struct ScanFilter: Hashable, Sendable {
-    /// A condition on the name; letters of either case are equal, and blanks at its ends do not count (BT-3).
+    /// Condition on the name that ignores case and, for `exactly`, blanks at the ends (BT-3).
     public enum Name: Hashable, Sendable {
         case exactly(String)
         case prefix(String)
     }
 
-    /// The one device with an address.
+    /// Condition on the address.
     public struct Identity: Hashable, Sendable {
-        /// Its address, on the air or in the manufacturer data.
+        /// Address of the device, on the air or in the manufacturer data.
         public var address: BluetoothAddress
-        /// The type of the address on the air; nil for either.
+        /// Type of the address on the air; nil for any.
         public var type: AddressType?
-        /// The place in the manufacturer data where the address may be too; nil for nowhere.
+        /// Place in the manufacturer data that may also hold the address; nil for none.
         public var place: ManufacturerAddressField?
 
-        /// The device with that address.
+        /// Creates a condition on the address.
         public init(
             _ address: BluetoothAddress,
             _ type: AddressType? = nil,
@@ -167,31 +166,31 @@ public struct ScanFilter: Hashable, Sendable {
             self.place = place
         }
 
-        /// True for the device of that address on the air which says this.
+        /// Returns true for a device with that address on the air or in its data.
         func matches(_ sender: DeviceAddress, _ data: AdvertisementData) -> Bool {
             (sender.address == address && type.map { $0 == sender.type } ?? true)
                 || place?.addresses(in: data).contains(address) ?? false
         }
     }
 
-    /// Devices that offer any of these; empty is no condition.
+    /// Services of which the device must offer at least one; empty for no condition.
     public var services: Set<BluetoothUUID>
-    /// Devices of this name; nil is no condition.
+    /// Name condition; nil for none.
     public var name: Name?
-    /// The one device with this address; nil is no condition.
+    /// Address condition; nil for none.
     public var identity: Identity?
 
-    /// A filter in which all conditions must hold; without arguments it takes every device.
+    /// Creates a filter whose conditions must all hold; without arguments it matches every device.
     public init(services: Set<BluetoothUUID> = [], name: Name? = nil, identity: Identity? = nil) {
         self.services = services
         self.name = name
         self.identity = identity
     }
 
-    /// The address without which no device can meet the filter, whatever it says; nil where there is none such.
+    /// Only address that can match the filter, regardless of the data; nil if there is no such address.
     var onlyAddress: BluetoothAddress? { identity?.place == nil ? identity?.address : nil }
 
-    /// True for a device of that address and name which advertises these services and this data.
+    /// Returns true for a device with that address, name, services and data if it matches the filter.
     public func matches(
         _ sender: DeviceAddress,
         name: String?,
@@ -201,7 +200,7 @@ public struct ScanFilter: Hashable, Sendable {
         (identity?.matches(sender, data()) ?? true) && matches(name: name, services: services)
     }
 
-    /// True for a device of that name which offers these services, whatever its address.
+    /// Returns true if the name and the services match, regardless of the address.
     public func matches(name deviceName: String?, services offered: [BluetoothUUID]) -> Bool {
         guard services.isEmpty || offered.contains(where: services.contains) else { return false }
         switch (name, deviceName) {

@@ -2,25 +2,27 @@
 
 public import BluetoothPackets
 
-/// Scanning on one controller: which commands, in which order, and what their answers mean.
+/// Scanning on one controller: the commands, their order, and the interpretation of their answers.
 ///
-/// No input or output of its own.
+/// It performs no input or output.
 ///
-/// The caller sends what `nextCommand` returns after every other call, passes every event packet to `handle`, and calls
-/// `advance` at `deadline`. A scan never ends by itself unless its parameters have a duration (CB-2).
+/// The caller sends the command that `nextCommand` returns after every other call, passes every event packet to
+/// `handle`, and calls `advance` at `deadline`. A scan never ends by itself unless its parameters have a duration
+/// (CB-2).
 ///
-/// Legacy and extended commands must not be mixed on a controller, so the generation is chosen once, from the commands
-/// that the controller knows and not from its version: the extended ones where it knows both of them, as the kernel
+/// Legacy and extended commands must not be mixed on a controller, so the generation is chosen once, from the
+/// controller's supported commands and not from its version: the extended commands if both are supported, as the kernel
 /// does. Core 6.0, Vol 4, Part E, 3.1.1, 7.8.10, 7.8.11, 7.8.64 and 7.8.65.
 public struct Scanner: Sendable {
-    /// The generation of commands that a controller is scanned with.
+    /// Generation of scan commands.
     public enum Generation: Hashable, Sendable {
         /// LE Set Scan Parameters and LE Set Scan Enable.
         case legacy
         /// LE Set Extended Scan Parameters and LE Set Extended Scan Enable.
         case extended
 
-        /// The extended one where the controller knows both of its commands, else the legacy one; nil for neither.
+        /// Chooses the extended commands if the controller supports both of them, otherwise the legacy commands; nil
+        /// for neither.
         public init?(_ commands: SupportedCommands) {
             if commands.contains(.leSetExtendedScanParameters), commands.contains(.leSetExtendedScanEnable) {
                 self = .extended
@@ -35,14 +37,14 @@ public struct Scanner: Sendable {
         var enableOpcode: HCIOpcode { self == .legacy ? .leSetScanEnable : .leSetExtendedScanEnable }
     }
 
-    /// The reason why scanning failed.
+    /// Reason why scanning failed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         case refused(HCIOpcode, HCIStatus)
         case noAnswer(HCIOpcode)
-        /// The controller reported a fault of its own, with the vendor's code.
+        /// Hardware error reported by the controller, with the vendor's code.
         case hardwareError(UInt8)
 
-        /// One line for people.
+        /// One-line description for people.
         public var description: String {
             switch self {
             case .refused(let opcode, let status): HostFailure.refused(opcode, status).description
@@ -52,71 +54,70 @@ public struct Scanner: Sendable {
         }
     }
 
-    /// The state of a scanner.
+    /// State of a scanner.
     public enum State: Hashable, Sendable {
-        /// Not scanning for us.
+        /// No scan of ours.
         case idle
-        /// Commands are on their way.
+        /// Start commands in progress.
         case starting
-        /// Advertisements are reported.
+        /// Reports of advertisements enabled.
         case scanning
-        /// The command that ends it is on its way.
+        /// Stop command in progress.
         case stopping
-        /// Failed; `start` tries again, `stop` tries to switch the controller's scanning off.
+        /// Failed scan; `start` retries, `stop` tries to disable the controller's scanning.
         case failed(Failure)
     }
 
     private enum Step { case disable, setParameters, enable }
 
-    /// The pauses after which a scan begins again when its parameters, or its beginning, were refused with Command
-    /// Disallowed; one more refusal is the scan's end.
+    /// Pauses before retries after the scan parameters or the enabling command failed with Command Disallowed; the next
+    /// such failure ends the scan.
     ///
-    /// The kernel may have begun a scan of its own between two of our commands, which the next "off" ends.
+    /// The kernel may have started a scan between two of our commands; the next disable command ends it.
     public static let pauses: [Duration] = [.milliseconds(100), .milliseconds(200), .milliseconds(400)]
 
-    /// The generation of commands that is used.
+    /// Generation of commands in use.
     ///
-    /// It becomes the legacy one when the controller does not know an extended command.
+    /// It changes to legacy if the controller does not know an extended command.
     public private(set) var generation: Generation
-    /// The state.
+    /// Current state.
     public private(set) var state = State.idle
-    /// The devices that were heard.
+    /// Devices that were heard.
     public var devices: DeviceTable
-    /// The last fault in an event, for the log.
+    /// Last malformed event, for the log.
     public private(set) var lastFault: DecodingError?
-    /// The number of times that another program, or the kernel, switched scanning or reset the controller while we
-    /// scanned.
+    /// Number of times that another program or the kernel changed scanning or reset the controller during our scan.
     ///
-    /// Scanning may be off since: the caller decides whether to `start` again.
+    /// Scanning may be off afterwards: the caller decides if it calls `start` again.
     public private(set) var foreignCommands: UInt64 = 0
 
     private var commands = HCICommandQueue()
     private var wanted: ScanParameters?
     private var step: Step?
     private var wantsAnother = false
-    /// The number of refusals in a row that were answered with a pause.
+    /// Number of consecutive refusals that were followed by a pause.
     private var refusals = 0
     private var resumesAt: Duration?
 
-    /// A scanner that does nothing yet; nil for a controller that knows neither generation's commands.
+    /// Creates an idle scanner; returns nil for a controller that supports neither generation's commands.
     public init?(_ supported: SupportedCommands, devices: DeviceTable = DeviceTable()) {
         guard let generation = Generation(supported) else { return nil }
         self.init(generation, devices: devices)
     }
 
-    /// A scanner that uses the commands of `generation`.
+    /// Creates a scanner that uses the commands of `generation`.
     public init(_ generation: Generation, devices: DeviceTable = DeviceTable()) {
         self.generation = generation
         self.devices = devices
     }
 
-    /// The time at which `advance` must be called, if no event comes before.
+    /// Time at which `advance` must be called if no event comes before; nil for none.
     public var deadline: Duration? { resumesAt ?? commands.deadline }
 
-    /// True while a command was sent and is not answered; who shares the controller waits then.
+    /// True from sending a command to its answer; other users of the controller wait until then.
     public var isWaitingForAnswer: Bool { commands.outstandingOpcode != nil }
 
-    /// Begins to scan; a scan with other parameters is replaced.
+    /// Starts a scan, replacing one with other parameters.
     public mutating func start(_ parameters: ScanParameters) {
         wanted = parameters
         state = .starting
@@ -124,7 +125,7 @@ public struct Scanner: Sendable {
         begin()
     }
 
-    /// Ends the scan, whatever its state; a second call does nothing more.
+    /// Stops the scan in any state; a second call has no effect.
     public mutating func stop() {
         if state == .idle || state == .stopping { return }
         wanted = nil
@@ -132,22 +133,22 @@ public struct Scanner: Sendable {
         begin()
     }
 
-    /// Notes that another program, or the kernel, has ended the scan on our behalf.
+    /// Records that another program or the kernel has stopped the scan for us.
     public mutating func noteStop() {
         if state != .scanning { return }
         wanted = nil
         state = .idle
     }
 
-    /// The command to send now; nil for none.
+    /// Returns the command to send now, or nil if there is none.
     public mutating func nextCommand(now: Duration) -> HCICommand? {
         commands.nextCommand(now: now)
     }
 
-    /// Takes an event packet, its indicator included; `update` is called for every report to pass on.
+    /// Processes an event packet with its indicator; calls `update` for every report to pass on.
     ///
-    /// A packet that is not sound is counted and not used. Reports are taken while starting or scanning only: at other
-    /// times they belong to somebody else's scan.
+    /// A malformed packet is counted and ignored. Reports are used only while starting or scanning; at other times they
+    /// belong to another program's scan.
     public mutating func handle(_ packet: Span<UInt8>, now: Duration, update: (DeviceTable.Update) -> Void = { _ in }) {
         do throws(DecodingError) {
             let event = try HCIEvent(packet)
@@ -172,7 +173,7 @@ public struct Scanner: Sendable {
         }
     }
 
-    /// Gives up a command that takes too long, and begins again after a pause.
+    /// Times out a command, and resumes after a pause.
     public mutating func advance(now: Duration) {
         if let outcome = commands.expire(now: now) { take(outcome, now: now) }
         guard let resumesAt, resumesAt <= now else { return }
@@ -180,7 +181,7 @@ public struct Scanner: Sendable {
         send(.disable)
     }
 
-    /// Begins the sequence for the wanted state, after the outstanding command if there is one.
+    /// Starts the command sequence for the requested state, after the outstanding command if there is one.
     private mutating func begin() {
         commands.removeWaiting()
         resumesAt = nil
@@ -215,14 +216,15 @@ public struct Scanner: Sendable {
         step = nil
         switch outcome {
         case .timedOut(let opcode): fail(.noAnswer(opcode))
-        // Whatever its list says, the controller has only the commands before Bluetooth 5.
+        // The controller has only the commands before Bluetooth 5, whatever its list of commands says.
         case .failed(_, .unknownHCICommand) where generation == .extended:
             generation = .legacy
             send(.disable)
         case .failed(_, .commandDisallowed) where done != .disable && refusals < Self.pauses.count:
             resumesAt = now + Self.pauses[refusals]
             refusals += 1
-        // Command Disallowed as the answer to "off" means that scanning was off already; else it is a refusal.
+        // Command Disallowed in answer to the disable command means that scanning was already off; after other commands
+        // it is an error.
         case .failed(let opcode, let status) where !(done == .disable && status == .commandDisallowed):
             fail(.refused(opcode, status))
         case .failed, .completed: advance(after: done)

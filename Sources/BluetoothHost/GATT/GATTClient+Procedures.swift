@@ -3,7 +3,7 @@
 public import BluetoothPackets
 
 extension GATTClient {
-    /// Exchanges the MTU, once on a connection; ends with `mtu` (Core 6.0, Vol 3, Part G, 4.3.1).
+    /// Exchanges the MTU, only once per connection; ends with `mtu` (Core 6.0, Vol 3, Part G, 4.3.1).
     public mutating func exchangeMTU(now: Duration) throws(GATTError) -> ProcedureID {
         guard !didAskForMTU else { throw .exchangedAlready }
         let id = try submit(.mtuExchange(GATTMTUExchange(localMTU: bearer.localMTU)), now: now)
@@ -11,12 +11,12 @@ extension GATTClient {
         return id
     }
 
-    /// Finds all primary services; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.1).
+    /// Discovers all primary services; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.1).
     public mutating func discoverPrimaryServices(now: Duration) throws(GATTError) -> ProcedureID {
         try submit(.primaryServiceDiscovery(GATTPrimaryServiceDiscovery(limit: limits.attributes)), now: now)
     }
 
-    /// Finds the primary services of one UUID, none perhaps; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.2).
+    /// Discovers the primary services with a UUID, if any; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.2).
     public mutating func discoverPrimaryServices(
         _ uuid: BluetoothUUID,
         now: Duration
@@ -24,7 +24,7 @@ extension GATTClient {
         try submit(.serviceSearch(GATTServiceSearch(uuid: uuid, limit: limits.attributes)), now: now)
     }
 
-    /// Finds the services that a service includes; ends with `includedServices` (Core 6.0, Vol 3, Part G, 4.5.1).
+    /// Discovers the services that a service includes; ends with `includedServices` (Core 6.0, Vol 3, Part G, 4.5.1).
     public mutating func discoverIncludedServices(
         of service: GATTService,
         now: Duration
@@ -36,8 +36,8 @@ extension GATTClient {
         )
     }
 
-    /// Finds a service's characteristics, all or those of one UUID; ends with `characteristics` (Core 6.0, Vol 3, Part
-    /// G, 4.6.1 and 4.6.2).
+    /// Discovers a service's characteristics, all or those with a UUID; ends with `characteristics` (Core 6.0, Vol 3,
+    /// Part G, 4.6.1 and 4.6.2).
     public mutating func discoverCharacteristics(
         of service: GATTService,
         _ uuid: BluetoothUUID? = nil,
@@ -50,7 +50,7 @@ extension GATTClient {
         )
     }
 
-    /// Finds a characteristic's descriptors; ends with `descriptors` (Core 6.0, Vol 3, Part G, 4.7.1).
+    /// Discovers a characteristic's descriptors; ends with `descriptors` (Core 6.0, Vol 3, Part G, 4.7.1).
     public mutating func discoverDescriptors(
         of characteristic: GATTCharacteristic,
         now: Duration
@@ -64,11 +64,11 @@ extension GATTClient {
         )
     }
 
-    /// Asks the server to send a characteristic's values; ends with `done`, or with `listening` where the characteristic
-    /// has no client configuration descriptor, and the server may send them all the same.
+    /// Subscribes to a characteristic; ends with `done`, or with `listening` if the characteristic has no client
+    /// configuration descriptor, in which case the server may still send values.
     ///
-    /// Without a kind, notifications are preferred to indications. Refused when the properties have neither, or not
-    /// this one. `subscriptions` has the characteristic from now on, and loses it when the procedure fails. Core 6.0,
+    /// Without a kind, notifications are preferred to indications. Throws if the properties contain neither, or not the
+    /// requested kind. `subscriptions` contains the characteristic from now on, until the procedure fails. Core 6.0,
     /// Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
     public mutating func subscribe(
         _ characteristic: GATTCharacteristic,
@@ -98,9 +98,9 @@ extension GATTClient {
         }
     }
 
-    /// Asks the server to send a characteristic's values no more; ends with `done`.
+    /// Unsubscribes from a characteristic; ends with `done`.
     ///
-    /// `subscriptions` loses the characteristic when the server has agreed.
+    /// The characteristic is removed from `subscriptions` once the server has accepted the request.
     public mutating func unsubscribe(
         _ characteristic: GATTCharacteristic,
         now: Duration
@@ -112,16 +112,13 @@ extension GATTClient {
         )
     }
 
-    /// Reads a value or descriptor, at most MTU − 1 bytes of it; ends with `value` (Core 6.0, Vol 3, Part G, 4.8.1 and
+    /// Reads at most MTU − 1 bytes of a value or descriptor; ends with `value` (Core 6.0, Vol 3, Part G, 4.8.1 and
     /// 4.12.1).
     public mutating func read(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
         try submit(.read(GATTRead(handle: valid(handle))), now: now)
     }
 
-    /// Reads a value or descriptor of any length up to 4,096 bytes; ends with `value` (Core 6.0, Vol 3, Part G, 4.8.3
-    /// and 4.12.2).
-    ///
-    /// Core 6.0, Vol 3, Part G, 4.8.3 and 4.12.2.
+    /// Reads a value or descriptor of up to 4,096 bytes; ends with `value` (Core 6.0, Vol 3, Part G, 4.8.3 and 4.12.2).
     public mutating func readLong(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
         try submit(.longRead(GATTLongRead(handle: valid(handle), limit: Self.longestRead)), now: now)
     }
@@ -136,8 +133,8 @@ extension GATTClient {
         try submit(.readByUUID(GATTReadByUUID(uuid: uuid, range: valid(range), limit: limits.attributes)), now: now)
     }
 
-    /// Writes a value or descriptor of at most MTU − 3 bytes and hears whether it worked; ends with `done` (Core 6.0,
-    /// Vol 3, Part G, 4.9.3 and 4.12.3).
+    /// Writes a value or descriptor of at most MTU − 3 bytes with a response; ends with `done` (Core 6.0, Vol 3, Part
+    /// G, 4.9.3 and 4.12.3).
     public mutating func write(
         _ value: [UInt8],
         to handle: AttributeHandle,
@@ -146,8 +143,8 @@ extension GATTClient {
         try submit(.write(GATTWrite(handle: valid(handle), value: value)), now: now)
     }
 
-    /// Writes a value of at most MTU − 3 bytes without hearing of it; nothing waits for it and it waits for no
-    /// procedure (Core 6.0, Vol 3, Part G, 4.9.1).
+    /// Writes a value of at most MTU − 3 bytes without a response, independently of all procedures (Core 6.0, Vol 3,
+    /// Part G, 4.9.1).
     public mutating func writeWithoutResponse(
         _ value: [UInt8],
         to handle: AttributeHandle,
@@ -162,8 +159,8 @@ extension GATTClient {
         }
     }
 
-    /// Writes a value or descriptor of at most 512 bytes part by part; ends with `done` (Core 6.0, Vol 3, Part G, 4.9.4
-    /// and 4.12.4).
+    /// Writes a value or descriptor of at most 512 bytes in parts; ends with `done` (Core 6.0, Vol 3, Part G, 4.9.4 and
+    /// 4.12.4).
     public mutating func writeLong(
         _ value: [UInt8],
         to handle: AttributeHandle,
@@ -172,11 +169,11 @@ extension GATTClient {
         try writeReliably([ATTPDU.HandleValue(handle: handle, value: value)], now: now)
     }
 
-    /// Writes values of one or several characteristics, all or none, after the server has echoed each; ends with
+    /// Writes the values of one or several characteristics, all or none, after the server has echoed each; ends with
     /// `done`.
     ///
-    /// Each value has at most 512 bytes, and there are 1 to 32 of them, so that the requests suffice at any MTU. Core
-    /// 6.0, Vol 3, Part G, 4.9.5.
+    /// Each value has at most 512 bytes, and there are 1 to 32 values, so that the limit of requests suffices at any
+    /// MTU. Core 6.0, Vol 3, Part G, 4.9.5.
     public mutating func writeReliably(_ values: [ATTPDU.HandleValue], now: Duration) throws(GATTError) -> ProcedureID {
         guard !values.isEmpty, values.count <= Self.mostReliableWrites else {
             throw .tooManyAttributes(limit: Self.mostReliableWrites)
@@ -198,7 +195,7 @@ extension GATTClient {
     }
 }
 
-/// A procedure that needs no request.
+/// Procedure without a request.
 struct GATTNothing: GATTProcedure {
     let outcome: GATTClient.Outcome
 

@@ -2,106 +2,105 @@
 
 public import BluetoothPackets
 
-/// The client's side of one connection, without its transport: procedures are asked for, run one after another over the
-/// bearer, and end as events.
+/// Client side of one connection, without its transport: it runs submitted procedures one after another over the bearer
+/// and reports their results as events.
 ///
-/// The bearer being one for both roles, a `GATTServer` can be given to the methods that receive and send; without one,
-/// requests of the peer are answered by a server that has no attributes.
+/// Because both roles share one bearer, the methods that receive and send accept a `GATTServer`; without one, the
+/// peer's requests are answered by a server without attributes.
 ///
-/// The owner passes every arriving PDU to `receive`, sends all that `nextOutgoing` returns, takes all that `nextEvent`
-/// returns, calls `handleDeadline` when `deadline` has come, and closes the link once `failure` is set. Every procedure
-/// ends, whatever the server does: requests, attributes, value bytes and time are limited, and handles only run
-/// upwards. Core 6.0, Vol 3, Part G, 4.
+/// The owner passes every received PDU to `receive`, sends all PDUs that `nextOutgoing` returns, processes all events
+/// that `nextEvent` returns, calls `handleDeadline` at `deadline`, and closes the link once `failure` is set. Every
+/// procedure ends, even if the server misbehaves: requests, attributes, value bytes and time are limited, and handles
+/// must ascend. Core 6.0, Vol 3, Part G, 4.
 public struct GATTClient: Sendable {
-    /// The limits of a procedure's cost and of what may wait.
+    /// Limits of a procedure's cost and of the queues.
     public struct Limits: Equatable, Sendable {
-        /// The most requests that one procedure makes.
+        /// Maximum number of requests of one procedure.
         public var requests = 1024
-        /// The most attributes that one procedure collects.
+        /// Maximum number of attributes that one procedure collects.
         public var attributes = 512
-        /// The time after which a procedure makes no further request; the last one has its own 30 s.
+        /// Time after which a procedure sends no further request; its last request has its own time-out of 30 s.
         public var procedureTime = Duration.seconds(120)
-        /// The most procedures that wait, run, or have results nobody has taken.
+        /// Maximum number of procedures that are queued, running, or have an unread result.
         public var procedures = 64
-        /// The most commands that wait to be sent.
+        /// Maximum number of queued commands.
         public var commands = 64
 
-        /// The defaults of each field.
+        /// Creates limits with the default values.
         public init() {}
     }
 
-    /// The number of a procedure on its connection.
+    /// Identifier of a procedure on its connection.
     public struct ProcedureID: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// The result of a procedure that succeeded.
+    /// Result of a successful procedure.
     public enum Outcome: Equatable, Sendable {
         case mtu(UInt16)
-        /// Primary services, by rising handles.
+        /// Primary services, in ascending order of handles.
         case services([GATTService])
-        /// Included services, by rising handles.
+        /// Included services, in ascending order of handles.
         case includedServices([GATTIncludedService])
-        /// Characteristics, by rising handles.
+        /// Characteristics, in ascending order of handles.
         case characteristics([GATTCharacteristic])
-        /// Descriptors, by rising handles.
+        /// Descriptors, in ascending order of handles.
         case descriptors([GATTDescriptor])
         case value([UInt8])
-        /// Values that were read by their type, each at most 253 bytes of it.
+        /// Values read by their type, each cut to 253 bytes.
         case values([ATTPDU.HandleValue])
-        /// The write or subscription is done.
+        /// Successful write or subscription.
         case done
-        /// The subscription is made here, and nothing was written: the characteristic has no client configuration
-        /// descriptor.
+        /// Local subscription without a write, because the characteristic has no client configuration descriptor.
         case listening
     }
 
-    /// A procedure has ended.
+    /// End of a procedure.
     public struct Event: Equatable, Sendable {
-        /// The procedure.
+        /// Procedure that has ended.
         public var procedure: ProcedureID
-        /// Its result, or the reason of its failure.
+        /// Result of the procedure, or the reason why it failed.
         public var result: Result<Outcome, GATTError>
     }
 
-    /// The kind of an arriving PDU; the value of a notification or indication begins at the PDU's byte 3.
+    /// Kind of a received PDU; the value of a notification or indication starts at byte 3 of the PDU.
     public enum Reception: Equatable, Sendable {
-        /// A PDU of a procedure or a request; there may be more to send, an event, or a failure.
+        /// PDU of a procedure or a request, which may cause a PDU to send, an event, or a failure.
         case handled
         case notification(AttributeHandle)
-        /// An indication of this handle, subscribed to or not; its confirmation waits to be sent.
+        /// Indication of this handle, subscribed or not; its confirmation is queued.
         case indication(AttributeHandle)
         case ignored
     }
 
-    /// A characteristic whose values are wanted.
+    /// Subscription to a characteristic's values.
     public struct Subscription: Hashable, Sendable {
-        /// The handle of the characteristic's value.
+        /// Handle of the characteristic's value.
         public var value: AttributeHandle
-        /// The way its values are sent.
+        /// Method by which the values are sent.
         public var kind: GATTSubscriptionKind
     }
 
-    /// The longest value that an attribute can have (Core 6.0, Vol 3, Part F, 3.2.9).
+    /// Maximum length of an attribute value (Core 6.0, Vol 3, Part F, 3.2.9).
     public static let longestValue = 512
-    /// The longest value that is read: some servers have longer ones than the specification allows.
+    /// Maximum length of a value that is read, because some servers exceed the specification.
     public static let longestRead = 4096
-    /// The most values of one reliable write.
+    /// Maximum number of values in one reliable write.
     public static let mostReliableWrites = 32
 
     struct Running: Sendable {
         var id: ProcedureID
         var procedure: GATTAnyProcedure
-        /// The subscriptions that are removed when the procedure fails, and when it succeeds.
+        /// Subscriptions to remove when the procedure fails or succeeds.
         var onFailure: Subscription?
         var onSuccess: Subscription?
         var requests = 0
         var started = Duration.zero
     }
 
-    /// The limits in force.
+    /// Limits in force.
     public let limits: Limits
-    /// The subscriptions, recorded before the server is told, so that the first value counts.
+    /// Subscriptions, recorded before they are written to the server, so that the first value is not missed.
     public internal(set) var subscriptions: [Subscription] = []
 
     var bearer: ATTBearer
@@ -111,36 +110,36 @@ public struct GATTClient: Sendable {
     private var events: [Event] = []
     var didAskForMTU = false
 
-    /// A client on a fresh connection; an MTU outside 23 to 517 is moved to the nearer end.
+    /// Creates a client for a new connection; an MTU outside 23 to 517 is clamped.
     public init(localMTU: UInt16 = ATTBearer.largestUsefulMTU, limits: Limits = Limits()) {
         self.limits = limits
         bearer = ATTBearer(localMTU: localMTU, commandCapacity: limits.commands)
     }
 
-    /// The longest PDU that either side may send now, in bytes.
+    /// Maximum length of a PDU in either direction, in bytes.
     public var mtu: UInt16 { bearer.mtu }
 
-    /// Set once, for ever: the link has to be closed.
+    /// Reason why the link has to be closed; permanent once set.
     ///
-    /// Every procedure has ended with this failure.
+    /// Every procedure has then ended with this failure.
     public var failure: ATTBearer.Failure? { bearer.failure }
 
-    /// The time at which `handleDeadline` must be called; nil while no answer is awaited.
+    /// Time at which `handleDeadline` must be called; nil while no response is pending.
     public var deadline: Duration? { bearer.deadline }
 
-    /// The bearer's counts.
+    /// Counters of the bearer.
     public var counters: ATTBearer.Counters { bearer.counters }
 
-    /// True when nothing runs and nothing waits to run.
+    /// True if no procedure is running or queued.
     public var isIdle: Bool { running == nil && waiting.isEmpty }
 
-    /// The next result; nil when there is none.
+    /// Returns the next result, or nil if there is none.
     public mutating func nextEvent() -> Event? {
         events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// Takes what the bearer has said of an arriving PDU and is nobody else's: lets the running procedure take its answer,
-    /// and starts the next.
+    /// Processes a PDU that the bearer has received for the client: passes a response to the running procedure and
+    /// starts the next procedure.
     mutating func take(_ reception: ATTBearer.Reception, now: Duration) -> Reception {
         switch reception {
         case .notification(let handle): return .notification(handle)
@@ -160,19 +159,19 @@ public struct GATTClient: Sendable {
         return .handled
     }
 
-    /// Ends the bearer when an answer has been awaited too long.
+    /// Fails the bearer if a response has timed out.
     public mutating func handleDeadline(now: Duration) {
         bearer.handleDeadline(now: now)
         startNext(now)
     }
 
-    /// Ends everything, because the link is gone or has to go: each procedure ends with the failure.
+    /// Ends every procedure with the bearer's failure, because the link is disconnected or must be closed.
     public mutating func close() {
         bearer.close()
         startNext(.zero)
     }
 
-    /// Puts a procedure behind those that wait, and runs it when it is the first.
+    /// Queues a procedure, and starts it if no other is running.
     mutating func submit(
         _ procedure: GATTAnyProcedure,
         now: Duration,
@@ -204,7 +203,7 @@ public struct GATTClient: Sendable {
         }
     }
 
-    /// Lets the running procedure take a step, and does what the step asks for.
+    /// Advances the running procedure by one step and carries out its result.
     private mutating func advance(_ now: Duration, _ input: GATTProcedureInput) {
         guard var current = running else { return }
         do throws(GATTError) {
@@ -243,9 +242,9 @@ public struct GATTClient: Sendable {
         events.append(Event(procedure: ended.id, result: result))
     }
 
-    /// Takes one arriving PDU of a peer that is not served.
+    /// Processes a received PDU of a peer that is not served.
     ///
-    /// A notification costs a few comparisons and no memory, and nobody asks what time it is.
+    /// A notification takes a few comparisons, no memory allocation, and no reading of the clock.
     public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
         let reception = bearer.receive(bytes, now: now())
         if case .notification(let handle) = reception { return .notification(handle) }
@@ -262,7 +261,8 @@ public struct GATTClient: Sendable {
         }
     }
 
-    /// Takes one arriving PDU of a peer that is served: PDUs for the server go there, and may become its events.
+    /// Processes a received PDU of a peer that is served: PDUs for the server are passed to it, and may become its
+    /// events.
     public mutating func receive(
         _ bytes: Span<UInt8>,
         from peer: GATTServer.PeerID,
@@ -278,14 +278,14 @@ public struct GATTClient: Sendable {
         return .handled
     }
 
-    /// The next PDU for the transport; nil when there is none.
+    /// Returns the next PDU for the transport, or nil if there is none.
     public mutating func nextOutgoing() -> [UInt8]? {
         bearer.nextOutgoing()
     }
 
-    /// The next PDU for the transport, the client's or the server's; nil when there is none.
+    /// Returns the next PDU of the client or the server for the transport, or nil if there is none.
     ///
-    /// The server's updates stay in its own queue until the transport has taken everything else.
+    /// Updates stay in the server's own queue until the transport has accepted all other PDUs.
     public mutating func nextOutgoing(
         to peer: GATTServer.PeerID,
         from server: inout GATTServer,
@@ -312,7 +312,7 @@ public struct GATTClient: Sendable {
                 try bearer.send(pdu, now: now)
             }
         } catch {
-            // This happens only where the MTU became smaller after the request, which still gets its one response.
+            // This happens only if the MTU became smaller after the request, which still needs its one response.
             guard let opcode = bearer.unanswered else { return }
             try? bearer.answer(.errorResponse(request: opcode, handle: .invalid, error: .unlikelyError))
         }
@@ -320,7 +320,7 @@ public struct GATTClient: Sendable {
 }
 
 extension GATTError {
-    /// The bearer's fault as a procedure's error.
+    /// Converts a refusal by the bearer to the error of a procedure.
     init(_ refusal: ATTBearer.Refusal) {
         switch refusal {
         case .failed(let failure): self = .bearer(failure)

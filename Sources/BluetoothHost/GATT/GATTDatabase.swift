@@ -2,76 +2,77 @@
 
 public import BluetoothPackets
 
-/// A service as a client found it (Core 6.0, Vol 3, Part G, 3.1).
+/// Service discovered by a client (Core 6.0, Vol 3, Part G, 3.1).
 public struct GATTService: Hashable, Sendable {
-    /// The handles from the declaration to the service's last attribute.
+    /// Handles from the service's declaration to its last attribute.
     public var handles: AttributeHandleRange
-    /// The service's UUID.
+    /// UUID of the service.
     public var uuid: BluetoothUUID
 
-    /// A service of these handles.
+    /// Creates a service with these handles.
     public init(handles: AttributeHandleRange, uuid: BluetoothUUID) {
         self.handles = handles
         self.uuid = uuid
     }
 }
 
-/// A service's include declaration: another service that it includes (Core 6.0, Vol 3, Part G, 3.2).
+/// Include declaration: a service that another service includes (Core 6.0, Vol 3, Part G, 3.2).
 public struct GATTIncludedService: Hashable, Sendable {
-    /// The handle of the declaration.
+    /// Handle of the declaration.
     public var declaration: AttributeHandle
-    /// The service that is included.
+    /// Included service.
     public var service: GATTService
 
-    /// An include declaration of a service.
+    /// Creates an include declaration.
     public init(declaration: AttributeHandle, service: GATTService) {
         self.declaration = declaration
         self.service = service
     }
 }
 
-/// The properties of a characteristic (Core 6.0, Vol 3, Part G, 3.3.1.1).
+/// Properties of a characteristic (Core 6.0, Vol 3, Part G, 3.3.1.1).
 public struct GATTCharacteristicProperties: OptionSet, Hashable, Sendable {
-    /// The byte of the declaration.
+    /// Properties byte of the declaration.
     public let rawValue: UInt8
 
-    /// The properties of a byte.
+    /// Creates properties from the declaration's byte.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The value may be broadcast.
+    /// Support for broadcasts of the value.
     public static let broadcast = GATTCharacteristicProperties(rawValue: 0x01)
-    /// The value can be read.
+    /// Support for reading the value.
     public static let read = GATTCharacteristicProperties(rawValue: 0x02)
-    /// The value can be written without a response.
+    /// Support for writing the value without a response.
     public static let writeWithoutResponse = GATTCharacteristicProperties(rawValue: 0x04)
-    /// The value can be written with a response.
+    /// Support for writing the value with a response.
     public static let write = GATTCharacteristicProperties(rawValue: 0x08)
-    /// The value can be notified.
+    /// Support for notifications of the value.
     public static let notify = GATTCharacteristicProperties(rawValue: 0x10)
-    /// The value can be indicated.
+    /// Support for indications of the value.
     public static let indicate = GATTCharacteristicProperties(rawValue: 0x20)
-    /// The value can be written with a signature.
+    /// Support for writing the value with a signature.
     public static let authenticatedSignedWrites = GATTCharacteristicProperties(rawValue: 0x40)
-    /// There are further properties in a descriptor.
+    /// Presence of further properties in a descriptor.
     public static let extendedProperties = GATTCharacteristicProperties(rawValue: 0x80)
 }
 
-/// A characteristic as a client found it (Core 6.0, Vol 3, Part G, 3.3).
+/// Characteristic discovered by a client (Core 6.0, Vol 3, Part G, 3.3).
 public struct GATTCharacteristic: Hashable, Sendable {
-    /// The handle of the declaration.
+    /// Handle of the declaration.
     public var declaration: AttributeHandle
-    /// The handle of the value.
+    /// Handle of the value.
     public var value: AttributeHandle
-    /// The last handle that can belong to it: the one before the next declaration, or the searched range's last.
+    /// Last handle that can belong to the characteristic: the one before the next declaration, or the end of the
+    /// searched range.
     public var end: AttributeHandle
-    /// Its properties.
+    /// Properties of the characteristic.
     public var properties: GATTCharacteristicProperties
-    /// Its UUID.
+    /// UUID of the characteristic.
     public var uuid: BluetoothUUID
 
-    /// A characteristic of these handles.
+    /// Creates a characteristic with these handles.
     public init(
         declaration: AttributeHandle,
         value: AttributeHandle,
@@ -86,60 +87,61 @@ public struct GATTCharacteristic: Hashable, Sendable {
         self.uuid = uuid
     }
 
-    /// The handles of its descriptors; nil where there is no room for any.
+    /// Possible handles of the characteristic's descriptors; nil if there are none.
     public var descriptorHandles: AttributeHandleRange? {
         guard let start = value.next, start <= end else { return nil }
         return AttributeHandleRange(start: start, end: end)
     }
 }
 
-/// A descriptor as a client found it (Core 6.0, Vol 3, Part G, 3.3.3).
+/// Descriptor discovered by a client (Core 6.0, Vol 3, Part G, 3.3.3).
 public struct GATTDescriptor: Hashable, Sendable {
-    /// Its handle.
+    /// Handle of the descriptor.
     public var handle: AttributeHandle
-    /// Its UUID.
+    /// UUID of the descriptor.
     public var uuid: BluetoothUUID
 
-    /// A descriptor of this handle.
+    /// Creates a descriptor with this handle.
     public init(handle: AttributeHandle, uuid: BluetoothUUID) {
         self.handle = handle
         self.uuid = uuid
     }
 }
 
-/// The way a server sends a characteristic's value unasked (Core 6.0, Vol 3, Part G, 3.3.3.3).
+/// Method of sending value updates: notifications or indications (Core 6.0, Vol 3, Part G, 3.3.3.3).
 public enum GATTSubscriptionKind: UInt16, Sendable, CaseIterable {
     case notifications = 0x0001
-    /// An indication: each value is confirmed.
+    /// Updates that the client confirms one by one.
     case indications = 0x0002
 }
 
-/// The attribute types by which GATT builds its hierarchy (Core 6.0, Vol 3, Part G, 3.4, Table 3.15; numbers from
-/// Assigned Numbers, 3.5 and 3.7).
+/// Attribute types of the GATT hierarchy (Core 6.0, Vol 3, Part G, 3.4, Table 3.15; numbers from Assigned Numbers, 3.5
+/// and 3.7).
 public enum GATTAttributeType {
-    /// Declares a primary service.
+    /// Type of a primary service declaration.
     public static let primaryService: BluetoothUUID = 0x2800
-    /// Declares a secondary service.
+    /// Type of a secondary service declaration.
     public static let secondaryService: BluetoothUUID = 0x2801
-    /// Declares that a service includes another.
+    /// Type of an include declaration.
     public static let include: BluetoothUUID = 0x2802
-    /// Declares a characteristic.
+    /// Type of a characteristic declaration.
     public static let characteristic: BluetoothUUID = 0x2803
-    /// The Characteristic Extended Properties descriptor.
+    /// Type of the Characteristic Extended Properties descriptor.
     public static let extendedProperties: BluetoothUUID = 0x2900
-    /// The Characteristic User Description descriptor.
+    /// Type of the Characteristic User Description descriptor.
     public static let userDescription: BluetoothUUID = 0x2901
-    /// The Client Characteristic Configuration descriptor, by which a client asks for notifications or indications.
+    /// Type of the Client Characteristic Configuration descriptor, by which a client subscribes to notifications or
+    /// indications.
     public static let clientConfiguration: BluetoothUUID = 0x2902
-    /// The Server Characteristic Configuration descriptor, for broadcasts.
+    /// Type of the Server Characteristic Configuration descriptor, for broadcasts.
     public static let serverConfiguration: BluetoothUUID = 0x2903
-    /// The Characteristic Presentation Format descriptor.
+    /// Type of the Characteristic Presentation Format descriptor.
     public static let presentationFormat: BluetoothUUID = 0x2904
 
-    /// The 16 bits of `primaryService`, as a Find By Type Value Request wants them.
+    /// 16-bit form of `primaryService` for a Find By Type Value Request.
     static let primaryService16: UInt16 = 0x2800
 
-    /// True for a type that begins something new, so that no descriptor of the characteristic before it can follow.
+    /// Returns true for a declaration, which ends the descriptors of the characteristic before it.
     static func isDeclaration(_ type: BluetoothUUID) -> Bool {
         type == primaryService || type == secondaryService || type == include || type == characteristic
     }
@@ -147,14 +149,14 @@ public enum GATTAttributeType {
 
 struct GATTAttribute: Sendable, Equatable {
     enum Source: Sendable, Equatable {
-        /// A value that never changes.
+        /// Value that never changes.
         case constant([UInt8])
-        /// A value that the server keeps for all clients.
+        /// Value that the server stores and shares among all clients.
         case stored(lengths: ClosedRange<Int>)
-        /// A value that the owner is asked for.
+        /// Value that the owner supplies on each request.
         case dynamic
-        /// The configuration of each client for the characteristic value `value`; other bits than `allowed` are
-        /// refused.
+        /// Configuration that each client has for the characteristic value `value`; bits outside `allowed` are
+        /// rejected.
         case configuration(value: AttributeHandle, allowed: UInt16)
     }
 
@@ -163,47 +165,46 @@ struct GATTAttribute: Sendable, Equatable {
     var source: Source
     var read = GATTAccess.open
     var write = GATTAccess.never
-    /// Write and Prepare Write Requests are taken.
+    /// True if Write and Prepare Write Requests are accepted.
     var takesRequests = false
     var takesCommands = false
     var minimumKeySize = GATTCharacteristicDefinition.shortestKey
-    /// The last handle of the group that this attribute declares; its own when it declares none.
+    /// Last handle of the group that this attribute declares; its own handle if it declares no group.
     var groupEnd: AttributeHandle
-    /// The ways in which a characteristic's value may be sent unasked.
+    /// Permitted kinds of value updates of a characteristic: notify, indicate.
     var subscribable: GATTCharacteristicProperties = []
 }
 
-/// The attributes of a server, which do not change any more; `GATTDatabaseBuilder` makes one (Core 6.0, Vol 3, Part F,
-/// 3.2 and Part G, 2.5).
+/// Immutable attributes of a server, made by `GATTDatabaseBuilder` (Core 6.0, Vol 3, Part F, 3.2 and Part G, 2.5).
 public struct GATTServerDatabase: Sendable {
-    /// One service as it was published, in the form that a client discovers.
+    /// Published service, in the form that a client discovers.
     public struct Service: Equatable, Sendable {
-        /// Its handles and its UUID.
+        /// Handles and UUID of the service.
         public var service: GATTService
-        /// False for one that makes sense only as part of another.
+        /// False for a service that is useful only as part of another service.
         public var isPrimary: Bool
-        /// The services that it includes.
+        /// Services that this service includes.
         public var includes: [GATTIncludedService]
-        /// Its characteristics.
+        /// Characteristics of the service.
         public var characteristics: [Characteristic]
 
-        /// The handle of the value of the first characteristic of a UUID.
+        /// Returns the value handle of the first characteristic with a UUID, or nil if there is none.
         public func value(of uuid: BluetoothUUID) -> AttributeHandle? {
             characteristics.first { $0.characteristic.uuid == uuid }?.characteristic.value
         }
     }
 
-    /// One characteristic as it was published.
+    /// Published characteristic.
     public struct Characteristic: Equatable, Sendable {
-        /// Its handles, its properties and its UUID.
+        /// Handles, properties and UUID of the characteristic.
         public var characteristic: GATTCharacteristic
-        /// Its descriptors, those among them that the builder added.
+        /// Descriptors, including those added by the builder.
         public var descriptors: [GATTDescriptor]
     }
 
-    /// Every service, by rising handles.
+    /// Services, in ascending order of handles.
     public let services: [Service]
-    /// Every attribute, by rising handles.
+    /// Attributes, in ascending order of handles.
     let attributes: [GATTAttribute]
     let initialValues: [AttributeHandle: [UInt8]]
 
@@ -213,13 +214,13 @@ public struct GATTServerDatabase: Sendable {
         self.initialValues = initialValues
     }
 
-    /// A database without attributes.
+    /// Database without attributes.
     public static let empty = GATTServerDatabase(services: [], attributes: [], initialValues: [:])
 
-    /// The number of attributes.
+    /// Number of attributes.
     public var attributeCount: Int { attributes.count }
 
-    /// The first service of a UUID.
+    /// Returns the first service with a UUID, or nil if there is none.
     public func service(_ uuid: BluetoothUUID) -> Service? {
         services.first { $0.service.uuid == uuid }
     }

@@ -2,23 +2,23 @@
 
 public import BluetoothPackets
 
-/// The reason why a service cannot be published.
+/// Reason why a service cannot be published.
 public enum GATTDatabaseError: Error, Equatable, Sendable {
-    /// The handles up to 0xFFFF do not suffice, or the service was to begin below the last one's end.
+    /// No handle up to 0xFFFF is free, or the requested start is below the first free handle.
     case noHandle(BluetoothUUID)
-    /// A value is longer than 512 bytes, or has a length that was not allowed for it.
+    /// Value longer than 512 bytes, or of a length that its definition does not allow.
     case invalidLength(BluetoothUUID, Int)
-    /// A value that never changes cannot be written.
+    /// Constant value that is defined as writable.
     case constantIsWritable(BluetoothUUID)
-    /// The included service is not one that was added before.
+    /// Included service that was not added before.
     case unknownInclude(GATTService)
-    /// The builder adds descriptors of this type itself, or the type is no descriptor's.
+    /// Descriptor of a type that the builder adds itself, or that is not a descriptor type.
     case reservedDescriptor(BluetoothUUID)
-    /// A property that this server does not have: broadcasts and signed writes.
+    /// Property that this server does not support: broadcasts or signed writes.
     case unsupportedProperty(BluetoothUUID)
 }
 
-/// Puts services one after another and gives each attribute its handle.
+/// Builder of a database: it appends services and assigns a handle to each attribute.
 ///
 /// The Generic Access and Generic Attribute services come first. Core 6.0, Vol 3, Part G, 3 and Part C, 12.
 public struct GATTDatabaseBuilder: Sendable {
@@ -26,11 +26,11 @@ public struct GATTDatabaseBuilder: Sendable {
     private var attributes: [GATTAttribute] = []
     private var initialValues: [AttributeHandle: [UInt8]] = [:]
 
-    /// An empty database.
+    /// Creates an empty database.
     public init() {}
 
-    /// A database that begins with the Generic Access service, device name and appearance, and the Generic Attribute
-    /// service, whose Service Changed characteristic may be left out as published services do not change.
+    /// Creates a database with the Generic Access service, with device name and appearance, and the Generic Attribute
+    /// service, whose Service Changed characteristic is optional because published services do not change.
     ///
     /// A name has 0 to 248 bytes of UTF-8. Core 6.0, Vol 3, Part C, 12.1 and 12.2; Part G, 7.
     public init(
@@ -72,15 +72,15 @@ public struct GATTDatabaseBuilder: Sendable {
         )
     }
 
-    /// The longest device name, in bytes (Core 6.0, Vol 3, Part C, 3.2.2).
+    /// Maximum length of the device name, in bytes (Core 6.0, Vol 3, Part C, 3.2.2).
     public static let longestDeviceName = 248
 
-    /// The database with the services published so far.
+    /// Database with the services published so far.
     public var database: GATTServerDatabase {
         GATTServerDatabase(services: services, attributes: attributes, initialValues: initialValues)
     }
 
-    /// Publishes a service at the next free handle, or at a higher one; nothing is added when it cannot be.
+    /// Publishes a service at the next free handle or at a higher one; adds nothing if it throws.
     @discardableResult
     public mutating func add(
         _ definition: GATTServiceDefinition,
@@ -113,7 +113,7 @@ public struct GATTDatabaseBuilder: Sendable {
             var value = ByteWriter(reservingCapacity: 6)
             value.write(included.handles.start.rawValue)
             value.write(included.handles.end.rawValue)
-            // A UUID of 128 bits is left out; the client reads it from the included service's declaration.
+            // A 128-bit UUID is omitted; the client reads it from the included service's declaration.
             if let short = included.uuid.shortForm16 { value.write(short) }
             let handle = try append(GATTAttributeType.include, .constant(value.bytes), for: included.uuid)
             service.includes.append(GATTIncludedService(declaration: handle, service: included))
@@ -217,7 +217,7 @@ public struct GATTDatabaseBuilder: Sendable {
         return GATTDescriptor(handle: handle, uuid: type)
     }
 
-    /// Descriptors that follow from the properties, or that belong to broadcasts.
+    /// Descriptor types that the builder adds for properties, or that belong to broadcasts.
     private static let automatic = [
         GATTAttributeType.extendedProperties, GATTAttributeType.clientConfiguration,
         GATTAttributeType.serverConfiguration,
@@ -229,7 +229,7 @@ public struct GATTDatabaseBuilder: Sendable {
         return writer.bytes
     }
 
-    /// The attribute's source and, for one that is stored, the value that it begins with.
+    /// Returns the attribute's source and, for a stored value, the initial value.
     private func source(
         of value: GATTValueSource,
         _ uuid: BluetoothUUID,
@@ -259,7 +259,7 @@ public struct GATTDatabaseBuilder: Sendable {
         return handle
     }
 
-    /// One more attribute, which everyone reads and nobody writes.
+    /// Appends an attribute, by default readable over every link and never writable.
     private mutating func append(
         _ type: BluetoothUUID,
         _ source: GATTAttribute.Source,

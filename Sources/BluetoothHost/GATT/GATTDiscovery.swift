@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Finds all primary services (Core 6.0, Vol 3, Part G, 4.4.1).
+/// Discovery of all primary services (Core 6.0, Vol 3, Part G, 4.4.1).
 struct GATTPrimaryServiceDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var services: [GATTService] = []
@@ -34,16 +34,16 @@ struct GATTPrimaryServiceDiscovery: GATTSearch {
     }
 }
 
-/// Finds the primary services of one UUID.
+/// Discovery of the primary services with a UUID.
 ///
-/// Where a server finds none by their UUID, or has no such request, all services are looked through: some servers find
+/// All services are searched if the server finds none by their UUID or does not support that request: some servers find
 /// nothing by a UUID of 128 bits. Core 6.0, Vol 3, Part G, 4.4.2 and 4.4.1.
 struct GATTServiceSearch: GATTSearch {
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
     private var services: [GATTService] = []
     private var all: GATTPrimaryServiceDiscovery
-    /// True once all services are looked through.
+    /// True once the search covers all services.
     private var isOfAll = false
 
     init(uuid: BluetoothUUID, limit: Int) {
@@ -78,19 +78,19 @@ struct GATTServiceSearch: GATTSearch {
         return try all.begin(mtu: mtu)
     }
 
-    /// The step of the look through all services, whose result are those of the UUID.
+    /// Limits the result of a search of all services to the services with the UUID.
     private func chosen(_ step: GATTStep) -> GATTStep {
         guard case .finish(.services(let found)) = step else { return step }
         return .finish(.services(found.filter { $0.uuid == uuid }))
     }
 }
 
-/// Finds the services that a service includes; a UUID of 128 bits is read from the included service's declaration (Core
-/// 6.0, Vol 3, Part G, 4.5.1).
+/// Discovery of the services that a service includes; 128-bit UUIDs are read from the included services' declarations
+/// (Core 6.0, Vol 3, Part G, 4.5.1).
 struct GATTIncludedServiceDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var found: [GATTIncludedService] = []
-    /// Include declarations whose services' UUIDs are still to be read, the next one last.
+    /// Include declarations whose service UUIDs are not yet read, the next one last.
     private var unread: [(declaration: AttributeHandle, handles: AttributeHandleRange)] = []
 
     init(range: AttributeHandleRange, limit: Int) {
@@ -151,8 +151,8 @@ struct GATTIncludedServiceDiscovery: GATTSearch {
     }
 }
 
-/// Finds a service's characteristics; those of other UUIDs are left out at the end, as their handles are needed before
-/// (Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
+/// Discovery of a service's characteristics; those with other UUIDs are removed at the end, because their handles are
+/// needed until then (Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
 struct GATTCharacteristicDiscovery: GATTSearch {
     private let range: AttributeHandleRange
     private let uuid: BluetoothUUID?
@@ -201,7 +201,7 @@ struct GATTCharacteristicDiscovery: GATTSearch {
         return next()
     }
 
-    /// Ends the last characteristic where the next declaration begins; its value has to lie before that.
+    /// Ends the last characteristic before the next declaration; throws if its value is not before that declaration.
     private mutating func closePrevious(before handle: AttributeHandle) throws(GATTError) {
         guard let last = found.indices.last else { return }
         guard found[last].value < handle else {
@@ -216,11 +216,11 @@ struct GATTCharacteristicDiscovery: GATTSearch {
     }
 }
 
-/// Finds a characteristic's descriptors, up to the next declaration (Core 6.0, Vol 3, Part G, 4.7.1).
+/// Discovery of a characteristic's descriptors, up to the next declaration (Core 6.0, Vol 3, Part G, 4.7.1).
 struct GATTDescriptorDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var found: [GATTDescriptor] = []
-    /// The descriptor type that ends the search when it is found; nil to find all.
+    /// Descriptor type that ends the search when found; nil to find all descriptors.
     private let wanted: BluetoothUUID?
 
     init(range: AttributeHandleRange, wanted: BluetoothUUID? = nil, limit: Int) {
@@ -250,14 +250,14 @@ struct GATTDescriptorDiscovery: GATTSearch {
     }
 }
 
-/// Finds the client characteristic configuration descriptor and writes it; without one nothing is written (Core 6.0,
-/// Vol 3, Part G, 3.3.3.3 and 4.12.3).
+/// Write to the client characteristic configuration descriptor, or nothing if there is none (Core 6.0, Vol 3, Part G,
+/// 3.3.3.3 and 4.12.3).
 struct GATTConfiguration: GATTProcedure {
     var isSearch: Bool { true }
     private let bits: UInt16
     private var search: GATTDescriptorDiscovery?
 
-    /// `bits` is 0x0000 to end a subscription.
+    /// Creates the procedure; `bits` is 0x0000 to unsubscribe.
     init(_ characteristic: GATTCharacteristic, bits: UInt16, limit: Int) {
         self.bits = bits
         search = characteristic.descriptorHandles.map {
@@ -282,7 +282,7 @@ struct GATTConfiguration: GATTProcedure {
         return try write(after: step)
     }
 
-    /// The end without a descriptor: to listen needs none, and to end a subscription neither.
+    /// Result without a descriptor, which neither listening nor unsubscribing requires.
     private var unconfigured: GATTStep { .finish(bits == 0x0000 ? .done : .listening) }
 
     private func write(after step: GATTStep) throws(GATTError) -> GATTStep {

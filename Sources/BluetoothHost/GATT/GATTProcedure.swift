@@ -3,24 +3,24 @@
 public import BluetoothPackets
 
 enum GATTStep: Sendable {
-    /// Send this request, and go on with its answer.
+    /// Send this request, and continue with its answer.
     case send(ATTPDU)
     case finish(GATTClient.Outcome)
 }
 
-/// A procedure of the client, as a value: one request at a time, each chosen by the answer before it.
+/// Procedure of the client as a value: one request at a time, each depending on the previous answer.
 protocol GATTProcedure: Sendable {
     mutating func begin(mtu: Int) throws(GATTError) -> GATTStep
-    /// The step after a response; the bearer has made sure that it is the one that answers the request.
+    /// Returns the step after a response; the bearer has checked that it answers the request.
     mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep
-    /// True for a search through a server's attributes, which ends at a refusal whichever request that names.
+    /// True for a search through a server's attributes, which an Error Response ends even if it names another request.
     var isSearch: Bool { get }
 }
 
-/// A search, one request after another over what is left of a range.
+/// Search by consecutive requests over the remaining range.
 protocol GATTSearch: GATTProcedure {
-    /// The request for the rest of the range, or the result.
+    /// Returns the request for the rest of the range, or the result.
     func next() -> GATTStep
 }
 
@@ -30,7 +30,7 @@ extension GATTSearch {
     func begin(mtu: Int) throws(GATTError) -> GATTStep { next() }
 }
 
-/// An Error Response to a procedure's request.
+/// Error Response to a procedure's request.
 struct GATTRefusal: Sendable {
     var request: ATTOpcode
     var named: ATTOpcode
@@ -43,14 +43,14 @@ struct GATTRefusal: Sendable {
             : .errorForAnotherRequest(named, expected: request)
     }
 
-    /// The codes by which servers end a search that has found something, in the place of Attribute Not Found.
+    /// Error codes with which servers end a search that has found something, including Attribute Not Found.
     ///
     /// None of them asks for a more secure link.
     private static let ends: Set<ATTError> = [
         .attributeNotFound, .invalidHandle, .readNotPermitted, .writeNotPermitted, .unlikelyError,
     ]
 
-    /// True where a search is over, and what it has found is all there is.
+    /// Returns true if the search is over and its results are complete.
     func endsSearch(foundSome: Bool) -> Bool {
         guard foundSome else { return error == .attributeNotFound }
         return Self.ends.contains(error) || error.isApplicationError
@@ -64,7 +64,7 @@ extension GATTProcedure {
         throw refusal.asError
     }
 
-    /// The error for an answer that the bearer should not have let through.
+    /// Returns the error for an answer that the bearer should have rejected.
     func unexpected(_ response: ATTPDU) -> GATTError {
         .bearer(.unexpectedPDU(response.opcode, expected: nil))
     }
@@ -80,9 +80,9 @@ extension GATTProcedure {
     }
 }
 
-/// The progress of a search through a server's handles: only upwards, and up to a number of attributes.
+/// Progress of a search through a server's handles: in ascending order, up to a limit of attributes.
 struct GATTProgress: Sendable {
-    /// The handles that are still to be searched; nil at the end.
+    /// Handles still to be searched; nil at the end.
     private(set) var rest: AttributeHandleRange?
     private var attributes = 0
     private let limit: Int
@@ -92,7 +92,7 @@ struct GATTProgress: Sendable {
         self.limit = limit
     }
 
-    /// Takes an attribute that covers the handles from `first` to `last`; both must lie in the rest.
+    /// Accepts an attribute with the handles from `first` to `last`, which must both be in the remaining range.
     mutating func accept(from first: AttributeHandle, to last: AttributeHandle) throws(GATTError) {
         guard first <= last else { throw .invalidRange(AttributeHandleRange(start: first, end: last)) }
         guard let range = rest, range.contains(first) else {
@@ -114,7 +114,7 @@ struct GATTProgress: Sendable {
 }
 
 extension BluetoothUUID {
-    /// The UUID of 2 or 16 bytes in a value; nil for any other number.
+    /// Creates a UUID from a value of 2 or 16 bytes; nil for any other length.
     init?(attValue bytes: some Collection<UInt8>) {
         guard bytes.count == 2 || bytes.count == 16 else { return nil }
         var high: UInt64 = 0
@@ -132,20 +132,20 @@ extension BluetoothUUID {
 }
 
 extension AttributeHandle {
-    /// The handle of two bytes, the less significant first.
+    /// Creates a handle from its low and high byte.
     init(low: UInt8, high: UInt8) {
         self.init(UInt16(low) | UInt16(high) &<< 8)
     }
 }
 
-/// What a procedure is told, each time of one thing.
+/// Input to one step of a procedure.
 enum GATTProcedureInput: Sendable {
     case beginning
     case response(ATTPDU)
     case refusal(GATTRefusal)
 }
 
-/// One of the client's procedures, as a value that stands in a list with others.
+/// Procedure of the client of any type, for queues of procedures.
 enum GATTAnyProcedure: Sendable {
     case mtuExchange(GATTMTUExchange)
     case read(GATTRead)
@@ -206,40 +206,40 @@ enum GATTAnyProcedure: Sendable {
     }
 }
 
-/// The reason why a procedure of the client failed.
+/// Reason why a procedure of the client failed.
 public enum GATTError: Error, Equatable, Sendable {
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
-    /// The server refused another request than ours, which has ended without an answer.
+    /// Error Response to another request than ours, which has ended without an answer.
     case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode)
-    /// The server named a handle below those it had named before, or outside the range that was asked for.
+    /// Handle below an earlier one, or outside the requested range.
     case handleOutOfOrder(AttributeHandle, expected: AttributeHandleRange)
-    /// The server named a range whose end lies below its start.
+    /// Range whose end is below its start.
     case invalidRange(AttributeHandleRange)
-    /// An item of a list has a length that its type cannot have.
+    /// List item of a length that its type cannot have.
     case invalidItemLength(ATTOpcode, Int)
-    /// A read value has a length that its type cannot have.
+    /// Value of a length that its type cannot have.
     case invalidValueLength(AttributeHandle, Int)
     case tooManyRequests(limit: Int)
-    /// The server has named as many attributes as a procedure accepts.
+    /// More attributes than a procedure accepts.
     case tooManyAttributes(limit: Int)
     case tookTooLong(limit: Duration)
-    /// The value is longer than what may be sent or received.
+    /// Value longer than the limit for sending or receiving.
     case valueTooLong(limit: Int)
-    /// The server gave back a prepared write that differs from what was sent.
+    /// Echo of a prepared write that differs from the request.
     case echoDiffers(AttributeHandle)
-    /// The characteristic can neither notify nor indicate, or not in the way that was asked for.
+    /// Characteristic without notifications and indications, or without the requested kind.
     case notSubscribable(AttributeHandle)
     case invalidArgument(AttributeHandleRange)
-    /// Too many procedures wait, or too many of their results.
+    /// Too many queued procedures or unread results.
     case queueFull(limit: Int)
-    /// The MTU can be exchanged once.
+    /// Repeated MTU exchange, which is allowed only once.
     case exchangedAlready
-    /// The bearer has failed; its link has to be closed.
+    /// Failed bearer, whose link has to be closed.
     case bearer(ATTBearer.Failure)
 }
 
 extension GATTError: CustomStringConvertible {
-    /// One line for people.
+    /// One-line description for people.
     public var description: String {
         switch self {
         case .errorResponse(let request, let handle, let error): "\(request) refused at \(handle): \(error)"

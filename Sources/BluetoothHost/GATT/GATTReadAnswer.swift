@@ -2,17 +2,16 @@
 
 import BluetoothPackets
 
-/// The response to a request that only reads, made of the database and the values that are known (Core 6.0, Vol 3, Part
-/// F, 3.4.3 and 3.4.4).
+/// Response to a read-only request, from the database and the known values (Core 6.0, Vol 3, Part F, 3.4.3 and 3.4.4).
 struct GATTReadAnswer {
-    /// The reason why there is no response yet.
+    /// Reason why there is no response yet.
     enum Interruption: Error {
         case refused(ATTError, AttributeHandle)
-        /// The owner has to supply this value first.
+        /// Value that the owner has to supply first.
         case needs(AttributeHandle, offset: Int)
     }
 
-    /// The longest value in an item whose length, two handles included, is one byte.
+    /// Maximum length of an item, including its handles, because the length field is one byte.
     private static let longestItem = 0xFF
 
     let database: GATTServerDatabase
@@ -22,7 +21,7 @@ struct GATTReadAnswer {
     let supplied: [AttributeHandle: Result<[UInt8], ATTError>]
     let mtu: Int
 
-    /// The response; an error, or a value that is missing, is thrown.
+    /// Returns the response; throws an error or the handle of a missing value.
     func response(to request: ATTPDU) throws(Interruption) -> ATTPDU {
         switch request {
         case .findInformationRequest(let range): return try findInformation(range)
@@ -73,7 +72,8 @@ struct GATTReadAnswer {
 
     // MARK: Requests
 
-    /// Core 6.0, Vol 3, Part F, 3.4.3.1: a start of 0x0000 or above the end is Invalid Handle, with the start.
+    /// Returns the attributes in a range; a start of 0x0000 or above the end is Invalid Handle, with the start (Core
+    /// 6.0, Vol 3, Part F, 3.4.3.1).
     private func attributes(in range: AttributeHandleRange) throws(Interruption) -> ArraySlice<GATTAttribute> {
         guard range.isValid else { throw .refused(.invalidHandle, range.start) }
         return database.attributes(in: range)
@@ -120,7 +120,7 @@ struct GATTReadAnswer {
         return .readByTypeResponse(items)
     }
 
-    /// Services are the only groups (Core 6.0, Vol 3, Part G, 2.5.3).
+    /// Reads the groups of a type; services are the only groups (Core 6.0, Vol 3, Part G, 2.5.3).
     private func readByGroupType(_ range: AttributeHandleRange, _ type: BluetoothUUID) throws(Interruption) -> ATTPDU {
         guard range.isValid else { throw .refused(.invalidHandle, range.start) }
         guard type == GATTAttributeType.primaryService || type == GATTAttributeType.secondaryService else {
@@ -133,8 +133,8 @@ struct GATTReadAnswer {
         return .readByGroupTypeResponse(items)
     }
 
-    /// As many attributes of a type as fit, their values all of one length; the first that cannot be read is an error,
-    /// a later one ends the list.
+    /// Returns as many attributes of a type as fit, with values of equal length; throws if the first cannot be read,
+    /// and ends before a later one that cannot.
     private func items<Item>(
         _ range: AttributeHandleRange,
         _ type: BluetoothUUID,
@@ -165,7 +165,7 @@ struct GATTReadAnswer {
         return items
     }
 
-    /// Every value has to be readable, even one that no longer fits.
+    /// Reads several values; each must be readable, even a value that no longer fits.
     private func readMultiple(_ handles: [AttributeHandle]) throws(Interruption) -> ATTPDU {
         var bytes: [UInt8] = []
         for handle in handles {
@@ -175,7 +175,8 @@ struct GATTReadAnswer {
         return .readMultipleResponse(values: Array(bytes.prefix(mtu &- 1)))
     }
 
-    /// A value that no longer fits is cut, and named with its whole length; nothing follows it.
+    /// Reads several values with their lengths; a value that does not fit is cut but reported with its full length, and
+    /// no value follows it.
     private func readMultipleVariable(_ handles: [AttributeHandle]) throws(Interruption) -> ATTPDU {
         var items: [ATTPDU.LengthValue] = []
         var room = mtu &- 1

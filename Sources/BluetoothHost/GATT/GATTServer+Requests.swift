@@ -3,10 +3,10 @@
 public import BluetoothPackets
 
 extension GATTServer {
-    /// Takes a request or a command of a peer, and the longest PDU that may be sent back.
+    /// Processes a request or a command of a peer; `mtu` limits the length of the response.
     ///
-    /// A request is given one response: it waits in `nextOutgoing` at once or, after an event, when the owner has
-    /// answered. The bearer lets no second request through before. Core 6.0, Vol 3, Part F, 3.3.2.
+    /// Each request gets one response, which `nextOutgoing` returns immediately or, after an event, once the owner has
+    /// answered. The bearer accepts no second request before that. Core 6.0, Vol 3, Part F, 3.3.2.
     public mutating func receive(_ pdu: ATTPDU, from id: PeerID, mtu: Int, now: Duration) {
         guard let peer = peers[id] else { return }
         if case .writeCommand(let handle, let value) = pdu {
@@ -32,9 +32,9 @@ extension GATTServer {
         }
     }
 
-    /// Answers a `read` event with all of the value, whatever the offset, at most 512 bytes.
+    /// Answers a `read` event with the whole value, regardless of the offset, at most 512 bytes.
     ///
-    /// An offset behind the value's end becomes Invalid Offset.
+    /// An offset beyond the end of the value results in Invalid Offset.
     public mutating func respond(to id: RequestID, with value: [UInt8]) throws(GATTServerError) {
         let (peer, pending, handle) = try open(id)
         guard pending.plan == nil else { throw .wrongAnswer(id) }
@@ -42,7 +42,7 @@ extension GATTServer {
         supply(.success(value), for: handle, to: peer)
     }
 
-    /// Accepts a `write` event: the values are written.
+    /// Accepts a `write` event and writes the values.
     public mutating func accept(_ id: RequestID) throws(GATTServerError) {
         let (peer, pending, _) = try open(id)
         guard let plan = pending.plan else { throw .wrongAnswer(id) }
@@ -50,8 +50,8 @@ extension GATTServer {
         finish(peer, pending.request.writeResponse)
     }
 
-    /// Refuses a `read` or `write` event; none of the values is written, and `handle` tells which one was at fault, the
-    /// first unless it is named.
+    /// Rejects a `read` or `write` event; none of the values is written, and the error names `handle`, by default the
+    /// first one.
     public mutating func refuse(
         _ id: RequestID,
         _ error: ATTError,
@@ -80,14 +80,14 @@ extension GATTServer {
         read(id)
     }
 
-    /// Puts a question to the owner about the peer's request.
+    /// Creates a question for the owner about the peer's request.
     mutating func ask(_ id: PeerID, about handle: AttributeHandle) -> RequestID {
         let question = RequestID(number: nextNumber())
         peers[id]?.pending?.question = (question, handle)
         return question
     }
 
-    /// Responds to the pending request, or asks for the value that is missing.
+    /// Responds to the pending request, or asks the owner for a missing value.
     private mutating func read(_ id: PeerID) {
         guard let peer = peers[id], let pending = peer.pending else { return }
         let answer = GATTReadAnswer(
@@ -109,7 +109,7 @@ extension GATTServer {
         }
     }
 
-    /// The error for a peer that may not write this attribute by request; nil where it may.
+    /// Returns the error for a peer that may not write this attribute by request; nil if it may.
     private func refusal(_ handle: AttributeHandle, of peer: Peer) -> ATTError? {
         guard let attribute = database.attribute(handle) else { return .invalidHandle }
         guard attribute.write != .never, attribute.takesRequests else { return .writeNotPermitted }
@@ -126,12 +126,12 @@ extension GATTServer {
         }
     }
 
-    /// Core 6.0, Vol 3, Part F, 3.4.5.1.
+    /// Writes a value (Core 6.0, Vol 3, Part F, 3.4.5.1).
     mutating func write(_ id: PeerID, _ handle: AttributeHandle, _ value: [UInt8]) {
         perform([Write(handle: handle, offset: 0, value: value)], of: id)
     }
 
-    /// Writes everything, asks the owner first, or refuses it all.
+    /// Writes all values, asks the owner first, or rejects them all.
     private mutating func perform(_ writes: [Write], of id: PeerID) {
         guard let peer = peers[id], let pending = peer.pending else { return }
         for write in writes {
@@ -180,7 +180,7 @@ extension GATTServer {
         }
     }
 
-    /// A command that is refused is not answered (Core 6.0, Vol 3, Part F, 3.4.5.3).
+    /// Executes a Write Command; a rejected command is not answered (Core 6.0, Vol 3, Part F, 3.4.5.3).
     mutating func command(_ id: PeerID, _ peer: Peer, _ handle: AttributeHandle, _ value: [UInt8]) {
         guard hasRoomForEvents, let attribute = database.attribute(handle),
             attribute.write != .never, attribute.takesCommands,
@@ -195,7 +195,7 @@ extension GATTServer {
         }
     }
 
-    /// The offset and the length are looked at when the writes are executed (Core 6.0, Vol 3, Part F, 3.4.6.1).
+    /// Queues a prepared write; offset and length are checked at execution (Core 6.0, Vol 3, Part F, 3.4.6.1).
     mutating func prepare(_ id: PeerID, _ write: Write, _ now: Duration) {
         guard let peer = peers[id] else { return }
         if let error = refusal(write.handle, of: peer) {
@@ -212,7 +212,7 @@ extension GATTServer {
         )
     }
 
-    /// The queue is empty afterwards, whatever the outcome (Core 6.0, Vol 3, Part F, 3.4.6.3).
+    /// Executes or cancels the prepared writes; the queue is then empty in any case (Core 6.0, Vol 3, Part F, 3.4.6.3).
     mutating func execute(_ id: PeerID, _ flags: ATTPDU.ExecuteFlags, _ now: Duration) {
         let writes = peers[id]?.prepared.take(now: now, after: limits.preparedTime)
         switch (flags, writes) {
@@ -224,30 +224,31 @@ extension GATTServer {
 }
 
 extension ATTPDU {
-    /// The response to a Write or Execute Write Request.
+    /// Response to a Write or Execute Write Request.
     var writeResponse: ATTPDU {
         opcode == .executeWriteRequest ? .executeWriteResponse : .writeResponse
     }
 }
 
 extension GATTSubscriptionKind {
-    /// The kind of values that the bits of a client characteristic configuration ask for: notifications where they ask
-    /// for both.
+    /// Creates the kind from the bits of a client characteristic configuration; notifications if both are set, nil if
+    /// none is.
     init?(configuration bits: UInt16) {
         guard let kind = Self.allCases.first(where: { bits & $0.rawValue != 0 }) else { return nil }
         self = kind
     }
 }
 
-/// The prepared writes of one peer: limited in number, bytes and time (Core 6.0, Vol 3, Part F, 3.4.6).
+/// Prepared writes of one peer: limited in number, bytes and time (Core 6.0, Vol 3, Part F, 3.4.6).
 struct GATTPreparedQueue: Sendable {
     private(set) var writes: [GATTServer.Write] = []
     private var byteCount = 0
     private var lastPrepared = Duration.zero
-    /// The writes were given up; until the peer executes or cancels, it would not know which of its writes are left.
+    /// True after the writes have expired, until the peer executes or cancels, because it could not know which writes
+    /// are left.
     private(set) var isVoid = false
 
-    /// Puts a write behind the others; false when it does not fit.
+    /// Adds a write; returns false if it does not fit.
     mutating func append(_ write: GATTServer.Write, now: Duration, _ limits: GATTServer.Limits) -> Bool {
         expire(now: now, after: limits.preparedTime)
         guard !isVoid, writes.count < limits.preparedWrites,
@@ -259,7 +260,7 @@ struct GATTPreparedQueue: Sendable {
         return true
     }
 
-    /// Empties the queue and returns its writes; nil when it had become void.
+    /// Empties the queue and returns its writes; nil if they have expired.
     mutating func take(now: Duration, after time: Duration) -> [GATTServer.Write]? {
         expire(now: now, after: time)
         let taken = isVoid ? nil : writes

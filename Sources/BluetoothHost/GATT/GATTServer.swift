@@ -2,73 +2,74 @@
 
 public import BluetoothPackets
 
-/// A server for any number of links, without their bearers: requests come in as PDUs, and each gets one response.
+/// Server for any number of links, without their bearers: it receives requests as PDUs and returns one response to
+/// each.
 ///
-/// The owner connects and disconnects peers, passes their requests and commands to `receive`, takes all that
-/// `nextEvent` returns, answers the events that want it, sends all that `nextOutgoing` returns, and calls
-/// `handleDeadline` when `deadline` has come. `GATTClient` does the part between the bearer and the server. Core 6.0,
-/// Vol 3, Part F, 3.4 and Part G, 4.
+/// The owner connects and disconnects peers, passes their requests and commands to `receive`, processes all events that
+/// `nextEvent` returns, answers those that need an answer, sends all PDUs that `nextOutgoing` returns, and calls
+/// `handleDeadline` at `deadline`. `GATTClient` connects the bearer and the server. Core 6.0, Vol 3, Part F, 3.4 and
+/// Part G, 4.
 public struct GATTServer: Sendable {
-    /// The limits of what is kept for peers.
+    /// Limits of the data stored for peers.
     public struct Limits: Equatable, Sendable {
-        /// The most prepared writes of one peer.
+        /// Maximum number of prepared writes of one peer.
         public var preparedWrites = 128
-        /// The most bytes of one peer's prepared writes.
+        /// Maximum size of one peer's prepared writes, in bytes.
         public var preparedBytes = 4096
-        /// The time after a peer's last prepared write after which they are all void.
+        /// Time after a peer's last prepared write at which all its prepared writes expire.
         public var preparedTime = Duration.seconds(30)
-        /// The most notifications and indications that wait for one peer.
+        /// Maximum number of notifications and indications queued for one peer.
         public var updates = 64
-        /// The time in which the owner has to answer an event; the peer waits no longer than 30 s for the response.
+        /// Time in which the owner has to answer an event; the peer's own time-out for the response is 30 s.
         public var answerTime = Duration.seconds(20)
-        /// The most events that wait; requests are refused, and commands dropped, while so many do.
+        /// Maximum number of queued events; while the queue is full, requests are rejected and commands discarded.
         public var events = 1024
 
-        /// The defaults of each field.
+        /// Creates limits with the default values.
         public init() {}
     }
 
-    /// One link, for as long as it lasts.
+    /// Identifier of one link while it lasts.
     public struct PeerID: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// A question to the owner.
+    /// Identifier of a request that the owner has to answer.
     public struct RequestID: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// A part of a value that a peer wants to write, from `offset` on.
+    /// Part of a value that a peer wants to write, starting at `offset`.
     public struct Write: Equatable, Sendable {
-        /// The attribute.
+        /// Handle of the attribute.
         public var handle: AttributeHandle
-        /// The part's beginning in the value: 0 to 65,535.
+        /// Position of the part in the value: 0 to 65,535.
         public var offset: Int
-        /// The part, at most 512 bytes with what is before it.
+        /// Bytes of the part; with the bytes before them at most 512.
         public var value: [UInt8]
     }
 
-    /// News and questions for the owner.
+    /// Event or request for the owner.
     public enum Event: Equatable, Sendable {
-        /// A peer reads a dynamic value from `offset` on; `respond` with all of it, or `refuse`.
+        /// Read of a dynamic value from `offset`; answer with the whole value by `respond`, or `refuse`.
         case read(RequestID, PeerID, AttributeHandle, offset: Int)
-        /// A peer writes dynamic values, all or none; `accept` or `refuse`.
+        /// Write to dynamic values, all or none; `accept` or `refuse`.
         case write(RequestID, PeerID, [Write])
-        /// The question is void: the peer has gone, or the time is over.
+        /// End of a request without an answer: the peer is disconnected, or the time is over.
         case requestEnded(RequestID)
-        /// A peer wrote a dynamic value without wanting to hear of it.
+        /// Write to a dynamic value without a response.
         case command(PeerID, AttributeHandle, [UInt8])
-        /// A peer wrote a stored value; its new contents.
+        /// Write to a stored value, with the new value.
         case written(PeerID, AttributeHandle, [UInt8])
-        /// A peer has subscribed to a characteristic's values, or has changed the kind of its subscription.
+        /// New subscription to a characteristic's values, or a change of its kind.
         case subscribed(PeerID, AttributeHandle, GATTSubscriptionKind)
         case unsubscribed(PeerID, AttributeHandle)
-        /// There is room again for a peer that an update was refused for.
+        /// Room in the queue of a peer for which an update was rejected.
         case readyToUpdate(PeerID)
         case confirmed(PeerID, AttributeHandle)
     }
 
-    /// A value that waits to be sent to a peer.
+    /// Value queued for a peer.
     struct Update: Sendable {
         var handle: AttributeHandle
         var value: [UInt8]
@@ -78,29 +79,29 @@ public struct GATTServer: Sendable {
         var request: ATTPDU
         var mtu: Int
         var question: (id: RequestID, handle: AttributeHandle)?
-        /// The owner's answers so far.
+        /// Answers of the owner so far.
         var supplied: [AttributeHandle: Result<[UInt8], ATTError>] = [:]
-        /// The writes that are carried out when the owner accepts.
+        /// Writes to carry out when the owner accepts.
         var plan: GATTWritePlan?
         var deadline: Duration
     }
 
     struct Peer: Sendable {
         var security: GATTLinkSecurity
-        /// The bits of each client characteristic configuration, by the characteristic value's handle; none is zero.
+        /// Bits of each client characteristic configuration, by the handle of the characteristic's value; none is zero.
         var configurations: [AttributeHandle: UInt16] = [:]
         var prepared = GATTPreparedQueue()
         var pending: Pending?
-        /// The response, until it is taken.
+        /// Response that is not yet sent.
         var response: ATTPDU?
         var updates: [Update] = []
         var wasRefusedUpdate = false
         var indicated: AttributeHandle?
     }
 
-    /// The attributes that are served.
+    /// Attributes that are served.
     public let database: GATTServerDatabase
-    /// The limits in force.
+    /// Limits in force.
     public let limits: Limits
 
     var stored: [AttributeHandle: [UInt8]]
@@ -108,44 +109,44 @@ public struct GATTServer: Sendable {
     private var events: [Event] = []
     private var lastNumber: UInt64 = 0
 
-    /// A server of a database, with nobody connected.
+    /// Creates a server of a database, without peers.
     public init(_ database: GATTServerDatabase, limits: Limits = Limits()) {
         self.database = database
         self.limits = limits
         stored = database.initialValues
     }
 
-    /// Begins to serve a fresh link.
+    /// Starts to serve a new link.
     public mutating func connect(security: GATTLinkSecurity = GATTLinkSecurity()) -> PeerID {
         let id = PeerID(number: nextNumber())
         peers[id] = Peer(security: security)
         return id
     }
 
-    /// Forgets a link: its prepared writes, its subscriptions and what waits for it.
+    /// Removes a link with its prepared writes, its subscriptions and its queue.
     public mutating func disconnect(_ id: PeerID) {
         guard let peer = peers.removeValue(forKey: id) else { return }
         if let question = peer.pending?.question { report(.requestEnded(question.id)) }
         for handle in peer.configurations.keys.sorted() { report(.unsubscribed(id, handle)) }
     }
 
-    /// Notes that a link's security has changed.
+    /// Updates the security of a link.
     public mutating func setSecurity(_ security: GATTLinkSecurity, of id: PeerID) {
         peers[id]?.security = security
     }
 
-    /// The next event; nil when there is none.
+    /// Returns the next event, or nil if there is none.
     public mutating func nextEvent() -> Event? {
         events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// The time at which `handleDeadline` must be called; nil while nothing runs out.
+    /// Time at which `handleDeadline` must be called; nil if nothing can expire.
     public var deadline: Duration? {
         peers.values.compactMap { $0.deadline(preparedTime: limits.preparedTime) }.min()
     }
 
-    /// Answers by Unlikely Error the requests that the owner has not answered in time, and voids prepared writes that
-    /// are too old.
+    /// Answers requests that the owner has not answered in time with Unlikely Error, and discards prepared writes that
+    /// have expired.
     public mutating func handleDeadline(now: Duration) {
         for id in peers.keys {
             peers[id]?.prepared.expire(now: now, after: limits.preparedTime)
@@ -157,12 +158,12 @@ public struct GATTServer: Sendable {
         }
     }
 
-    /// A stored value; nil for an attribute that has none.
+    /// Returns a stored value, or nil if the attribute has none.
     public func value(of handle: AttributeHandle) -> [UInt8]? {
         stored[handle]
     }
 
-    /// Replaces a stored value; nobody is told.
+    /// Replaces a stored value without notifying the subscribers.
     public mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) throws(GATTServerError) {
         guard case .stored(let lengths) = database.attribute(handle)?.source else { throw .notStored(handle) }
         guard lengths.contains(value.count) else { throw .invalidLength(handle, value.count) }
@@ -182,28 +183,29 @@ public struct GATTServer: Sendable {
         events.append(event)
     }
 
-    /// Gives the peer's request its response.
+    /// Completes the peer's request with a response.
     mutating func finish(_ id: PeerID, _ response: ATTPDU) {
         peers[id]?.pending = nil
         peers[id]?.response = response
     }
 
-    /// Gives the peer's request its refusal.
+    /// Completes the peer's request with an error.
     mutating func finish(_ id: PeerID, _ error: ATTError, _ handle: AttributeHandle) {
         guard let opcode = peers[id]?.pending?.request.opcode else { return }
         finish(id, .errorResponse(request: opcode, handle: handle, error: error))
     }
 
-    /// The links that want a characteristic's values.
+    /// Returns the links subscribed to a characteristic.
     public func subscribers(of handle: AttributeHandle) -> [PeerID] {
         peers.filter { $0.value.configurations[handle] != nil }.keys.sorted { $0.number < $1.number }
     }
 
-    /// Queues a characteristic's new value for its subscribers, or for the chosen ones among them, and keeps it when it
-    /// is a stored one.
+    /// Queues a characteristic's new value for its subscribers, or for the chosen subscribers, and stores the value if
+    /// the attribute is a stored one.
     ///
-    /// Returns the links whose queues are full and which therefore miss this value; `readyToUpdate` tells of each when
-    /// there is room again. A value is cut to MTU − 3 bytes when it leaves. Core 6.0, Vol 3, Part G, 4.10.1 and 4.11.1.
+    /// Returns the links whose queues are full and which therefore miss this value; `readyToUpdate` reports when such a
+    /// queue has room again. A value is cut to MTU − 3 bytes when it is sent. Core 6.0, Vol 3, Part G, 4.10.1 and
+    /// 4.11.1.
     public mutating func update(
         _ value: [UInt8],
         of handle: AttributeHandle,
@@ -226,9 +228,10 @@ public struct GATTServer: Sendable {
         return full
     }
 
-    /// The PDU to send to a peer next: its response, or an update that may be sent now.
+    /// Returns the next PDU for a peer: its response, or an update that may be sent now.
     ///
-    /// An indication waits for the confirmation of the one before; notifications of other characteristics pass it.
+    /// An indication waits for the confirmation of the previous one; notifications of other characteristics overtake
+    /// it.
     public mutating func nextOutgoing(for id: PeerID, mtu: Int, canNotify: Bool = true, canIndicate: Bool) -> ATTPDU? {
         guard let peer = peers[id] else { return nil }
         if let response = peer.response {
@@ -255,7 +258,7 @@ public struct GATTServer: Sendable {
         return .handleValueIndication(update.handle, value: value)
     }
 
-    /// Notes that a peer has confirmed the indication on its way.
+    /// Processes a peer's confirmation of the last indication.
     public mutating func confirm(_ id: PeerID) {
         guard let handle = peers[id]?.indicated else { return }
         peers[id]?.indicated = nil
@@ -271,7 +274,7 @@ public struct GATTServer: Sendable {
 }
 
 extension GATTServer.Peer {
-    /// The time at which the question to the owner or the prepared writes run out.
+    /// Returns the time at which the request to the owner or the prepared writes expire.
     fileprivate func deadline(preparedTime: Duration) -> Duration? {
         let question = pending.flatMap { $0.question == nil ? nil : $0.deadline }
         guard let writes = prepared.deadline(after: preparedTime) else { return question }
@@ -279,16 +282,16 @@ extension GATTServer.Peer {
     }
 }
 
-/// The reason why a call of the owner's was refused.
+/// Reason why a call by the owner was rejected.
 public enum GATTServerError: Error, Equatable, Sendable {
-    /// The question does not exist, or is answered already, or void.
+    /// Unknown request, or one that is already answered or ended.
     case unknownRequest(GATTServer.RequestID)
-    /// The answer is not of the kind that was asked for.
+    /// Answer of another kind than the request needs.
     case wrongAnswer(GATTServer.RequestID)
-    /// The value is longer than 512 bytes, or has a length that the attribute does not take.
+    /// Value longer than 512 bytes, or of a length that the attribute does not accept.
     case invalidLength(AttributeHandle, Int)
-    /// The server keeps no value for this attribute.
+    /// Attribute without a stored value.
     case notStored(AttributeHandle)
-    /// This is no characteristic's value that can be notified or indicated.
+    /// Attribute that is not a characteristic value with notifications or indications.
     case notSubscribable(AttributeHandle)
 }

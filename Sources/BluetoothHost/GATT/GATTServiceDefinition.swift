@@ -2,28 +2,28 @@
 
 public import BluetoothPackets
 
-/// The source of an attribute's value.
+/// Source of an attribute's value.
 public enum GATTValueSource: Hashable, Sendable {
-    /// A value that never changes; 0 to 512 bytes.
+    /// Value that never changes; 0 to 512 bytes.
     case constant([UInt8])
-    /// A value that the server keeps; clients may write any of a length in `lengths`, within 0 to 512 bytes.
+    /// Value that the server stores; clients may write values of a length in `lengths`, within 0 to 512 bytes.
     case stored([UInt8], lengths: ClosedRange<Int>)
-    /// The server's owner answers every read and write.
+    /// Value for which the owner answers every read and write.
     case dynamic
 }
 
-/// A service that a server is to have (Core 6.0, Vol 3, Part G, 3.1).
+/// Definition of a service to be served (Core 6.0, Vol 3, Part G, 3.1).
 public struct GATTServiceDefinition: Hashable, Sendable {
-    /// The service's UUID.
+    /// UUID of the service.
     public var uuid: BluetoothUUID
-    /// False for a service that makes sense only as part of another.
+    /// False for a service that is useful only as part of another service.
     public var isPrimary: Bool
-    /// Services that were added before, and that this one includes.
+    /// Included services, which must have been added before.
     public var includes: [GATTService]
-    /// Its characteristics, in the order of their handles.
+    /// Characteristics, in the order of their handles.
     public var characteristics: [GATTCharacteristicDefinition]
 
-    /// A service, primary unless said otherwise.
+    /// Creates a service definition, by default of a primary service.
     public init(
         uuid: BluetoothUUID,
         isPrimary: Bool = true,
@@ -37,48 +37,48 @@ public struct GATTServiceDefinition: Hashable, Sendable {
     }
 }
 
-/// The extended properties of a characteristic (Core 6.0, Vol 3, Part G, 3.3.3.1).
+/// Extended properties of a characteristic (Core 6.0, Vol 3, Part G, 3.3.3.1).
 public struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
-    /// The two bytes of the descriptor.
+    /// Two bytes of the descriptor.
     public let rawValue: UInt16
 
-    /// The properties of two bytes.
+    /// Creates properties from the descriptor's two bytes.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// The value can be written reliably.
+    /// Support for reliable writes of the value.
     public static let reliableWrite = GATTExtendedProperties(rawValue: 0x0001)
-    /// The user description can be written.
+    /// Support for writing the user description.
     public static let writableAuxiliaries = GATTExtendedProperties(rawValue: 0x0002)
 }
 
-/// A characteristic that a server is to have.
+/// Definition of a characteristic to be served.
 ///
-/// The properties say which of reading, writing, notifying and indicating there is at all; the access fields say over
-/// which links. A client characteristic configuration descriptor comes with `notify` and `indicate`, and an extended
-/// properties descriptor with `extendedProperties`. Core 6.0, Vol 3, Part G, 3.3.
+/// The properties define the supported operations: read, write, notify, indicate; the access fields define the security
+/// that each operation requires. A client characteristic configuration descriptor is added for `notify` and `indicate`,
+/// and an extended properties descriptor for `extendedProperties`. Core 6.0, Vol 3, Part G, 3.3.
 public struct GATTCharacteristicDefinition: Hashable, Sendable {
-    /// Its UUID.
+    /// UUID of the characteristic.
     public var uuid: BluetoothUUID
-    /// Its properties.
+    /// Properties of the characteristic.
     public var properties: GATTCharacteristicProperties
-    /// The source of its value.
+    /// Source of the characteristic's value.
     public var value: GATTValueSource
-    /// The security that a link needs to read it.
+    /// Link security required to read the value.
     public var read: GATTAccess
-    /// The security that a link needs to write it.
+    /// Link security required to write the value.
     public var write: GATTAccess
-    /// The security that a link needs to subscribe to it.
+    /// Link security required to subscribe to the value.
     public var subscribe: GATTAccess
-    /// The shortest key that counts as encryption for the value: 7 to 16 bytes.
+    /// Minimum key size for encrypted access to the value: 7 to 16 bytes.
     public var minimumKeySize: UInt8
-    /// The extended properties, used where `properties` has `extendedProperties`.
+    /// Extended properties, used if `properties` contains `extendedProperties`.
     public var extendedProperties: GATTExtendedProperties
-    /// Further descriptors, in the order of their handles.
+    /// Additional descriptors, in the order of their handles.
     public var descriptors: [GATTDescriptorDefinition]
 
-    /// A characteristic, open to every link unless said otherwise.
+    /// Creates a characteristic definition, by default open to every link.
     public init(
         uuid: BluetoothUUID,
         properties: GATTCharacteristicProperties,
@@ -101,22 +101,22 @@ public struct GATTCharacteristicDefinition: Hashable, Sendable {
         self.descriptors = descriptors
     }
 
-    /// The shortest key that encryption can have, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
+    /// Minimum key size of encryption, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let shortestKey: UInt8 = 7
 }
 
-/// A descriptor that a characteristic is to have (Core 6.0, Vol 3, Part G, 3.3.3).
+/// Definition of a descriptor (Core 6.0, Vol 3, Part G, 3.3.3).
 public struct GATTDescriptorDefinition: Hashable, Sendable {
-    /// Its UUID.
+    /// UUID of the descriptor.
     public var uuid: BluetoothUUID
-    /// The source of its value.
+    /// Source of the descriptor's value.
     public var value: GATTValueSource
-    /// The security that a link needs to read it.
+    /// Link security required to read the descriptor.
     public var read: GATTAccess
-    /// The security that a link needs to write it.
+    /// Link security required to write the descriptor.
     public var write: GATTAccess
 
-    /// A descriptor that everyone reads and nobody writes unless said otherwise.
+    /// Creates a descriptor definition, by default readable over every link and never writable.
     public init(uuid: BluetoothUUID, value: GATTValueSource, read: GATTAccess = .open, write: GATTAccess = .never) {
         self.uuid = uuid
         self.value = value
@@ -124,12 +124,12 @@ public struct GATTDescriptorDefinition: Hashable, Sendable {
         self.write = write
     }
 
-    /// The Characteristic User Description descriptor: a text as UTF-8 (Core 6.0, Vol 3, Part G, 3.3.3.2).
+    /// Returns a Characteristic User Description descriptor with a UTF-8 text (Core 6.0, Vol 3, Part G, 3.3.3.2).
     public static func userDescription(_ text: String) -> GATTDescriptorDefinition {
         GATTDescriptorDefinition(uuid: GATTAttributeType.userDescription, value: .constant(Array(text.utf8)))
     }
 
-    /// The Characteristic Presentation Format descriptor: a format, a power of ten, and the numbers of unit and
+    /// Returns a Characteristic Presentation Format descriptor: format, exponent of ten, and the numbers of unit and
     /// description (Core 6.0, Vol 3, Part G, 3.3.3.5).
     public static func presentationFormat(
         format: UInt8,
@@ -148,53 +148,52 @@ public struct GATTDescriptorDefinition: Hashable, Sendable {
     }
 }
 
-/// The security that a link must have before an attribute may be read or written over it (Core 6.0, Vol 3, Part F,
-/// 3.2.5).
+/// Link security required to read or write an attribute (Core 6.0, Vol 3, Part F, 3.2.5).
 public enum GATTAccess: Sendable, Hashable, CaseIterable {
-    /// No link is enough: access is never allowed.
+    /// No access over any link.
     case never
-    /// Any link is enough.
+    /// Access over every link.
     case open
     case encrypted
-    /// The link is encrypted by a key that was authenticated.
+    /// Access over a link encrypted with an authenticated key.
     case authenticated
 }
 
-/// The security of a link (Core 6.0, Vol 3, Part C, 10.2.1 (LE security mode 1)).
+/// Security of a link (Core 6.0, Vol 3, Part C, 10.2.1 (LE security mode 1)).
 public struct GATTLinkSecurity: Hashable, Sendable {
-    /// The level of a link's security.
+    /// Level of a link's security.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
         case none
-        /// Encrypted, by a key that anyone could have agreed upon.
+        /// Encryption with an unauthenticated key.
         case encrypted
-        /// Encrypted by a key that was authenticated.
+        /// Encryption with an authenticated key.
         case authenticated
 
-        /// Ordered from weaker to stronger.
+        /// Orders the levels from weaker to stronger.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The longest key, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
+    /// Maximum key size, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let longestKey: UInt8 = 16
 
-    /// The level.
+    /// Security level of the link.
     public var level: Level
-    /// The length of the key that encrypts the link, 7 to 16 bytes; without meaning on a link that is not encrypted.
+    /// Size of the key that encrypts the link, 7 to 16 bytes; not meaningful on an unencrypted link.
     public var keySize: UInt8
-    /// True when both sides have a key from an earlier pairing, in use or not.
+    /// True if both sides have a key from an earlier pairing, whether in use or not.
     public var isBonded: Bool
 
-    /// The security of a link; a fresh one has none.
+    /// Creates the security of a link; the default is that of a new link without security.
     public init(level: Level = .none, keySize: UInt8 = Self.longestKey, isBonded: Bool = false) {
         self.level = level
         self.keySize = keySize
         self.isBonded = isBonded
     }
 
-    /// The error for a link that is not secure enough; nil where it is, and for `never`, which no link satisfies.
+    /// Returns the error for a link that is not secure enough; nil if it is, and for `never`, which no link satisfies.
     ///
-    /// Without a key to encrypt with, pairing has to come first: Insufficient Authentication. With one, encryption is
-    /// all that is missing: Insufficient Encryption. Core 6.0, Vol 3, Part C, 10.3.1.
+    /// Without a key, pairing is needed first: Insufficient Authentication. With a key, only encryption is missing:
+    /// Insufficient Encryption. Core 6.0, Vol 3, Part C, 10.3.1.
     func refusal(for access: GATTAccess, keySize required: UInt8) -> ATTError? {
         switch access {
         case .never, .open: return nil

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Exchanges the MTU; a server that does not know the request leaves it at 23 (Core 6.0, Vol 3, Part G, 4.3.1).
+/// Exchange of the MTU, which stays 23 if the server does not support the request (Core 6.0, Vol 3, Part G, 4.3.1).
 struct GATTMTUExchange: GATTProcedure {
     let localMTU: UInt16
 
@@ -20,7 +20,7 @@ struct GATTMTUExchange: GATTProcedure {
     }
 }
 
-/// Reads a value or descriptor, as much of it as one response carries (Core 6.0, Vol 3, Part G, 4.8.1 and 4.12.1).
+/// Read of as much of a value or descriptor as fits in one response (Core 6.0, Vol 3, Part G, 4.8.1 and 4.12.1).
 struct GATTRead: GATTProcedure {
     let handle: AttributeHandle
 
@@ -34,10 +34,10 @@ struct GATTRead: GATTProcedure {
     }
 }
 
-/// Reads a value or descriptor of any length, part by part, until a part is shorter than a response could be.
+/// Read of a value or descriptor in parts, until a part is shorter than a full response.
 ///
-/// The first part is read by a Read Request, because a server need not have Read Blob. Core 6.0, Vol 3, Part G, 4.8.3
-/// and 4.12.2.
+/// The first part is read with a Read Request, because a server need not support Read Blob. Core 6.0, Vol 3, Part G,
+/// 4.8.3 and 4.12.2.
 struct GATTLongRead: GATTProcedure {
     let handle: AttributeHandle
     let limit: Int
@@ -66,9 +66,11 @@ struct GATTLongRead: GATTProcedure {
             : .send(.readBlobRequest(handle, offset: UInt16(truncatingIfNeeded: value.count)))
     }
 
-    /// A refused Read Blob that says that there is no more, or that the server has no such request: the parts were all.
+    /// Finishes if the refusal of a Read Blob means that there are no more bytes, or that the server does not support
+    /// the request.
     ///
-    /// Behind the longest value that the specification allows, Invalid Offset says no more than that.
+    /// At or above the maximum length of the specification, Invalid Offset also means only that there are no more
+    /// bytes.
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
         let isWhole = refusal.error == .invalidOffset && value.count >= GATTClient.longestValue
         guard refusal.request == .readBlobRequest,
@@ -78,7 +80,7 @@ struct GATTLongRead: GATTProcedure {
     }
 }
 
-/// Reads the values of one type in a range (Core 6.0, Vol 3, Part G, 4.8.2).
+/// Read of the values of one type in a range (Core 6.0, Vol 3, Part G, 4.8.2).
 struct GATTReadByUUID: GATTProcedure {
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
@@ -113,7 +115,7 @@ struct GATTReadByUUID: GATTProcedure {
     }
 }
 
-/// Writes a value or descriptor in one request (Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3).
+/// Write of a value or descriptor in one request (Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3).
 struct GATTWrite: GATTProcedure {
     let handle: AttributeHandle
     let value: [UInt8]
@@ -129,14 +131,14 @@ struct GATTWrite: GATTProcedure {
     }
 }
 
-/// Writes values part by part into the server's queue, compares each echo, and has them all written at once; or has
-/// the queue emptied when an echo differs or a part is refused (Core 6.0, Vol 3, Part G, 4.9.4, 4.9.5 and 4.12.4).
+/// Write of values in parts to the server's queue, with verified echoes, and execution of all; the queue is cancelled
+/// if an echo differs or a part is rejected (Core 6.0, Vol 3, Part G, 4.9.4, 4.9.5 and 4.12.4).
 struct GATTPreparedWrite: GATTProcedure {
     private let items: [ATTPDU.HandleValue]
     private var index = 0
     private var offset = 0
     private var part: [UInt8] = []
-    /// The reason why the queue is being emptied; nil while it is filled.
+    /// Reason why the queue is being cancelled; nil while it is being filled.
     private var reason: GATTError?
 
     init(_ items: [ATTPDU.HandleValue]) {
@@ -187,21 +189,21 @@ struct GATTPreparedWrite: GATTProcedure {
     }
 }
 
-/// The effect of one write request, or of a queue of prepared ones, checked as a whole before any of it happens (Core
-/// 6.0, Vol 3, Part F, 3.4.5.1 and 3.4.6.3).
+/// Effect of one write request or of a queue of prepared writes, checked as a whole before execution (Core 6.0, Vol 3,
+/// Part F, 3.4.5.1 and 3.4.6.3).
 struct GATTWritePlan: Sendable {
-    /// The reason why nothing is written.
+    /// Reason why nothing is written.
     struct Refusal: Error {
         var error: ATTError
         var handle: AttributeHandle
     }
 
-    /// Stored values and configurations as they will be, in the order in which they were first written.
+    /// New stored values and configurations, in the order of their first writes.
     private(set) var values: [ATTPDU.HandleValue] = []
-    /// The writes that the owner has to agree to; parts that follow one another are joined.
+    /// Writes that the owner has to accept; consecutive parts are joined.
     private(set) var dynamic: [GATTServer.Write] = []
 
-    /// Checks all the writes; nothing has changed when one is refused.
+    /// Checks all writes without changing anything; throws if one is rejected.
     init(
         _ writes: [GATTServer.Write],
         database: GATTServerDatabase,
@@ -231,7 +233,7 @@ struct GATTWritePlan: Sendable {
         }
     }
 
-    /// A first part that begins at 0 replaces the value; any other part is written into it.
+    /// Adds a part: a first part at offset 0 replaces the value, any other part overwrites bytes of it.
     private mutating func add(_ write: GATTServer.Write, _ current: (AttributeHandle) -> [UInt8]) throws(Refusal) {
         let index: Int
         if let known = values.firstIndex(where: { $0.handle == write.handle }) {
@@ -250,7 +252,7 @@ struct GATTWritePlan: Sendable {
         values[index].value = Array(value.prefix(write.offset)) + write.value + value.dropFirst(end)
     }
 
-    /// Core 6.0, Vol 3, Part G, 3.3.3.3 for the bits of a configuration.
+    /// Checks lengths and configuration bits (Core 6.0, Vol 3, Part G, 3.3.3.3).
     private func check(_ item: ATTPDU.HandleValue, _ database: GATTServerDatabase) throws(Refusal) {
         switch database.attribute(item.handle)?.source {
         case .stored(let lengths):

@@ -2,16 +2,16 @@
 
 public import BluetoothPackets
 
-/// The choice of an adapter.
+/// Selection of an adapter.
 public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
-    /// The adapter with the lowest index of those that speak Low Energy.
+    /// Adapter with the lowest index among those with Low Energy.
     case any
-    /// The adapter with this number in the kernel: 0 is hci0.
+    /// Adapter with this number in the kernel: 0 is hci0.
     case index(ControllerIndex)
-    /// The adapter with this public address, whatever its number.
+    /// Adapter with this public address, regardless of its number.
     case address(BluetoothAddress)
 
-    /// Reads `hci0`, or an address; nil for anything else.
+    /// Parses `hci0` or an address; returns nil for other text.
     public init?(_ text: some StringProtocol) {
         if text.hasPrefix("hci"), let number = UInt16(text.dropFirst(3)), number != ControllerIndex.none.rawValue {
             self = .index(ControllerIndex(rawValue: number))
@@ -22,7 +22,7 @@ public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The choice as text: `hci0`, or an address.
+    /// Selection as text: `hci0`, or an address.
     public var description: String {
         switch self {
         case .any: "any adapter"
@@ -32,67 +32,67 @@ public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The reason why an adapter cannot be used.
+/// Reason why an adapter cannot be used.
 public enum AdapterFailure: Error, Equatable, Sendable {
     case noAdapter
-    /// The kernel does not know the adapter that was asked for.
+    /// Selected adapter that the kernel does not know.
     case notFound(AdapterSelector, available: [String])
-    /// The adapter speaks BR/EDR only.
+    /// Adapter with BR/EDR only.
     case lowEnergyUnsupported(ControllerIndex)
-    /// rfkill blocks its radio.
+    /// Radio blocked by rfkill.
     case blocked(ControllerIndex)
-    /// The kernel does not let this process change the adapter.
+    /// Missing permission of this process to change the adapter.
     case notPermitted(ControllerIndex)
     case refused(ManagementOpcode, ManagementStatus)
-    /// The kernel's answer could not be read.
+    /// Malformed answer of the kernel.
     case malformed(DecodingError)
 }
 
-/// Finds an adapter and makes it ready for Low Energy, through the kernel's management protocol.
+/// Search for an adapter and its preparation for Low Energy, through the kernel's management protocol.
 ///
-/// A pure state machine: replies in, steps out. The order is the one that every kernel accepts: read the list, read
-/// each adapter until it is the one meant, Set Low Energy, Set Powered. Without Set Low Energy an adapter that is up
-/// refuses LE connections.
+/// A pure state machine: its inputs are replies, its outputs are steps. All kernels accept this order: read the index
+/// list, read the information of each adapter until the selected one is found, Set Low Energy, Set Powered. Without Set
+/// Low Energy, an adapter that is up refuses LE connections.
 public struct AdapterBringUp: Sendable {
-    /// The next action of the caller.
+    /// Next action of the caller.
     public enum Step: Equatable, Sendable {
-        /// Send the command, and bring back its reply.
+        /// Send the command and pass its reply to `handle`.
         case send(ManagementCommand)
-        /// Send the command after a while: the kernel is busy with the adapter.
+        /// Send the command after a delay, because the kernel is busy with the adapter.
         case sendLater(ManagementCommand, after: Duration)
         case ready(ControllerIndex, ControllerInformation)
         case failed(AdapterFailure)
     }
 
-    /// The number of times that a busy kernel is asked again, and the time between them.
+    /// Maximum number of retries while the kernel is busy, and the interval between them.
     private static let busyLimit = 20
     private static let busyInterval = Duration.milliseconds(250)
 
     private let selector: AdapterSelector
-    /// The address of the adapter that was used before; nil for none.
+    /// Address of the adapter used before; nil for none.
     private let known: BluetoothAddress?
-    /// The first adapter that the selector means, while the known one may follow.
+    /// First adapter that matches the selector, kept while the known one may still follow.
     private var other: (index: ControllerIndex, information: ControllerInformation)?
     private var candidates: [ControllerIndex] = []
     private var seen: [String] = []
-    /// The first of the adapters that were meant and speak BR/EDR only.
+    /// First adapter that matches the selector but has BR/EDR only.
     private var classic: ControllerIndex?
     private var current: (index: ControllerIndex, information: ControllerInformation)?
     private var busyCount = 0
 
-    /// A search that has not begun.
+    /// Creates a search that has not started.
     ///
-    /// The adapter with the `known` address, which was used before, is taken under whatever number it has come back; only
-    /// without it the one that the selector means. An address of zero is nobody's.
+    /// The adapter with the `known` address, which was used before, is preferred under any number; without it, the
+    /// selector decides. An address of zero counts as nil.
     public init(for selector: AdapterSelector, known: BluetoothAddress? = nil) {
         self.selector = selector
         self.known = known?.rawValue == 0 ? nil : known
     }
 
-    /// The first step.
+    /// Returns the first step.
     public func begin() -> Step { .send(.readIndexList) }
 
-    /// Takes the reply to the command sent last.
+    /// Processes the reply to the last command and returns the next step.
     public mutating func handle(
         replyTo command: ManagementCommand,
         status: ManagementStatus,

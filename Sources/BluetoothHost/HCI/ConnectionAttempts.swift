@@ -2,17 +2,17 @@
 
 import BluetoothPackets
 
-/// The attempts of a host to connect; the first is the controller's, the others wait.
+/// Queue of a host's connection attempts; the controller performs the first one.
 struct ConnectionAttempts: Sendable {
     struct Attempt: Sendable {
         enum State: Sendable, Equatable {
             case waiting
-            /// LE Create Connection is on its way.
+            /// LE Create Connection is in progress.
             case commanded
             case initiating
             /// LE Create Connection Cancel was sent.
             case cancelling
-            /// The connection could not be established, and is tried again at this time.
+            /// Pause until the retry of a connection that could not be established.
             case resting(until: Duration)
         }
 
@@ -20,21 +20,21 @@ struct ConnectionAttempts: Sendable {
         let parameters: ConnectionParameters
         fileprivate var deadline: Duration
         fileprivate var state = State.waiting
-        /// True when the attempt was given up; it then ends without an event.
+        /// True for a cancelled attempt, which ends without an event.
         fileprivate var isAbandoned = false
         fileprivate var isLate = false
 
         fileprivate var isWanted: Bool { !isAbandoned && !isLate }
 
-        /// The time at which something is to be done.
+        /// Time of the next action.
         fileprivate var nextDeadline: Duration {
             if case .resting(let time) = state { min(time, deadline) } else { deadline }
         }
     }
 
-    /// The longest time that the controller may take to cancel an attempt.
+    /// Maximum time that the controller may take to cancel an attempt.
     private static let cancelPatience = Duration.seconds(5)
-    /// The pause before a connection that could not be established is tried again.
+    /// Pause before a connection that could not be established is retried.
     private static let rest = Duration.milliseconds(100)
 
     private var attempts: [Attempt] = []
@@ -49,14 +49,14 @@ struct ConnectionAttempts: Sendable {
 
     func contains(_ device: DeviceAddress) -> Bool { place(of: device) != nil }
 
-    /// True for the device whose attempt is the controller's, or the next.
+    /// Returns true for the device of the first attempt.
     func isFirst(_ device: DeviceAddress) -> Bool { attempts.first?.device == device }
 
     mutating func add(_ device: DeviceAddress, _ parameters: ConnectionParameters, until deadline: Duration) {
         attempts.append(Attempt(device: device, parameters: parameters, deadline: deadline))
     }
 
-    /// The first attempt, when the controller is free for it; it counts as begun.
+    /// Marks the first attempt as started and returns it; nil if the controller is busy or there is none.
     mutating func begin() -> Attempt? {
         guard let first = attempts.first, first.state == .waiting else { return nil }
         attempts[0].state = .commanded
@@ -69,7 +69,8 @@ struct ConnectionAttempts: Sendable {
         giveUp(place, now: now, &output)
     }
 
-    /// Takes the answer to LE Create Connection; true for an attempt to be begun again with the legacy command.
+    /// Processes the answer to LE Create Connection; returns true if the attempt is to be retried with the legacy
+    /// command.
     mutating func takeConnect(_ outcome: HCICommandQueue.Outcome, now: Duration, _ output: inout HostOutput) -> Bool {
         guard let first = attempts.first, first.state == .commanded else { return false }
         if case .failed(.leExtendedCreateConnection, .unknownHCICommand) = outcome, first.isWanted {
@@ -88,10 +89,10 @@ struct ConnectionAttempts: Sendable {
     mutating func takeCancel(_ outcome: HCICommandQueue.Outcome, now: Duration, _ output: inout HostOutput) {
         guard attempts.first?.state == .cancelling else { return }
         if case .completed = outcome {
-            // An LE Connection Complete follows, within a short time.
+            // LE Connection Complete follows within a short time.
             attempts[0].deadline = now + Self.cancelPatience
         } else {
-            // The controller connects no more: its event came, or will never come.
+            // The controller no longer connects: its event was already received, or will never come.
             finish(.timedOut, &output)
         }
     }
@@ -112,7 +113,7 @@ struct ConnectionAttempts: Sendable {
             let attempt = attempts.remove(at: place)
             if !attempt.isAbandoned { output.emit(.connectionFailed(attempt.device, .timedOut)) }
         case .commanded:
-            // The command under way is answered or fails the host; the attempt is cancelled then.
+            // The command in progress is answered or fails the host; the attempt is cancelled then.
             attempts[place].deadline = now + LowEnergyHost.patience
         case .initiating:
             attempts[place].state = .cancelling
@@ -129,7 +130,7 @@ struct ConnectionAttempts: Sendable {
         output.emit(.connectionFailed(attempt.device, attempt.isLate ? .timedOut : failure))
     }
 
-    /// Ends the first attempt with a connection as central; false where nobody wants that connection any more.
+    /// Ends the first attempt with a connection as the central; returns false if the connection is no longer wanted.
     mutating func succeed(_ peer: DeviceAddress, _ output: inout HostOutput) -> Bool {
         guard let first = attempts.first, first.state != .waiting, first.device == peer else { return false }
         attempts.removeFirst()
@@ -137,7 +138,7 @@ struct ConnectionAttempts: Sendable {
         return first.isWanted
     }
 
-    /// The first attempt has come to nothing; a peer that did not answer in six intervals is tried again (0x3E).
+    /// Handles the failure of the first attempt; retries if the peer did not answer within six intervals (0x3E).
     mutating func fail(_ status: HCIStatus, now: Duration, _ output: inout HostOutput) {
         guard let first = attempts.first, first.state != .waiting else { return }
         if case .resting = first.state { return }

@@ -2,27 +2,27 @@
 
 import BluetoothPackets
 
-/// The connections of a host by their handles, their turns at the controller's buffers, and data that came before its
+/// Connections of a host by their handles, the round-robin use of the controller's buffers, and data that precedes its
 /// connection.
 struct ConnectionTable: Sendable {
-    /// The most packets kept for a connection that is not known yet, and how long they are kept: older ones belong to a
-    /// connection that has ended.
+    /// Maximum number of packets stored for a connection that is not yet known, and their maximum age: older ones
+    /// belong to a connection that has ended.
     private static let earlyCapacity = 8
     private static let earlyLife = Duration.milliseconds(500)
 
     private var links: [UInt16: HostLink] = [:]
     private var early: [(handle: UInt16, packet: [UInt8], time: Duration)] = []
-    /// The connection that was served last; the next one in order comes first.
+    /// Connection that was served last; the next higher handle is served next.
     private var lastServed: UInt16 = 0
 
     var count: Int { links.count }
     var connections: [LowEnergyHost.Connection] { links.values.map { $0.connection } }
-    /// The number of packets in the controller's buffers.
+    /// Number of packets in the controller's buffers.
     var inFlight: Int { links.values.reduce(0) { $0 &+ $1.inFlight } }
     var storedBytes: Int {
         links.values.reduce(early.reduce(0) { $0 &+ $1.packet.count }) { $0 &+ $1.storedBytes }
     }
-    /// The time at which a connection has to be looked after.
+    /// Time of the first deadline of a connection; nil for none.
     var deadline: Duration? { links.values.lazy.compactMap { $0.deadline }.min() }
 
     subscript(handle: UInt16) -> HostLink? {
@@ -38,7 +38,7 @@ struct ConnectionTable: Sendable {
         links[connection.handle] = HostLink(connection, timing)
     }
 
-    /// Takes a connection into use; returns the data that came before it.
+    /// Marks a connection as reported to the caller; returns the data that preceded it.
     mutating func announce(_ handle: UInt16, now: Duration, _ counters: inout LowEnergyHost.Counters) -> [[UInt8]] {
         links[handle]?.announce()
         dropLateData(now, &counters)
@@ -46,8 +46,8 @@ struct ConnectionTable: Sendable {
         return early.filter { $0.handle == handle }.map { $0.packet }
     }
 
-    /// Forgets a connection; its buffers are free, as the controller has thrown its data away (Core 6.0, Vol 4, Part E,
-    /// 4.3).
+    /// Removes a connection; its buffers are free, because the controller has discarded its data (Core 6.0, Vol 4, Part
+    /// E, 4.3).
     mutating func remove(_ handle: UInt16) -> HostLink? {
         dropEarlyData(of: handle)
         return links.removeValue(forKey: handle)
@@ -57,14 +57,14 @@ struct ConnectionTable: Sendable {
         early.removeAll { $0.handle == handle }
     }
 
-    /// Drops the data whose connection did not begin in time: it is the rest of one that has ended (BT-9).
+    /// Discards data whose connection did not start in time: it belongs to a connection that has ended (BT-9).
     private mutating func dropLateData(_ now: Duration, _ counters: inout LowEnergyHost.Counters) {
         let before = early.count
         early.removeAll { now - $0.time > Self.earlyLife }
         counters.strayPackets &+= UInt64(before - early.count)
     }
 
-    /// Keeps a packet whose connection is not known yet: over USB, data may overtake the event that it begins with.
+    /// Stores a packet whose connection is not yet known: over USB, data may precede the event of its connection.
     mutating func keepEarly(
         _ packet: Span<UInt8>,
         _ handle: UInt16,
@@ -79,7 +79,7 @@ struct ConnectionTable: Sendable {
         }
     }
 
-    /// The next data packet: the connections take turns.
+    /// Returns the next data packet, taking the connections in turn; nil for none.
     mutating func nextPacket(_ buffers: DataBuffers?, now: Duration, _ output: inout HostOutput) -> [UInt8]? {
         let ready = links.values.filter { $0.hasOutgoing }.map { $0.connection.handle }
         guard let handle = ready.filter({ $0 > lastServed }).min() ?? ready.min(), let buffers,
@@ -91,7 +91,7 @@ struct ConnectionTable: Sendable {
         return packet
     }
 
-    /// Takes note of buffers that the controller has emptied.
+    /// Processes the controller's report of completed packets.
     mutating func complete(_ completed: CompletedPackets, now: Duration, _ output: inout HostOutput) {
         for entry in completed.entries {
             let done = links[entry.handle]?.complete(Int(entry.count), now: now) ?? 0
@@ -122,20 +122,21 @@ struct ConnectionTable: Sendable {
         }
     }
 
-    /// Ends a connection when what waits to be sent has left, or after `drainTime`.
+    /// Ends a connection once its queued data is sent, or after `drainTime`.
     mutating func end(_ handle: UInt16, _ reason: HCIStatus, now: Duration, _ output: inout HostOutput) {
         guard isOpen(handle) else { return }
         links[handle]?.end(reason, now: now)
         endDrained(handle, now: now, &output)
     }
 
-    /// Has the controller end a connection that is to end, once nothing of it waits, or no longer.
+    /// Disconnects a connection that is to end, once its queue is empty or the drain time is over.
     private mutating func endDrained(_ handle: UInt16, now: Duration, _ output: inout HostOutput) {
         guard let reason = links[handle]?.takeDrained(at: now) else { return }
         output.request(.disconnect(handle: handle, reason: reason), .disconnect(handle))
     }
 
-    /// Ends connections whose time to drain is over, and gives a controller up that keeps one, or its data, for too long.
+    /// Disconnects connections whose drain time is over, and fails a controller that holds a connection or its data too
+    /// long.
     mutating func handleDeadline(now: Duration, _ output: inout HostOutput) {
         for handle in links.keys.sorted() {
             endDrained(handle, now: now, &output)

@@ -2,30 +2,30 @@
 
 public import BluetoothPackets
 
-/// Commands on their way to a controller, in order, one at a time, each answered within two seconds or given up, Reset
-/// within one and a half.
+/// Queue of commands to a controller, sent one at a time, with a time-out of 2 s for each answer, and of 1.5 s for
+/// Reset.
 ///
-/// On a raw HCI socket the answers to the kernel's own commands are seen too: what does not belong to the outstanding
-/// command is ignored, except for the number of commands that the controller takes. (An answer to the kernel's command
-/// of the same opcode cannot be told from ours.)
+/// A raw HCI socket also delivers the answers to the kernel's own commands: an answer that does not match the
+/// outstanding command is ignored, except for its number of commands that the controller accepts. (An answer to a
+/// kernel command with the same opcode cannot be distinguished from an answer to ours.)
 ///
 /// Core 6.0, Vol 4, Part E, 4.4.
 public struct HCICommandQueue: Sendable {
-    /// The outcome of a command.
+    /// Outcome of a command.
     public enum Outcome: Hashable, Sendable {
-        /// Done. The return parameters begin with the status; they are empty after a Command Status.
+        /// Success; the return parameters start with the status and are empty after a Command Status.
         case completed(HCIOpcode, returnParameters: [UInt8])
-        /// Refused. An answer that lacks its status counts as `unspecifiedError`.
+        /// Refusal; an answer without a status counts as `unspecifiedError`.
         case failed(HCIOpcode, HCIStatus)
-        /// Not answered within `timeout`, or `resetTimeout`.
+        /// No answer within `timeout`, or `resetTimeout`.
         case timedOut(HCIOpcode)
     }
 
-    /// The most commands that may wait.
+    /// Maximum number of queued commands.
     public static let capacity = 16
-    /// The longest time that an answer may take, Reset's excepted.
+    /// Time-out of answers, except for Reset.
     public static let timeout = Duration.seconds(2)
-    /// The longest time that the answer to Reset may take.
+    /// Time-out of the answer to Reset.
     public static let resetTimeout = Duration.milliseconds(1500)
 
     private var waiting: [HCICommand] = []
@@ -33,37 +33,39 @@ public struct HCICommandQueue: Sendable {
     private var credits = 1
     private var stalledSince: Duration?
 
-    /// An empty queue; the controller takes one command until it says otherwise.
+    /// Creates an empty queue; the controller accepts one command until it reports otherwise.
     public init() {}
 
-    /// The opcode of the command that was sent and not answered.
+    /// Opcode of the command that is sent and not answered.
     public var outstandingOpcode: HCIOpcode? { outstanding?.opcode }
 
-    /// The number of commands not sent yet.
+    /// Number of commands not yet sent.
     public var waitingCount: Int { waiting.count }
 
-    /// When `expire` or `nextCommand` must be called again, if nothing happens before.
+    /// Time at which `expire` or `nextCommand` must be called again if no event comes before; nil for none.
     public var deadline: Duration? {
         if let outstanding { return outstanding.sentAt + Self.patience(outstanding.opcode) }
         guard !waiting.isEmpty, let stalledSince else { return nil }
         return stalledSince + Self.timeout
     }
 
-    /// Puts a command at the end; false, and nothing done, when `capacity` commands wait already.
+    /// Queues a command; returns false and does nothing if `capacity` commands are queued.
     public mutating func enqueue(_ command: HCICommand) -> Bool {
         guard waiting.count < Self.capacity else { return false }
         waiting.append(command)
         return true
     }
 
-    /// Forgets the commands that were not sent yet.
+    /// Discards the commands that are not yet sent.
     public mutating func removeWaiting() {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// The command to send now, which counts as sent; nil while one is outstanding or the controller takes none.
+    /// Returns the command to send now and counts it as sent; nil while a command is outstanding or the controller
+    /// accepts none.
     ///
-    /// A controller that takes none for two seconds is asked all the same: the event that allows it may have been lost.
+    /// After two seconds in which the controller accepts no command, one is sent anyway, because the event that allows
+    /// it may have been lost.
     public mutating func nextCommand(now: Duration) -> HCICommand? {
         guard outstanding == nil, !waiting.isEmpty else { return nil }
         if credits == 0 {
@@ -78,7 +80,7 @@ public struct HCICommandQueue: Sendable {
         return command
     }
 
-    /// Takes an event; returns the outcome if it answers the outstanding command.
+    /// Processes an event; returns the outcome if the event answers the outstanding command.
     public mutating func handle(_ event: borrowing HCIEvent, now: Duration) -> Outcome? {
         switch event {
         case .commandComplete(let packets, let opcode, let parameters):
@@ -99,7 +101,7 @@ public struct HCICommandQueue: Sendable {
         }
     }
 
-    /// Gives the outstanding command up if its time is over, and returns that.
+    /// Returns a time-out if the outstanding command has exceeded its time.
     public mutating func expire(now: Duration) -> Outcome? {
         guard let command = outstanding, now - command.sentAt >= Self.patience(command.opcode) else { return nil }
         outstanding = nil

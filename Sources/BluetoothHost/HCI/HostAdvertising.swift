@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// The one advertisement of a host: begun, replaced, ended, and switched on again after a connection.
+/// Advertising of a host: started, replaced, stopped, and enabled again after a connection.
 struct HostAdvertising: Sendable {
     struct Setup: Sendable {
         var parameters: AdvertisingParameters
@@ -12,31 +12,31 @@ struct HostAdvertising: Sendable {
 
     private enum State: Sendable {
         case idle
-        /// Commands are on their way.
+        /// Commands in progress.
         case busy
         case on
-        /// A connection ended it, and the controller cannot advertise again yet.
+        /// Pause after a connection until the controller can advertise again.
         case waiting
     }
 
-    /// The one advertising set that is used, where there are sets.
+    /// Handle of the only advertising set in use, for extended advertising.
     private static let handle: UInt8 = 0
 
     private var wanted: Setup?
     private var state = State.idle
-    /// The commands of the sequence that are not sent yet.
+    /// Commands of the sequence that are not yet sent.
     private var steps: [HCICommand] = []
-    /// True when another sequence must follow the answer that is waited for.
+    /// True if another sequence must follow the pending answer.
     private var isSuperseded = false
-    /// True once `advertisingStarted` was reported for the wanted advertisement.
+    /// True once `advertisingStarted` was reported for the requested advertisement.
     private var isAnnounced = false
-    /// True when a connection was made while a sequence ran.
+    /// True if a connection was made during a sequence.
     private var isInterrupted = false
 
     var isIdle: Bool { state == .idle }
     var isOn: Bool { state == .on }
 
-    /// Advertises this in place of what was advertised; nil ends it.
+    /// Replaces the advertisement; nil stops advertising.
     mutating func replace(_ setup: Setup?, _ core: inout HostCore) {
         wanted = setup
         if setup != nil { isAnnounced = false }
@@ -58,7 +58,7 @@ struct HostAdvertising: Sendable {
             ? .leSetExtendedAdvertisingEnable(isOn, handle: Self.handle) : .leSetAdvertisingEnable(isOn)
     }
 
-    /// The commands for the wanted advertisement, in order.
+    /// Returns the commands for the requested advertisement, in order.
     private func sequence(_ controller: HostController) -> [HCICommand] {
         let off = enable(false, controller)
         guard let wanted else { return [off] }
@@ -96,7 +96,7 @@ struct HostAdvertising: Sendable {
         }
         if case .failed(let opcode, let status) = outcome {
             let isOff = wanted == nil || (opcode == enable(false, core.controller).opcode && !steps.isEmpty)
-            // Some controllers refuse to switch off advertising that is off, or to remove a set that does not exist.
+            // Some controllers refuse to disable advertising that is off, or to remove a set that does not exist.
             guard isOff, status == .commandDisallowed || status == .unknownAdvertisingIdentifier else {
                 return refuse(opcode, status, &core)
             }
@@ -118,7 +118,7 @@ struct HostAdvertising: Sendable {
         steps = []
         isInterrupted = false
         if isAnnounced {
-            // The controller could advertise before the connection, and will again when one has ended.
+            // The controller could advertise before the connection, and will again after a disconnection.
             state = .waiting
         } else {
             wanted = nil
@@ -127,7 +127,7 @@ struct HostAdvertising: Sendable {
         }
     }
 
-    /// A central has connected: the controller advertises no more (Core 6.0, Vol 4, Part E, 7.8.9).
+    /// Handles the connection of a central, which stops the controller's advertising (Core 6.0, Vol 4, Part E, 7.8.9).
     mutating func noteConnection(_ core: inout HostCore) {
         guard wanted != nil, isAnnounced else { return }
         guard state == .on else {
@@ -140,14 +140,14 @@ struct HostAdvertising: Sendable {
         resume(&core)
     }
 
-    /// Switches advertising on again where a connection has ended it.
+    /// Enables advertising again after a connection has stopped it.
     mutating func resume(_ core: inout HostCore) {
         guard state == .waiting, wanted != nil else { return }
         steps = [enable(true, core.controller)]
         sendStep(&core)
     }
 
-    /// Takes LE Advertising Set Terminated; a connection has an event of its own.
+    /// Processes LE Advertising Set Terminated; a connection is reported by its own event.
     mutating func take(_ event: LEAdvertisingSetTerminated, _ core: inout HostCore) {
         guard event.advertisingHandle == Self.handle, event.status != .success else { return }
         noteConnection(&core)

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// The commands of a host with their purposes, one under way at a time, and the signs of life of the controller.
+/// Commands of a host with their purposes, one outstanding at a time, and the liveness of the controller.
 struct HostCommands: Sendable {
     enum Purpose: Hashable, Sendable {
         case initialise
@@ -14,44 +14,45 @@ struct HostCommands: Sendable {
         case reply
         case probe
         case encrypt(UInt16)
-        /// For a connection, which goes on whatever becomes of it.
+        /// Command for a connection that does not depend on its success.
         case optional(UInt16)
     }
 
     typealias Answer = (outcome: HCICommandQueue.Outcome, purpose: Purpose)
 
-    /// The most commands that wait for the controller.
+    /// Maximum number of queued commands before optional ones are discarded.
     static let capacity = 64
-    /// More commands than all connections and attempts together can need: a controller that asks for more is given up.
+    /// Maximum number of queued commands, more than all connections and attempts need; a controller that causes more
+    /// fails.
     static let limit = 256
 
     private var queue = HCICommandQueue()
     private var waiting: [(command: HCICommand, purpose: Purpose)] = []
-    /// The purpose of the command in the queue, which holds one at a time.
+    /// Purpose of the command in the queue, which holds one command at a time.
     private var current: Purpose?
-    /// The optional commands that the controller left without an answer.
+    /// Optional commands that the controller has left unanswered.
     private(set) var unanswered: Set<HCIOpcode> = []
-    /// The time of the last packet from the controller, or of the last command to it.
+    /// Time of the last packet from the controller, or of the last command to it.
     private var lastTalk = Duration.zero
-    /// True from the question for a sign of life to its answer.
+    /// True from a liveness probe to its answer.
     private var isProbing = false
 
     var isAwaitingReset: Bool { queue.outstandingOpcode == .reset }
-    /// True when only commands that nothing works without are taken.
+    /// True if the queue accepts only essential commands.
     var isCrowded: Bool { waiting.count >= Self.capacity }
     var storedBytes: Int { waiting.reduce(0) { $0 &+ $1.command.parameters.count } }
 
-    /// True while the controller has a command with this purpose, and has not answered it.
+    /// Returns true while a command with this purpose is sent and not answered.
     func isUnderWay(_ purpose: Purpose) -> Bool { current == purpose && queue.outstandingOpcode != nil }
 
-    /// Puts a command at the end; false when more than `limit` would wait.
+    /// Queues a command; returns false if `limit` would be exceeded.
     mutating func enqueue(_ command: HCICommand, _ purpose: Purpose) -> Bool {
         guard waiting.count < Self.limit else { return false }
         waiting.append((command, purpose))
         return true
     }
 
-    /// One command at a time is under way, the scanner's included.
+    /// Returns the next command, so that only one is outstanding, including the scanner's commands.
     mutating func next(_ scanner: inout HostScanner, now: Duration) -> HCICommand? {
         guard queue.outstandingOpcode == nil, !scanner.isWaitingForAnswer else { return nil }
         if queue.waitingCount == 0, !waiting.isEmpty {
@@ -62,12 +63,12 @@ struct HostCommands: Sendable {
         let own = queue.nextCommand(now: now)
         guard own != nil || queue.waitingCount == 0 else { return nil }
         let command = own ?? scanner.nextCommand(now: now)
-        // From here on the command's own time counts.
+        // From now on the command's own time-out applies.
         if command != nil { noteTalk(now) }
         return command
     }
 
-    /// Takes an event; returns the answer to the command under way if it is one.
+    /// Processes an event; returns the answer if the event answers the outstanding command.
     mutating func handle(_ event: borrowing HCIEvent, now: Duration) -> Answer? {
         answer(queue.handle(event, now: now))
     }
@@ -87,7 +88,7 @@ struct HostCommands: Sendable {
         lastTalk = now
     }
 
-    /// The time at which the command under way is given up, or a refused one is sent again.
+    /// Returns the time at which the outstanding command times out, or the scanner retries a refused one; nil for none.
     ///
     /// A command that waits for the answer to another one has no deadline of its own.
     func deadline(_ scanner: HostScanner) -> Duration? {
@@ -95,7 +96,7 @@ struct HostCommands: Sendable {
         return queue.deadline ?? scanner.deadline
     }
 
-    /// The time at which a silent controller is asked for a sign of life; nil while the answer is awaited.
+    /// Time of the next liveness probe of a silent controller; nil while an answer is pending.
     var probeTime: Duration? { isProbing ? nil : lastTalk + LowEnergyHost.silence }
 
     mutating func noteProbe() { isProbing = true }

@@ -2,15 +2,15 @@
 
 import BluetoothPackets
 
-/// The controller as its host knows it: how far its initialisation is, and what it has told of itself.
+/// Controller as known to its host: the progress of its initialisation, and its reported features.
 ///
 /// The order: Reset, supported commands and features, LE on a dual-mode controller, address, buffers, event masks.
 struct HostController: Sendable {
-    /// The bit of LE Supported (Controller) in the LMP features (Core 6.0, Vol 2, Part C, 3.3).
+    /// Bit of LE Supported (Controller) in the LMP features (Core 6.0, Vol 2, Part C, 3.3).
     private static let lowEnergyFeature: UInt64 = 1 &<< 38
-    /// The bit of BR/EDR Not Supported in the LMP features (Core 6.0, Vol 2, Part C, 3.3).
+    /// Bit of BR/EDR Not Supported in the LMP features (Core 6.0, Vol 2, Part C, 3.3).
     private static let noClassicFeature: UInt64 = 1 &<< 37
-    /// The bits of LE Encryption, the Connection Parameters Request Procedure, LE Data Packet Length Extension and LE 2M
+    /// Bits of LE Encryption, the Connection Parameters Request Procedure, LE Data Packet Length Extension and LE 2M
     /// PHY in the LE features (Core 6.0, Vol 6, Part B, 4.6).
     private static let encryptionFeature: UInt64 = 1 &<< 0
     private static let parameterRequestFeature: UInt64 = 1 &<< 1
@@ -27,27 +27,27 @@ struct HostController: Sendable {
     private(set) var address: DeviceAddress?
     private(set) var buffers: DataBuffers?
     private(set) var supportedCommands: SupportedCommands?
-    /// True where the extended commands are used for everything.
+    /// True if the host uses the extended commands for everything.
     private(set) var isExtended = false
     private var features: UInt64 = 0
     private let randomAddress: BluetoothAddress?
-    /// The number of times that the initialisation was begun.
+    /// Number of initialisations started.
     private var beginnings = 1
-    /// The number of times that Reset was sent since then.
+    /// Number of Resets sent in this initialisation.
     private var resets = 1
 
     init(randomAddress: BluetoothAddress?) {
         self.randomAddress = randomAddress.map { BluetoothAddress(rawValue: $0.rawValue | 0xC000_0000_0000) }
     }
 
-    /// True for a controller that encrypts links: some have the command, and forget to say that they have the feature.
+    /// True for a controller that encrypts links: some support the command without reporting the feature.
     var encrypts: Bool {
         features & Self.encryptionFeature != 0 || supportedCommands?.contains(.leEnableEncryption) == true
     }
 
     var ownAddressType: ScanParameters.OwnAddressType { address?.type == .random ? .random : .public }
 
-    /// The generation of the commands to scan with; nil where the controller cannot scan.
+    /// Generation of scan commands; nil if the controller cannot scan.
     var scanGeneration: Scanner.Generation? {
         if isExtended { return .extended }
         guard let supportedCommands, supportedCommands.contains(.leSetScanParameters),
@@ -56,10 +56,10 @@ struct HostController: Sendable {
         return .legacy
     }
 
-    /// Uses the legacy commands from now on: the controller does not know the extended ones, whatever it says.
+    /// Switches to the legacy commands, because the controller does not know the extended ones that it reports.
     mutating func useLegacy() { isExtended = false }
 
-    /// True, and counted, where the initialisation may begin anew.
+    /// Counts a restart of the initialisation; returns false if no further one is allowed.
     mutating func beginAnew() -> Bool {
         guard !isReady, beginnings < LowEnergyHost.mostBeginnings else { return false }
         beginnings &+= 1
@@ -67,14 +67,15 @@ struct HostController: Sendable {
         return true
     }
 
-    /// True, and counted, where Reset may be sent again: the controller may have been in the middle of a packet.
+    /// Counts a repetition of Reset, which a controller in the middle of a packet may need; returns false if no further
+    /// one is allowed.
     mutating func resetAgain() -> Bool {
         guard resets < LowEnergyHost.resetAttempts else { return false }
         resets &+= 1
         return true
     }
 
-    /// Takes the answer to a command of the initialisation.
+    /// Processes the answer to a command of the initialisation.
     mutating func take(_ outcome: HCICommandQueue.Outcome, _ output: inout HostOutput) {
         switch outcome {
         case .completed(let opcode, let returned):
@@ -89,7 +90,7 @@ struct HostController: Sendable {
             } catch {
                 output.fail(.badAnswer(opcode))
             }
-        // Without it some dual-mode controllers work all the same.
+        // Some dual-mode controllers work without this command.
         case .failed(.writeLEHostSupport, _): output.request(.readBDADDR, .initialise)
         case .failed(let opcode, let status): output.fail(.refused(opcode, status))
         case .timedOut(let opcode): output.fail(.noAnswer(opcode))
@@ -114,7 +115,7 @@ struct HostController: Sendable {
         case .writeLEHostSupport: return .send(.readBDADDR)
         case .readBDADDR:
             let own = try HCIReturn.address(returned)
-            // Controllers without an address of their own return zeros, or ones.
+            // Controllers without a public address return all zeros or all ones.
             let isOwn = own.rawValue != 0 && own.rawValue != 0xFFFF_FFFF_FFFF
             address = isOwn ? nil : randomAddress.map { DeviceAddress($0, .random) }
             address = address ?? DeviceAddress(own, .public)
@@ -141,7 +142,7 @@ struct HostController: Sendable {
         return .send(.leReadLocalSupportedFeatures)
     }
 
-    /// Legacy and extended commands must not be mixed, so one generation is chosen for everything (Core 6.0, Vol 4,
+    /// Chooses one generation for everything, because legacy and extended commands must not be mixed (Core 6.0, Vol 4,
     /// Part E, 3.1.1).
     private static func isExtended(_ supported: SupportedCommands) -> Bool {
         let central: [SupportedCommands.Bit] = [
@@ -182,9 +183,9 @@ struct HostController: Sendable {
             : .leCreateConnection(to: device, parameters, ownAddressType: ownAddressType)
     }
 
-    /// Asks for the longest packets and the faster PHY on a new connection, where the controller offers them.
+    /// Requests the longest packets and the faster PHY on a new connection, if the controller supports them.
     ///
-    /// The controllers agree on what both can do. A connection without either is as good a connection.
+    /// The controllers negotiate the values that both support. The connection also works without these improvements.
     func improve(_ handle: UInt16, _ output: inout HostOutput) {
         if features & Self.dataLengthFeature != 0 {
             requestOptional(.leSetDataLength(handle: handle), .leSetDataLength, handle, &output)
@@ -194,8 +195,8 @@ struct HostController: Sendable {
         }
     }
 
-    /// Puts a command at the end that a connection goes on without: nothing where the controller does not know it, or
-    /// has left it without an answer, or is behind.
+    /// Queues a command that the connection can do without; does nothing if the controller does not support it, has
+    /// left it unanswered before, or has too many commands queued.
     func requestOptional(
         _ command: HCICommand,
         _ bit: SupportedCommands.Bit,

@@ -3,57 +3,57 @@
 public import BluetoothPackets
 
 extension LowEnergyHost {
-    /// The most connections; a controller that makes more is told to end them.
+    /// Maximum number of connections; the host ends additional ones.
     public static let maximumConnections = 16
-    /// The most connections that are asked for at a time.
+    /// Maximum number of simultaneous connection attempts.
     public static let maximumAttempts = 16
-    /// The most bonds of which pairings add another.
+    /// Maximum number of bonds up to which pairings add further ones.
     public static let maximumBonds = 128
-    /// The longest time that the controller may keep data, or a connection that ends: more than the longest supervision
+    /// Maximum time for the controller to send data or to end a connection: longer than the maximum supervision
     /// time-out (32 s).
     public static let patience = Duration.seconds(40)
-    /// The longest time that a connection which is to end goes on for the data that waits: longer than a device with the usual
-    /// timing takes for the keys of a pairing.
+    /// Maximum delay of a disconnection while data is queued: longer than a device with the usual timing needs for the
+    /// keys of a pairing.
     public static let drainTime = Duration.seconds(2)
-    /// The number of times that Reset is sent before its answer is given up.
+    /// Maximum number of times that Reset is sent without an answer.
     public static let resetAttempts = 2
-    /// The number of times that an initialisation is begun anew, with the first.
+    /// Maximum number of initialisations, including the first.
     public static let mostBeginnings = 4
-    /// The longest silence of a controller in use before it is asked for a sign of life.
+    /// Silence of a controller in use after which a liveness probe is sent.
     public static let silence = Duration.seconds(10)
 
-    /// An established connection.
+    /// Established connection.
     public struct Connection: Hashable, Sendable {
-        /// The connection handle, 12 bits; free for another connection as soon as this one has ended.
+        /// Connection handle, 12 bits; reusable as soon as this connection has ended.
         public let handle: UInt16
-        /// The host's own role.
+        /// Role of this host.
         public let role: ConnectionRole
-        /// The peer.
+        /// Address of the peer.
         public let peer: DeviceAddress
     }
 
-    /// The reason why an attempt to connect failed.
+    /// Reason why a connection attempt failed.
     public enum ConnectionFailure: Error, Hashable, Sendable {
         case timedOut
         case status(HCIStatus)
         case refused(HCIOpcode, HCIStatus)
     }
 
-    /// News for the caller.
+    /// Event for the caller.
     public enum Event: Hashable, Sendable {
         case ready
-        /// The host has given up; no event follows.
+        /// Failure of the host; no event follows.
         case failed(HostFailure)
-        /// A connection was established, in either role.
+        /// Established connection, in either role.
         case connected(Connection)
         case connectionFailed(DeviceAddress, ConnectionFailure)
         case disconnected(Connection, reason: HCIStatus)
         case timed(handle: UInt16, ConnectionTiming)
-        /// A PDU of the Attribute Protocol.
+        /// Received ATT PDU.
         case received(handle: UInt16, pdu: [UInt8])
-        /// News of a connection's encryption or pairing.
+        /// Change of a connection's encryption, or pairing event.
         case security(handle: UInt16, SecurityEvent)
-        /// There is room again for a PDU that was not taken.
+        /// Room for a PDU after an earlier one was rejected.
         case writable(handle: UInt16)
         case advertisingStarted
         case advertisingFailed(HostFailure)
@@ -61,74 +61,74 @@ extension LowEnergyHost {
         case scanStarted
         case scanStopped
         case scanFailed(Scanner.Failure)
-        /// A report that the filter lets through.
+        /// Report that matches the filter.
         case scanned(DeviceTable.Update)
     }
 
-    /// News of a connection's encryption or pairing.
+    /// Change of a connection's encryption, or pairing event.
     public enum SecurityEvent: Hashable, Sendable {
-        /// The link has this security now, whether that is more or less than before, or could not have more.
+        /// Current security of the link, whether it has changed or could not be raised.
         case changed(GATTLinkSecurity)
-        /// The user is to enter this passkey, six digits, at the peer.
+        /// Passkey of six digits that the user has to enter at the peer.
         case showPasskey(UInt32)
-        /// The user is to say which passkey the peer shows: `enter`.
+        /// Request for the passkey that the peer shows, to be given by `enter`.
         case askPasskey
-        /// The user is to say whether the peer shows this number, six digits: `compare`.
+        /// Request to compare this number of six digits with the peer's, to be answered by `compare`.
         case compareNumber(UInt32)
-        /// The pairing has succeeded; nil where no bond comes of it.
+        /// Successful pairing; nil if it produced no bond.
         case paired(Bond?)
         case pairingFailed(SecurityManager.Failure)
     }
 
-    /// Counts for the log.
+    /// Counters for the log.
     public struct Counters: Hashable, Sendable {
-        /// Packets from the controller that could not be read.
+        /// Packets from the controller that could not be parsed.
         public internal(set) var badPackets: UInt64 = 0
-        /// Fragments and frames that broke L2CAP's rules.
+        /// Fragments and frames that violated L2CAP.
         public internal(set) var badFrames: UInt64 = 0
-        /// Data for connections that do not exist.
+        /// Data packets for unknown connections.
         public internal(set) var strayPackets: UInt64 = 0
-        /// Frames for channels that do not exist.
+        /// Frames for unknown channels.
         public internal(set) var unknownChannels: UInt64 = 0
-        /// Completions of packets that were not under way.
+        /// Completions of packets that were not in the controller.
         public internal(set) var falseCompletions: UInt64 = 0
-        /// Events and answers that were not kept because the caller or the controller was too slow.
+        /// Events and answers that were discarded because the caller or the controller was too slow.
         public internal(set) var dropped: UInt64 = 0
         /// Data Buffer Overflow events.
         public internal(set) var overflows: UInt64 = 0
-        /// Resets that were sent again because the one before was not answered.
+        /// Resets that were repeated because the previous one was not answered.
         public internal(set) var repeatedResets: UInt64 = 0
-        /// Times that a controller in use was asked whether it is there, after `silence`.
+        /// Liveness probes sent to a controller in use after `silence`.
         public internal(set) var probes: UInt64 = 0
-        /// Peers' wishes for other connection parameters that were granted, as a whole or in part.
+        /// Requests of peers for other connection parameters that were granted fully or in part.
         public internal(set) var grantedParameters: UInt64 = 0
-        /// Peers' wishes for other connection parameters that were refused.
+        /// Requests of peers for other connection parameters that were rejected.
         public internal(set) var refusedParameters: UInt64 = 0
-        /// Connections that could not be established and were tried again.
+        /// Connection attempts that failed and were retried.
         public internal(set) var repeatedConnections: UInt64 = 0
     }
 }
 
-/// The reason why a host has given its controller up; a new host has to begin anew.
+/// Reason why a host has failed; a new host is needed to start again.
 public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The controller refused a command that nothing works without.
+    /// Failure of a command that the host cannot work without.
     case refused(HCIOpcode, HCIStatus)
     case noAnswer(HCIOpcode)
-    /// The controller was silent for this time while it was in use, and answered nothing when it was asked.
+    /// Silence of the controller for this time while it was in use, without an answer to the probe.
     case silent(Duration)
-    /// The controller answered with something that cannot be read, or not be used.
+    /// Answer of the controller that cannot be parsed or used.
     case badAnswer(HCIOpcode)
     case lowEnergyUnsupported
-    /// The controller reported a fault of its own, with the vendor's code.
+    /// Hardware error reported by the controller, with the vendor's code.
     case hardwareError(UInt8)
-    /// The controller kept data of a connection for too long.
+    /// Data of a connection that the controller did not send in time.
     case lostCompletions(handle: UInt16)
-    /// The controller did not end a connection that it was told to end.
+    /// Connection that the controller did not end when requested.
     case lostDisconnection(handle: UInt16)
-    /// The controller reports more than it takes answers to.
+    /// More events from the controller than it accepts answers to.
     case overrun
 
-    /// One line for people.
+    /// One-line description for people.
     public var description: String {
         switch self {
         case .refused(let opcode, let status): "\(opcode) was refused: \(status)"

@@ -2,42 +2,42 @@
 
 import BluetoothPackets
 
-/// One connection of a host: frames out in fragments, fragments in to frames, both bounded (Core 6.0, Vol 3, Part A,
-/// 7.2 and Vol 4, Part E, 4.1.1).
+/// Connection of a host: it fragments outgoing frames and reassembles incoming frames, both bounded (Core 6.0, Vol 3,
+/// Part A, 7.2 and Vol 4, Part E, 4.1.1).
 struct HostLink: Sendable {
     let connection: LowEnergyHost.Connection
     private(set) var timing: ConnectionTiming
-    /// The signal strength of the peer in dBm, as it was read last, and the time when it was asked for.
+    /// Last RSSI of the peer in dBm, and the time at which it was requested.
     private(set) var rssi: Int8?
     private var rssiAsked: Duration?
-    /// The PHY on which the peer sends, and the longest data of its packets, as the controller told them last.
+    /// PHY on which the peer sends, and maximum data length of its packets, as last reported by the controller.
     private(set) var phy: PHY?
     private(set) var receivedDataLength: UInt16?
-    /// True for a connection of which the caller was told.
+    /// True for a connection that was reported to the caller.
     private(set) var isAnnounced = false
-    /// The packets of this connection in the controller's buffers.
+    /// Number of packets of this connection in the controller's buffers.
     private(set) var inFlight = 0
-    /// The time at which the controller last took or finished a packet of this connection.
+    /// Time at which the controller last accepted or completed a packet of this connection.
     private var lastProgress = Duration.zero
-    /// Frames that the controller has not taken yet.
+    /// Frames that are not yet sent to the controller.
     private var frames: [[UInt8]] = []
-    /// The bytes of the first frame that it has taken.
+    /// Number of bytes of the first frame that are already sent.
     private var offset = 0
-    /// The time by which a connection that was told to end must have ended; nil while it stays.
+    /// Time by which a connection that is to end must have ended; nil if it is not to end.
     private var disconnectDeadline: Duration?
-    /// Command to send once the frames have left, or at this time; nil for none.
+    /// Reason and deadline of a disconnection that waits for the frames to be sent; nil for none.
     private var draining: (reason: HCIStatus, until: Duration)?
-    /// True while the controller changes the connection's parameters for the peer.
+    /// True while the controller updates the connection parameters for the peer.
     private var isUpdating = false
-    /// True after a frame was refused: somebody waits for room.
+    /// True after a frame was rejected, until `takeRoom` reports room.
     private var owesRoom = false
     private var partial: [UInt8] = []
     private var isSkipping = true
 
-    /// The most frames that wait; a tenth is kept for our own answers.
+    /// Maximum number of queued frames, including four that are reserved for our own answers.
     private static let frameCapacity = 32
     private static let answerReserve = 4
-    /// The longest payload that is put together; the longest attribute value needs 517.
+    /// Maximum length of a reassembled payload; the longest attribute value needs 517 bytes.
     static let maximumPayload = 1024
 
     init(_ connection: LowEnergyHost.Connection, _ timing: ConnectionTiming) {
@@ -49,13 +49,13 @@ struct HostLink: Sendable {
 
     var isEnding: Bool { disconnectDeadline != nil }
 
-    /// The time at which something is to be done, or must have been done by the controller.
+    /// Time of the next action, or by which the controller must have acted; nil for none.
     var deadline: Duration? {
         let completion = inFlight > 0 ? lastProgress + LowEnergyHost.patience : nil
         return [disconnectDeadline, draining?.until, completion].lazy.compactMap { $0 }.min()
     }
 
-    /// The overdue step of the controller, as the reason to give it up; nil for none.
+    /// Returns the failure of a controller that has missed a deadline; nil for none.
     func failure(at now: Duration) -> HostFailure? {
         if let disconnectDeadline, disconnectDeadline <= now {
             return .lostDisconnection(handle: connection.handle)
@@ -66,15 +66,15 @@ struct HostLink: Sendable {
 
     mutating func announce() { isAnnounced = true }
 
-    /// Takes no more frames and no more data: the connection is to end.
+    /// Starts the end of the connection; later frames are rejected and received data is ignored.
     mutating func end(_ reason: HCIStatus, now: Duration) {
         disconnectDeadline = now + LowEnergyHost.patience
         draining = (reason, now + LowEnergyHost.drainTime)
     }
 
-    /// The reason to end a connection that has nothing left to send, or no time for it; returned once.
+    /// Returns the reason to disconnect, once, when the connection has nothing left to send or the drain time is over.
     ///
-    /// Unsent frames are dropped, also the rest of a frame that was begun.
+    /// Unsent frames are discarded, including the rest of a partly sent frame.
     mutating func takeDrained(at now: Duration) -> HCIStatus? {
         guard let draining, frames.isEmpty && inFlight == 0 || draining.until <= now else { return nil }
         self.draining = nil
@@ -84,10 +84,10 @@ struct HostLink: Sendable {
         return draining.reason
     }
 
-    /// The bytes that wait, in frames to send and in the one being put together.
+    /// Number of bytes in queued frames and in the frame being reassembled.
     var storedBytes: Int { frames.reduce(partial.count) { $0 &+ $1.count } }
 
-    /// Puts a frame at the end; false when there is no room for it.
+    /// Queues a frame; returns false if there is no room for it.
     mutating func enqueue(_ frame: [UInt8], isAnswer: Bool = false) -> Bool {
         let limit = isAnswer ? Self.frameCapacity : Self.frameCapacity &- Self.answerReserve
         guard !isEnding, frames.count < limit else {
@@ -98,7 +98,7 @@ struct HostLink: Sendable {
         return true
     }
 
-    /// The next fragment of at most `length` bytes, as a packet; it counts as in flight.
+    /// Returns the next fragment of at most `length` bytes as a packet, which then counts as in flight.
     mutating func nextPacket(length: Int, now: Duration) -> [UInt8]? {
         guard let frame = frames.first, length > 0 else { return nil }
         let end = min(frame.count, offset &+ length)
@@ -118,7 +118,7 @@ struct HostLink: Sendable {
         return packet
     }
 
-    /// Takes the controller's count of packets that have left; returns the part of it that can be true.
+    /// Processes the number of packets completed by the controller; returns it, limited to the packets in flight.
     mutating func complete(_ count: Int, now: Duration) -> Int {
         let done = min(count, inFlight)
         inFlight &-= done
@@ -126,14 +126,14 @@ struct HostLink: Sendable {
         return done
     }
 
-    /// True once, when a frame was refused and there is room for several again.
+    /// Returns true once when a frame was rejected and half of the queue is free again.
     mutating func takeRoom() -> Bool {
         guard owesRoom, !isEnding, frames.count <= Self.frameCapacity / 2 else { return false }
         owesRoom = false
         return true
     }
 
-    /// Takes a packet; returns the frame that it completes.
+    /// Processes a packet; returns the frame that it completes, or nil.
     mutating func receive(_ packet: borrowing ACLPacket, _ counters: inout LowEnergyHost.Counters) -> [UInt8]? {
         guard isAnnounced, !isEnding else { return nil }
         switch packet.boundary {
@@ -162,7 +162,7 @@ struct HostLink: Sendable {
         return nil
     }
 
-    /// Ignores fragments until a frame begins.
+    /// Ignores fragments until the start of a frame.
     private mutating func skip() {
         partial.removeAll(keepingCapacity: true)
         isSkipping = true
@@ -181,7 +181,7 @@ struct HostLink: Sendable {
             signal = try L2CAPSignal(payload)
         } catch {
             output.counters.badFrames &+= 1
-            // The code and the identifier are enough to refuse a command; a broken response is not answered.
+            // The code and the identifier suffice to reject a command; a malformed response is not answered.
             guard payload.count >= 2, payload[1] != 0 else { return }
             refuse(.other(code: payload[0], identifier: payload[1]), &output)
             return
@@ -209,7 +209,7 @@ struct HostLink: Sendable {
         }
     }
 
-    /// Rejects a command that is not understood; a response is not answered.
+    /// Rejects an unknown command; a response is not answered.
     private mutating func refuse(_ signal: L2CAPSignal, _ output: inout HostOutput) {
         guard !signal.isResponse else { return }
         answer(.commandReject(identifier: signal.identifier, reason: .notUnderstood, data: []), &output)
@@ -219,7 +219,7 @@ struct HostLink: Sendable {
         answer(.signalling, signal.encoded, &output.counters)
     }
 
-    /// Counts a wish for other parameters, by what became of it.
+    /// Counts a request for other connection parameters as granted or refused.
     private func count(_ granted: ConnectionParameters?, _ output: inout HostOutput) {
         if granted == nil {
             output.counters.refusedParameters &+= 1
@@ -255,10 +255,10 @@ struct HostLink: Sendable {
         receivedDataLength = event.receivedOctets
     }
 
-    /// Takes the answer to a command of this connection.
+    /// Processes the answer to a command of this connection.
     mutating func take(_ outcome: HCICommandQueue.Outcome, _ counters: inout LowEnergyHost.Counters) {
         switch outcome {
-        // Without success no LE Connection Update Complete follows.
+        // Without success, no LE Connection Update Complete follows.
         case .failed(.leConnectionUpdate, _): isUpdating = false
         case .completed(.readRSSI, let returned):
             do throws(DecodingError) {
@@ -270,7 +270,7 @@ struct HostLink: Sendable {
         }
     }
 
-    /// True, and noted, where the signal strength is to be asked for: that was not done within `life`.
+    /// Returns true, and records the request, if the RSSI was not requested within `life`.
     mutating func asksSignal(_ life: Duration, now: Duration) -> Bool {
         if isEnding { return false }
         if let asked = rssiAsked, now - asked < life { return false }

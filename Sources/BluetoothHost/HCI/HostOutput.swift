@@ -2,27 +2,27 @@
 
 import BluetoothPackets
 
-/// The parts of a host that its other parts use.
+/// Parts of a host that its other parts use.
 struct HostCore: Sendable {
     var controller: HostController
     var links = ConnectionTable()
     var scanner = HostScanner()
     var output = HostOutput()
 
-    /// Puts a frame of the host's own at the end; where there is no room for it, it is counted.
+    /// Queues a response frame of the host itself; counts it as dropped if there is no room.
     mutating func answer(_ channel: L2CAPChannel, _ payload: [UInt8], on handle: UInt16) {
         links[handle]?.answer(channel, payload, &output.counters)
     }
 }
 
-/// The results of a host's parts: events for the caller, commands for the controller, counts, and the end of it all.
+/// Results of a host's parts: events for the caller, commands for the controller, counters, and the failure.
 struct HostOutput: Sendable {
-    /// The most events that wait for the caller.
+    /// Maximum number of queued events before data is discarded.
     static let eventCapacity = 1024
 
     var counters = LowEnergyHost.Counters()
     var commands = HostCommands()
-    /// The reason why the host has given up; no event and no command follows.
+    /// Reason why the host has failed; no event and no command follows.
     private(set) var failure: HostFailure?
     private var events: [LowEnergyHost.Event] = []
 
@@ -36,7 +36,7 @@ struct HostOutput: Sendable {
 
     mutating func nextEvent() -> LowEnergyHost.Event? { events.isEmpty ? nil : events.removeFirst() }
 
-    /// Keeps an event for the caller; data is dropped when the caller takes no events.
+    /// Queues an event for the caller; data events are discarded if the queue is full.
     mutating func emit(_ event: LowEnergyHost.Event) {
         guard failure == nil else { return }
         switch event {
@@ -50,7 +50,7 @@ struct HostOutput: Sendable {
         events.append(event)
     }
 
-    /// Puts a command at the end; one that only answers a peer is dropped when too many wait.
+    /// Queues a command; a reply to a peer is discarded if too many commands are queued.
     mutating func request(_ command: HCICommand, _ purpose: HostCommands.Purpose) {
         if purpose == .reply, commands.isCrowded {
             counters.dropped &+= 1
@@ -59,7 +59,7 @@ struct HostOutput: Sendable {
         }
     }
 
-    /// Gives the controller up.
+    /// Fails the host.
     mutating func fail(_ reason: HostFailure) {
         guard failure == nil else { return }
         failure = reason

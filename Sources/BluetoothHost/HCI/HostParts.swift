@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// The parts of a host, each with a state of its own: routes the controller's packets and the time to them.
+/// Parts of a host, each with its own state, to which packets of the controller and deadlines are routed.
 struct HostParts: Sendable {
     var core: HostCore
     var attempts = ConnectionAttempts()
@@ -122,7 +122,7 @@ struct HostParts: Sendable {
         }
     }
 
-    /// Passes the answer to a command on to the part that has asked for it.
+    /// Passes the answer to a command on to the part that sent it.
     private mutating func take(_ answer: HostCommands.Answer, now: Duration) {
         let (outcome, purpose) = answer
         if case .timedOut(let opcode) = outcome { return takeSilence(opcode, purpose) }
@@ -141,7 +141,7 @@ struct HostParts: Sendable {
             beginAttempt()
         case .disconnect(let handle):
             guard case .failed(let opcode, let status) = outcome, core.links.contains(handle) else { return }
-            // The connection had ended by itself; its event is late.
+            // The connection had already ended by itself, and its event is late.
             if status == .unknownConnectionIdentifier {
                 end(handle, .connectionTerminatedByLocalHost, now: now)
             } else {
@@ -153,7 +153,7 @@ struct HostParts: Sendable {
         }
     }
 
-    /// Gives the controller up, unless it was asked to reset itself once only.
+    /// Handles a command time-out: ignores an optional command, repeats Reset once, and otherwise fails the host.
     private mutating func takeSilence(_ opcode: HCIOpcode, _ purpose: HostCommands.Purpose) {
         if case .optional = purpose {
             core.output.commands.noteUnanswered(opcode)
@@ -176,7 +176,7 @@ struct HostParts: Sendable {
         if core.scanner.isLegacy, advertising.isIdle { core.controller.useLegacy() }
     }
 
-    /// Asks a controller that was silent for long for its address, which every controller tells at any time.
+    /// Probes a silent controller by reading its address, which every controller answers at any time.
     private mutating func probe(now: Duration) {
         guard isInUse, let time = core.output.commands.probeTime, time <= now else { return }
         core.output.commands.noteProbe()
@@ -184,19 +184,19 @@ struct HostParts: Sendable {
         core.output.request(.readBDADDR, .probe)
     }
 
-    /// Begins the first attempt that waits, when the controller is free for it.
+    /// Starts the first queued attempt if the controller is free.
     mutating func beginAttempt() {
         guard let attempt = attempts.begin() else { return }
-        // The controller waits for the address that the device has now.
+        // The controller needs the current address of the device.
         let device = core.scanner.address(of: attempt.device)
         core.output.request(core.controller.createConnection(to: device, attempt.parameters), .connect)
     }
 
-    /// Takes LE Connection Complete, of whichever kind.
+    /// Processes LE Connection Complete in any of its versions.
     private mutating func take(_ event: LEConnectionComplete, now: Duration) {
         guard isReady else { return }
         guard event.status == .success else {
-            // A failure as peripheral (a directed or extended advertisement that timed out) has no attempt.
+            // A failure as the peripheral (a directed or extended advertisement that timed out) has no attempt.
             if event.role == .central {
                 attempts.fail(event.status, now: now, &core.output)
                 beginAttempt()
@@ -204,9 +204,9 @@ struct HostParts: Sendable {
             return
         }
         let handle = event.handle
-        // A handle that is in use cannot be new: the controller has forgotten to say that the old connection ended.
+        // A handle in use cannot be new: the controller has failed to report the end of the old connection.
         if core.links.contains(handle) { end(handle, .unspecifiedError, now: now) }
-        // The peer by the address that was asked for, else by its identity.
+        // The peer is named by the requested address, otherwise by its identity.
         let peer = attempts.isFirst(event.peer) ? event.peer : securities.identity(of: event.peer)
         let connection = LowEnergyHost.Connection(handle: handle, role: event.role, peer: peer)
         core.links.add(connection, ConnectionTiming(event))
@@ -218,7 +218,7 @@ struct HostParts: Sendable {
             beginAttempt()
         }
         guard isWanted else {
-            // The caller is told neither of this connection nor of its end.
+            // Neither this connection nor its end is reported to the caller.
             core.links.end(handle, .remoteUserTerminatedConnection, now: now, &core.output)
             return core.links.dropEarlyData(of: handle)
         }
@@ -230,7 +230,7 @@ struct HostParts: Sendable {
         }
     }
 
-    /// Forgets a connection.
+    /// Removes a connection and reports its end.
     private mutating func end(_ handle: UInt16, _ reason: HCIStatus, now: Duration) {
         guard let link = core.links.remove(handle) else { return }
         securities.remove(handle, now: now)
@@ -238,7 +238,7 @@ struct HostParts: Sendable {
         advertising.resume(&core)
     }
 
-    /// Ends the connections, attempts and advertising of a host that has given up.
+    /// Discards the connections, attempts and advertising of a host that has failed.
     mutating func finishTurn() {
         guard core.output.failure != nil else { return }
         core.links = ConnectionTable()

@@ -2,14 +2,14 @@
 
 import BluetoothPackets
 
-/// The scanner of a host: nil until the controller has told that it can scan.
+/// Scanner of a host; nil until the controller has reported that it can scan.
 struct HostScanner: Sendable {
     private var scanner: Scanner?
 
     var isIdle: Bool { scanner == nil || scanner?.state == .idle }
     var isScanning: Bool { scanner?.state == .scanning }
     var isWaitingForAnswer: Bool { scanner?.isWaitingForAnswer == true }
-    /// True where the controller does not know the extended commands, whatever it says.
+    /// True if the scanner uses the legacy commands.
     var isLegacy: Bool { scanner?.generation == .legacy }
     var deadline: Duration? { scanner?.deadline }
     var devices: DeviceTable? { scanner?.devices }
@@ -20,7 +20,7 @@ struct HostScanner: Sendable {
 
     mutating func nextCommand(now: Duration) -> HCICommand? { scanner?.nextCommand(now: now) }
 
-    /// Begins to scan, or with other parameters; false where the controller cannot.
+    /// Starts a scan, or restarts it with other parameters; returns false if the controller cannot scan.
     mutating func start(_ parameters: ScanParameters, _ devices: DeviceTable, _ output: inout HostOutput) -> Bool {
         update(&output) { scanner in
             let resolver = scanner.devices.resolver
@@ -55,7 +55,7 @@ struct HostScanner: Sendable {
         scanner?.devices.resolver = resolver
     }
 
-    /// The address by which a device was heard last.
+    /// Returns the last address of a device.
     func address(of device: DeviceAddress) -> DeviceAddress {
         scanner?.devices.resolver?.address(of: device) ?? device
     }

@@ -2,21 +2,23 @@
 
 import BluetoothPackets
 
-/// Encryption and pairing, where no kernel does it: a Security Manager for each connection, and what outlives them.
+/// Encryption and pairing without a kernel: a Security Manager for each connection, and the state that outlives
+/// connections.
 struct HostSecurity: Sendable {
-    /// The policy for a later pairing; the identity is filled in.
+    /// Policy of later pairings; the identity is filled in.
     var policy = PairingPolicy(identity: DeviceAddress(BluetoothAddress(rawValue: 0), .public))
-    /// The policy for a central that asks for a pairing; nil for `policy`.
+    /// Policy of pairings that a central requests; nil for `policy`.
     var acceptance: PairingPolicy?
     private(set) var bonds: [Bond] = []
-    /// Resolves the addresses of the bonds' devices.
+    /// Resolver of the addresses of bonded devices; nil if no bond has a resolving key.
     private(set) var resolver: AddressResolver?
     private(set) var backoffs = PairingBackoffs()
-    /// The time at which the first pairing under way is given up.
+    /// Time at which the first pairing in progress times out.
     private(set) var deadline: Duration?
     private let random: PairingRandomness
     private var securities: [UInt16: LinkSecurity] = [:]
-    /// The connections whose Security Request is refused unless the caller pairs when it hears of what came before.
+    /// Connections whose Security Request is rejected unless the caller starts a pairing while processing the queued
+    /// events.
     private var requests: Set<UInt16> = []
 
     init(_ random: PairingRandomness) {
@@ -27,7 +29,7 @@ struct HostSecurity: Sendable {
 
     subscript(handle: UInt16) -> LinkSecurity? { securities[handle] }
 
-    /// Uses these bonds from now on; those of other controllers are left out.
+    /// Replaces the bonds; bonds of other controllers are not used.
     mutating func use(_ new: [Bond], _ core: inout HostCore) {
         guard bonds != new else { return }
         bonds = new
@@ -35,14 +37,14 @@ struct HostSecurity: Sendable {
         core.scanner.use(resolver)
     }
 
-    /// The identity of who has this address.
+    /// Returns the identity of the peer with this address.
     mutating func identity(of peer: DeviceAddress) -> DeviceAddress { resolver?.identity(of: peer) ?? peer }
 
-    /// Gives a connection its Security Manager, with the bond and the wait that the peer has.
+    /// Creates a connection's Security Manager, with the bond and the back-off of the peer.
     mutating func add(_ connection: LowEnergyHost.Connection, _ controller: HostController) {
         guard let own = controller.address else { return }
         policy.identity = own
-        // By its identity or by an address that the bond's key resolves.
+        // The peer is identified by its identity address or by an address that the bond's key resolves.
         let identity = identity(of: connection.peer)
         securities[connection.handle] = LinkSecurity(
             connection,
@@ -58,7 +60,7 @@ struct HostSecurity: Sendable {
         )
     }
 
-    /// Forgets a connection's Security Manager; a pairing that the end of the link ends has failed.
+    /// Removes a connection's Security Manager; a pairing that the disconnection ends counts as failed.
     mutating func remove(_ handle: UInt16, now: Duration) {
         requests.remove(handle)
         guard let security = securities.removeValue(forKey: handle), security.manager.isPairing else { return }
@@ -88,7 +90,7 @@ struct HostSecurity: Sendable {
         carryOut(handle, &core)
     }
 
-    /// Lets a connection's Security Manager take something, and does what it wants then.
+    /// Calls `body` with a connection's Security Manager and carries out the resulting effects.
     mutating func instruct(_ handle: UInt16, _ core: inout HostCore, _ body: (inout SecurityManager) -> Void) {
         securities[handle]?.instruct(body)
         carryOut(handle, &core)
@@ -107,7 +109,8 @@ struct HostSecurity: Sendable {
         carryOut(handle, &core)
     }
 
-    /// Has a peripheral's Security Manager that does not pair judge the next request by what is accepted at this moment.
+    /// Applies the current acceptance policy to a peripheral's Security Manager that is not pairing, before its next
+    /// request.
     private mutating func renewPolicy(of handle: UInt16) {
         guard let security = securities[handle], security.connection.role == .peripheral, !security.isAccepting else {
             return
@@ -117,19 +120,20 @@ struct HostSecurity: Sendable {
         securities[handle]?.manager.policy.identity = security.manager.local
     }
 
-    /// A peripheral wants a secure link: with a bond the link is encrypted, and without one nobody pairs by himself
-    /// (Core 6.0, Vol 3, Part H, 2.4.6).
+    /// Processes a peripheral's Security Request: encrypts the link if there is a bond, and does not pair automatically
+    /// if there is none (Core 6.0, Vol 3, Part H, 2.4.6).
     private mutating func takeRequest(_ handle: UInt16, _ core: inout HostCore) {
         guard let security = securities[handle] else { return }
         guard security.manager.bond == nil else {
             if security.inForce.level == .none { _ = encrypt(handle, &core) }
             return
         }
-        // It may have overtaken the event that its connection begins with: who connects in order to pair does so first.
+        // The request may precede the event of its connection; a caller that connects in order to pair processes that
+        // event first.
         requests.insert(handle)
     }
 
-    /// Refuses the Security Requests on connections that do not pair.
+    /// Rejects the Security Requests on connections that are not pairing.
     mutating func refuseRequests(_ core: inout HostCore) {
         guard !requests.isEmpty else { return }
         for handle in requests.sorted() where securities[handle]?.manager.isPairing == false {
@@ -148,13 +152,13 @@ struct HostSecurity: Sendable {
         carryOut(handle, &core)
     }
 
-    /// Takes the controller's answer to an instruction with a link's key.
+    /// Processes the controller's answer to a command with a link's key.
     mutating func take(_ outcome: HCICommandQueue.Outcome, of handle: UInt16, _ core: inout HostCore, now: Duration) {
         guard let isOn = securities[handle]?.outcome(after: outcome) else { return }
         changeEncryption(of: handle, isOn: isOn, &core, now: now)
     }
 
-    /// Gives the controller the key that a central asks for, or says that there is none.
+    /// Passes the key that a central requests to the controller, or reports that there is none.
     mutating func answer(_ event: LELongTermKeyRequest, _ core: inout HostCore) {
         let handle = event.handle
         let manager = securities[handle]?.manager
@@ -184,7 +188,7 @@ struct HostSecurity: Sendable {
         guard let security = securities[handle] else { return }
         let peer = security.connection.peer
         switch effect {
-        // Without room for it the pairing has no end but its own time.
+        // If there is no room for the frame, the pairing ends by its time-out.
         case .send(let payload): core.answer(.securityManager, payload, on: handle)
         case .encrypt(let key, let diversifier, let random):
             securities[handle]?.giveKey()
@@ -208,7 +212,7 @@ struct HostSecurity: Sendable {
         }
     }
 
-    /// False for a bond with an identity that another device has proved already, and for one too many.
+    /// Returns false for a bond with the identity of another bond, and for one beyond the maximum.
     private func isNew(_ bond: Bond) -> Bool {
         let isKnown = bonds.contains {
             $0.identityAddress == bond.identityAddress && $0.localAddress == bond.localAddress
@@ -217,10 +221,10 @@ struct HostSecurity: Sendable {
     }
 }
 
-/// The waiting times of devices that failed to pair, in a bounded table that outlives their connections: a new connection
-/// does not shorten the wait (Core 6.0, Vol 3, Part H, 2.3.6).
+/// Back-offs of devices that failed to pair, in a bounded table that outlives their connections: a new connection does
+/// not shorten the back-off (Core 6.0, Vol 3, Part H, 2.3.6).
 struct PairingBackoffs: Sendable {
-    /// The most devices; in a full table the wait that ends first is forgotten.
+    /// Maximum number of devices; a full table discards the back-off that ends first.
     static let capacity = 64
 
     private var waits: [DeviceAddress: PairingBackoff] = [:]
@@ -229,7 +233,7 @@ struct PairingBackoffs: Sendable {
 
     var count: Int { waits.count }
 
-    /// Keeps the wait of a device, or forgets it where there is none.
+    /// Stores the back-off of a device, or removes the entry if it has none.
     mutating func keep(_ backoff: PairingBackoff, of device: DeviceAddress) {
         guard let end = backoff.end else {
             waits[device] = nil

@@ -2,17 +2,17 @@
 
 import BluetoothPackets
 
-/// The security of one connection of a host: its Security Manager, and what encrypts the link.
+/// Security of one connection of a host: its Security Manager, and the state of the link's encryption.
 struct LinkSecurity: Sendable {
     let connection: LowEnergyHost.Connection
     var manager: SecurityManager
     private(set) var inForce: GATTLinkSecurity
-    /// The security that the link will have once it is encrypted with the key that was given to the controller; nil while
-    /// none was.
+    /// Security that the link will have once it is encrypted with the key passed to the controller; nil if no
+    /// encryption is pending.
     private var pending: GATTLinkSecurity?
-    /// True once the controller has taken that key: what it tells before is of no key of ours.
+    /// True once the controller has answered the command with the key; earlier events are held or concern another key.
     private var isAccepted = false
-    /// The outcome that the controller told before its answer to the instruction with that key.
+    /// Outcome of the encryption that was reported before the answer to the command with the key; nil for none.
     private var early: Bool?
 
     init(_ connection: LowEnergyHost.Connection, _ manager: SecurityManager) {
@@ -21,17 +21,17 @@ struct LinkSecurity: Sendable {
         inForce = GATTLinkSecurity(isBonded: manager.bond != nil)
     }
 
-    /// True from the controller's instruction to encrypt the link to its outcome.
+    /// True from the encryption command to its outcome.
     var isEncrypting: Bool { pending != nil }
 
-    /// True while a central's pairing is under way.
+    /// True while a pairing requested by a central is in progress.
     var isAccepting: Bool { connection.role == .peripheral && manager.isPairing }
 
     mutating func instruct(_ body: (inout SecurityManager) -> Void) { body(&manager) }
 
     mutating func noteBond(_ isBonded: Bool) { inForce.isBonded = isBonded }
 
-    /// Notes that the controller is given the key that the Security Manager has given out last.
+    /// Records that the last key of the Security Manager is passed to the controller.
     mutating func giveKey() { give(offered) }
 
     private mutating func give(_ security: GATTLinkSecurity?) {
@@ -40,29 +40,29 @@ struct LinkSecurity: Sendable {
         early = nil
     }
 
-    /// The security that the key gives which the Security Manager has given out last.
+    /// Security that the last key of the Security Manager provides.
     private var offered: GATTLinkSecurity {
         guard !manager.isPairing else {
             let level: GATTLinkSecurity.Level = manager.isAuthenticating ? .authenticated : .encrypted
-            // A pairing makes no shorter keys.
+            // A pairing makes only keys of the maximum size.
             return GATTLinkSecurity(level: level, isBonded: inForce.isBonded)
         }
         guard let key = manager.bond?.key(for: manager.keyRole) else { return GATTLinkSecurity() }
         return GATTLinkSecurity(level: key.level, keySize: key.size, isBonded: true)
     }
 
-    /// Takes the controller's answer to an instruction with a key; returns the outcome of the encryption if it is known.
+    /// Processes the controller's answer to a command with a key; returns the outcome of the encryption if it is known.
     mutating func outcome(after answer: HCICommandQueue.Outcome) -> Bool? {
         guard isEncrypting else { return nil }
         isAccepted = true
-        // Without success no Encryption Change follows.
+        // Without success, no Encryption Change follows.
         if case .failed = answer { return false }
         return early
     }
 
-    /// Takes the outcome of an encryption, that the link is encrypted with the key that was given, or is not.
+    /// Processes the outcome of an encryption: the link is encrypted with the key, or is not.
     ///
-    /// Nothing changes, and false is returned, where the controller has yet to say whether it has taken the key.
+    /// Returns false and changes nothing if the controller has not yet answered the command with the key.
     mutating func change(isOn: Bool, isInstructed: Bool, now: Duration) -> Bool {
         if isEncrypting, !isAccepted, isInstructed {
             early = isOn
@@ -70,7 +70,7 @@ struct LinkSecurity: Sendable {
         }
         let isBonded = inForce.isBonded
         let given = isAccepted ? pending : nil
-        // A controller that encrypts without a key of ours protects nothing.
+        // Encryption without a key of ours provides no security.
         inForce = isOn ? given ?? GATTLinkSecurity(isBonded: isBonded) : .init(isBonded: isBonded)
         if isAccepted { give(nil) }
         manager.encryptionChanged(isOn: inForce.level > .none, now: now)

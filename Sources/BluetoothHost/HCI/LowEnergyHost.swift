@@ -2,34 +2,36 @@
 
 public import BluetoothPackets
 
-/// A Low Energy host above a controller that nobody else uses: initialisation, scanning, both roles, L2CAP's fixed
-/// channels, and the controller's buffers.
+/// Bluetooth Low Energy host with exclusive use of its controller: initialisation, scanning, both roles, the fixed
+/// L2CAP channels, and the controller's data buffers.
 ///
-/// A pure state machine. The caller passes every packet from the controller to `receive`, sends what `nextOutgoing`
-/// returns, takes the events, and calls `handleDeadline` at `deadline`. Everything that a controller or a peer can make
-/// it keep is bounded, and a controller that is wrong, silent or forgetful ends in one `failed` event. Core 6.0, Vol 4,
-/// Part E (HCI) and Vol 3, Part A (L2CAP).
+/// A pure state machine. The caller passes every packet from the controller to `receive`, sends the packets that
+/// `nextOutgoing` returns, processes the events, and calls `handleDeadline` at `deadline`. Everything that a controller
+/// or a peer can make the host store is bounded, and a controller that misbehaves, does not answer or loses data leads
+/// to one `failed` event. Core 6.0, Vol 4, Part E (HCI) and Vol 3, Part A (L2CAP).
 ///
-/// Its parts have a state of their own each; `HostParts` routes to them.
+/// Each part of the host keeps its own state; `HostParts` routes events and packets to the parts.
 public struct LowEnergyHost: Sendable {
     var parts: HostParts
 
-    /// A host that has told its controller nothing yet.
+    /// Creates a host that has not sent any command yet.
     ///
-    /// `randomAddress` is used where the controller has no public one; its two highest bits are set to make it static.
+    /// `randomAddress` is used if the controller has no public address; its two most significant bits are set to make
+    /// it a static address.
     public init(randomAddress: BluetoothAddress? = nil) {
         self.init(randomAddress: randomAddress, random: PairingRandomness())
     }
 
-    /// A host for tests: the Security Manager of each connection begins with a copy of `random`.
+    /// Creates a host for tests, in which the Security Manager of each connection starts with a copy of `random`.
     package init(randomAddress: BluetoothAddress? = nil, random: PairingRandomness) {
         parts = HostParts(randomAddress, random)
     }
 
-    /// True while Reset was sent and is not answered.
+    /// True from sending Reset to its answer.
     public var isAwaitingReset: Bool { parts.core.output.commands.isAwaitingReset }
 
-    /// Begins the initialisation anew, with Reset; false, and nothing done, after `ready`, `failed`, or too many times.
+    /// Restarts the initialisation with Reset; returns false and does nothing after `ready` or `failed`, or after too
+    /// many restarts.
     public mutating func beginAnew() -> Bool {
         guard failure == nil, parts.core.controller.beginAnew() else { return false }
         parts.core.output.commands = HostCommands()
@@ -39,51 +41,51 @@ public struct LowEnergyHost: Sendable {
 
     /// True between `ready` and `failed`.
     public var isReady: Bool { parts.isReady }
-    /// The reason why the host has given up; nil as long as it has not.
+    /// Reason why the host has failed; nil if it has not failed.
     public var failure: HostFailure? { parts.core.output.failure }
-    /// The counts so far.
+    /// Counters since the host was created.
     public var counters: Counters { parts.core.output.counters }
-    /// The address that peers see; nil before `ready`.
+    /// Address of this host as peers see it; nil before `ready`.
     public var ownAddress: DeviceAddress? { parts.core.controller.address }
-    /// The controller's buffers for data; nil before `ready`.
+    /// Data buffers of the controller; nil before `ready`.
     public var buffers: DataBuffers? { parts.core.controller.buffers }
-    /// The number of packets that the controller has room for.
+    /// Number of free packet buffers in the controller.
     public var freeBufferCount: Int { Int(buffers?.packetCount ?? 0) - parts.core.links.inFlight }
-    /// About how many bytes are kept for others, for tests of its bounds.
+    /// Approximate number of bytes stored for peers and for the controller, for tests of the bounds.
     public var storedBytes: Int { parts.core.links.storedBytes &+ parts.core.output.storedBytes }
 
-    /// The next event; nil for none.
+    /// Returns the next event, or nil if there is none.
     public mutating func nextEvent() -> Event? {
         if !hasEvents { parts.securities.refuseRequests(&parts.core) }
         return parts.core.output.nextEvent()
     }
 
-    /// True when `nextEvent` has one.
+    /// True if `nextEvent` would return an event.
     public var hasEvents: Bool { parts.core.output.hasEvents }
 
-    /// The next packet for the controller, its indicator included, which counts as sent; nil for none.
+    /// Returns the next packet for the controller with its indicator, and counts it as sent; nil if there is none.
     ///
-    /// Commands come before data, and data no more than the controller has buffers for.
+    /// Commands precede data, and data is limited by the controller's free buffers.
     public mutating func nextOutgoing(now: Duration) -> [UInt8]? {
         guard failure == nil else { return nil }
         if let command = parts.core.output.commands.next(&parts.core.scanner, now: now) { return command.encoded }
         return parts.core.links.nextPacket(buffers, now: now, &parts.core.output)
     }
 
-    /// The time at which `handleDeadline` must be called, if nothing comes before.
+    /// Time at which `handleDeadline` must be called if nothing happens before; nil for none.
     public var deadline: Duration? { parts.deadline }
-    /// True while silence of the controller is no matter of course: it is connected, connects, scans or advertises.
+    /// True while the controller is expected to send packets: it has a connection, connects, scans or advertises.
     package var isInUse: Bool { parts.isInUse }
 
-    /// Gives up commands, attempts and connections that take too long.
+    /// Aborts commands, connection attempts and connections that have timed out.
     public mutating func handleDeadline(now: Duration) { parts.handleDeadline(now: now) }
 
-    /// Takes a packet from the controller, its indicator included.
+    /// Processes a packet from the controller, with its indicator.
     ///
-    /// A packet that cannot be read is counted and not used.
+    /// A packet that cannot be parsed is counted and ignored.
     public mutating func receive(_ packet: Span<UInt8>, now: Duration) { parts.receive(packet, now: now) }
 
-    /// Begins to scan, or with other parameters; false as long as the host is not ready, or cannot scan.
+    /// Starts a scan, or restarts it with other parameters; returns false if the host is not ready or cannot scan.
     public mutating func startScanning(_ parameters: ScanParameters, devices: DeviceTable) -> Bool {
         guard isReady else { return false }
         var parameters = parameters
@@ -91,22 +93,22 @@ public struct LowEnergyHost: Sendable {
         return parts.core.scanner.start(parameters, devices, &parts.core.output)
     }
 
-    /// Ends scanning; `scanStopped` follows unless no scan was running.
+    /// Stops the scan; `scanStopped` follows if a scan was running.
     public mutating func stopScanning() { parts.core.scanner.stop(&parts.core.output) }
 
-    /// The devices that were heard.
+    /// Devices heard by the scanner.
     public var scannedDevices: DeviceTable? { parts.core.scanner.devices }
 
-    /// Forgets devices that have not been heard for long.
+    /// Removes devices that have not been heard for `DeviceTable.lifetime`.
     public mutating func expireDevices(now: Duration) { parts.core.scanner.expireDevices(now: now) }
 
-    /// True when the controller does not scan, and is not about to.
+    /// True if the controller is not scanning and no scan is starting.
     public var isScanIdle: Bool { parts.core.scanner.isIdle }
 
-    /// Advertises until `stopAdvertising`, again after each connection; replaces what was advertised.
+    /// Advertises until `stopAdvertising`, again after each connection, and replaces earlier advertising.
     ///
-    /// `advertisingStarted` or `advertisingFailed` follows. Returns false, and does nothing, when data or scan response
-    /// is longer than 31 bytes, or the host is not ready.
+    /// `advertisingStarted` or `advertisingFailed` follows. Returns false and does nothing if the data or the scan
+    /// response is longer than 31 bytes, or if the host is not ready.
     public mutating func advertise(_ parameters: AdvertisingParameters, data: [UInt8], scanResponse: [UInt8]) -> Bool {
         let limit = HCICommand.maximumAdvertisingDataLength
         guard isReady, data.count <= limit, scanResponse.count <= limit else { return false }
@@ -117,7 +119,7 @@ public struct LowEnergyHost: Sendable {
         return true
     }
 
-    /// Advertises no more; connections stay.
+    /// Stops advertising, without ending connections.
     ///
     /// `advertisingStopped` follows.
     public mutating func stopAdvertising() {
@@ -125,25 +127,25 @@ public struct LowEnergyHost: Sendable {
         parts.advertising.replace(nil, &parts.core)
     }
 
-    /// The established connections.
+    /// Established connections.
     public var connections: [Connection] { parts.core.links.connections }
 
-    /// Sends a PDU of the Attribute Protocol; false when it was not taken, and `writable` will tell when to try again.
+    /// Sends an ATT PDU; returns false if the PDU was rejected, in which case a `writable` event says when to retry.
     public mutating func send(_ pdu: [UInt8], on handle: UInt16) -> Bool {
         guard let frame = L2CAPFrame.encoded(.attribute, pdu) else { return false }
         return parts.core.links[handle]?.enqueue(frame) ?? false
     }
 
-    /// The PHY on which a connection's peer sends; nil as long as no change was told.
+    /// Returns the PHY on which the connection's peer sends; nil if no change was reported.
     public func phy(of handle: UInt16) -> PHY? { parts.core.links[handle]?.phy }
-    /// The longest data of one packet from a connection's peer, in bytes; nil as long as no change was told.
+    /// Returns the maximum data length of a packet from the connection's peer, in bytes; nil if no change was reported.
     public func receivedDataLength(of handle: UInt16) -> UInt16? { parts.core.links[handle]?.receivedDataLength }
-    /// The timing in force on a connection; nil where there is none.
+    /// Returns the current connection parameters; nil for an unknown connection.
     public func timing(of handle: UInt16) -> ConnectionTiming? { parts.core.links[handle]?.timing }
-    /// The signal strength of a connection's peer in dBm, as it was read last; nil before that.
+    /// Returns the last RSSI read for the connection's peer, in dBm; nil if none was read.
     public func rssi(of handle: UInt16) -> Int8? { parts.core.links[handle]?.rssi }
 
-    /// Asks the controller for the signal strength of a connection's peer, unless that was done within `life`.
+    /// Requests the RSSI of the connection's peer from the controller, unless it was requested within `life`.
     ///
     /// A controller that does not answer is not asked again.
     public mutating func readRSSI(of handle: UInt16, life: Duration, now: Duration) {
@@ -151,7 +153,7 @@ public struct LowEnergyHost: Sendable {
         parts.core.controller.requestOptional(.readRSSI(handle: handle), .readRSSI, handle, &parts.core.output)
     }
 
-    /// Connects, one device after the other; `connected` or `connectionFailed` follows.
+    /// Connects to a device, one device at a time; `connected` or `connectionFailed` follows.
     public mutating func connect(
         to device: DeviceAddress,
         _ parameters: ConnectionParameters = .standard,
@@ -171,15 +173,15 @@ public struct LowEnergyHost: Sendable {
         parts.beginAttempt()
     }
 
-    /// Gives an attempt up; no event follows.
+    /// Cancels a connection attempt; no event follows.
     public mutating func cancelConnection(to device: DeviceAddress, now: Duration) {
         parts.attempts.cancel(device, now: now, &parts.core.output)
         parts.beginAttempt()
     }
 
-    /// Ends a connection when what waits to be sent has left, or after `drainTime`; `disconnected` follows.
+    /// Ends a connection once its queued data is sent, or after `drainTime`; `disconnected` follows.
     ///
-    /// The peer would not get the last PDUs otherwise: keys that it has to keep, or why a pairing has failed.
+    /// Without that delay the peer would miss the last PDUs, such as keys to store or the cause of a failed pairing.
     public mutating func disconnect(
         _ handle: UInt16,
         reason: HCIStatus = .remoteUserTerminatedConnection,
@@ -188,62 +190,64 @@ public struct LowEnergyHost: Sendable {
         parts.core.links.end(handle, reason, now: now, &parts.core.output)
     }
 
-    /// The policy for pairings on later connections; the host fills in the identity.
+    /// Pairing policy of later connections; the host fills in the identity.
     public var pairingPolicy: PairingPolicy {
         get { parts.securities.policy }
         set { parts.securities.policy = newValue }
     }
 
-    /// The policy for pairings that a central asks for, on every connection as its peripheral; nil for `pairingPolicy`.
+    /// Pairing policy for requests from centrals, on all connections as the peripheral; nil to use `pairingPolicy`.
     ///
-    /// One such pairing is accepted at a time: a user can be asked for one number only.
+    /// Only one such pairing is accepted at a time, because the user can be asked for only one number.
     public var acceptance: PairingPolicy? {
         get { parts.securities.acceptance }
         set { parts.securities.acceptance = newValue }
     }
 
-    /// The bonds that count for later connections; those of other controllers are left out.
+    /// Bonds for later connections; bonds of other controllers are omitted.
     public var bonds: [Bond] {
         get { parts.securities.bonds }
         set { parts.securities.use(newValue, &parts.core) }
     }
 
-    /// The security of a connection's link.
+    /// Returns the security of a connection's link.
     public func security(of handle: UInt16) -> GATTLinkSecurity {
         parts.securities[handle]?.inForce ?? GATTLinkSecurity()
     }
 
-    /// Encrypts a link as its central with the key of the bond, or has it encrypted anew; `SecurityEvent.changed` follows.
+    /// Encrypts a link as the central with the key of the bond, or refreshes its encryption; `SecurityEvent.changed`
+    /// follows.
     ///
-    /// False, and nothing done, without such a bond, during a pairing, or while the link is being encrypted.
+    /// Returns false and does nothing if there is no such bond, during a pairing, or while the encryption is being
+    /// changed.
     public mutating func encrypt(_ handle: UInt16) -> Bool { parts.securities.encrypt(handle, &parts.core) }
 
-    /// True from the controller's instruction to encrypt a link to its outcome, whoever has asked for it.
+    /// Returns true from the encryption command to its outcome, regardless of the side that started it.
     public func isEncrypting(_ handle: UInt16) -> Bool { parts.securities[handle]?.isEncrypting == true }
 
-    /// Begins a pairing: the central with a Pairing Request, the peripheral with a Security Request.
+    /// Starts a pairing: the central sends a Pairing Request, the peripheral a Security Request.
     ///
-    /// `SecurityEvent.paired` or `pairingFailed` follows, or the end of the connection.
+    /// `SecurityEvent.paired`, `pairingFailed` or the end of the connection follows.
     public mutating func pair(_ handle: UInt16, now: Duration) throws(SecurityManager.Refusal) {
         try parts.securities.pair(handle, &parts.core, now: now)
     }
 
-    /// The passkey that the user has entered, 0 to 999999; nil for none.
+    /// Enters the passkey given by the user, 0 to 999999; nil if the user gives none.
     public mutating func enter(passkey: UInt32?, of handle: UInt16, now: Duration) {
         parts.securities.instruct(handle, &parts.core) { $0.enter(passkey: passkey, now: now) }
     }
 
-    /// Takes the user's answer whether both devices show the same number.
+    /// Enters the user's answer to the numeric comparison.
     public mutating func compare(isSame: Bool, of handle: UInt16, now: Duration) {
         parts.securities.instruct(handle, &parts.core) { $0.compare(isSame: isSame, now: now) }
     }
 
-    /// Ends a pairing that is under way.
+    /// Cancels the current pairing.
     public mutating func cancelPairing(of handle: UInt16, now: Duration) {
         parts.securities.instruct(handle, &parts.core) { $0.cancel(now: now) }
     }
 
-    /// Ends the pairings that centrals have asked for.
+    /// Cancels the pairings that centrals have requested.
     public mutating func cancelAcceptedPairings(now: Duration) {
         for connection in connections where connection.role == .peripheral {
             cancelPairing(of: connection.handle, now: now)

@@ -2,20 +2,22 @@
 
 public import BluetoothPackets
 
-/// What this host and a peer keep of a pairing, so that they know each other and encrypt without another one (Core 6.0,
-/// Vol 3, Part C, 9.4 (bonding)).
+/// Identities and keys kept from a pairing, with which a peer is recognized and its links are encrypted without pairing
+/// again (Core 6.0, Vol 3, Part C, 9.4 (bonding)).
 public struct Bond: Hashable, Sendable {
-    /// The peer's identity: its public or static random address.
+    /// Identity of the peer: its public or static random address.
     public let identityAddress: DeviceAddress
-    /// The public address of the adapter that has paired; to other adapters the bond means nothing.
+    /// Public address of the paired adapter; the bond is not valid for other adapters.
     public let localAddress: BluetoothAddress
-    /// The keys, at least one, and none twice for a role.
+    /// Long Term Keys, at least one, at most one for each role.
     public let longTermKeys: [LongTermKey]
-    /// The Identity Resolving Key of the peer: 16 bytes, the least significant first; nil where it has given none.
+    /// Identity Resolving Key of the peer: 16 bytes, least significant byte first; nil if the peer has distributed
+    /// none.
     public let identityResolvingKey: [UInt8]?
 
-    /// A bond; nil for one that no pairing leaves: an identity that no device can have or that is the adapter's own, an adapter
-    /// without an address, no key, two keys for a role, or a resolving key of another length than 16 bytes or of zeros only.
+    /// Creates a bond; returns nil for values that no pairing produces: an invalid identity address or the adapter's
+    /// own, an adapter without an address, no key, two keys for one role, or a resolving key that is not 16 bytes long
+    /// or is all zeros.
     public init?(
         identityAddress: DeviceAddress,
         localAddress: BluetoothAddress,
@@ -35,29 +37,30 @@ public struct Bond: Hashable, Sendable {
         self.identityResolvingKey = identityResolvingKey
     }
 
-    /// The key for links in which this host has the role; nil where there is none.
+    /// Returns the key for links in which this host has the role; nil if there is none.
     ///
-    /// A key of LE Secure Connections is for both roles.
+    /// A key of LE Secure Connections is used in both roles.
     public func key(for role: LongTermKey.Role) -> LongTermKey? {
         longTermKeys.first { $0.role == role } ?? longTermKeys.first { $0.isSecureConnections }
     }
 
-    /// The security of a link in which this host is the central, encrypted with the bond's key.
+    /// Security of a link that this host, as the central, encrypts with the bond's key.
     public var security: GATTLinkSecurity {
         guard let key = key(for: .central) else { return GATTLinkSecurity(isBonded: true) }
         return GATTLinkSecurity(level: key.level, keySize: key.size, isBonded: true)
     }
 
-    /// True for a bond of LE legacy pairing, which authenticates nobody.
+    /// True for a bond of LE legacy pairing, which does not authenticate the peer.
     public var isLegacy: Bool { longTermKeys.contains { !$0.isSecureConnections } }
 
-    /// The bond as one line of text, with a checksum at its end, without a line feed.
+    /// Bond as one line of text that ends with a checksum, without a line feed.
     ///
     /// ```
     /// bond F0:F1:F2:F3:F4:F5 random adapter=00:AA:01:00:00:42 key=central,sc,open,16,0000,0000000000000000,… irk=… crc=…
     /// ```
-    /// Each `key` says the role, `sc` or `legacy`, whether a number was compared or entered (`authenticated` or `open`), the
-    /// size, EDIV, Rand and the 16 bytes; `irk` is the resolving key. The checksum is the CRC-32 of all before it.
+    /// Each `key` consists of the role, `sc` or `legacy`, `authenticated` (a number was compared or entered) or `open`,
+    /// the size, EDIV, Rand and the 16 bytes; `irk` is the resolving key. The checksum is the CRC-32 of the text before
+    /// it.
     public var record: String {
         var text = "bond \(identityAddress.address) \(identityAddress.type) adapter=\(localAddress)"
         for key in longTermKeys {
@@ -73,7 +76,7 @@ public struct Bond: Hashable, Sendable {
         return text + " crc=" + Hexadecimal.text(UInt64(Self.checksum(text.utf8)), digits: 8)
     }
 
-    /// Reads such a line; nil for anything that `record` does not write, letter by letter.
+    /// Parses a line of `record`; returns nil for text that differs in any character from the output of `record`.
     public init?(record: String) {
         let words = record.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count >= 6, words[0] == "bond", let address = BluetoothAddress(words[1]),
@@ -97,7 +100,7 @@ public struct Bond: Hashable, Sendable {
             longTermKeys: keys,
             identityResolvingKey: resolvingKey
         )
-        // The checksum, the order of the words and the form of each number.
+        // The comparison checks the checksum, the order of the words and the form of each number.
         guard self.record == record else { return nil }
     }
 
@@ -105,7 +108,7 @@ public struct Bond: Hashable, Sendable {
         word.hasPrefix(name) ? word.dropFirst(name.count) : nil
     }
 
-    /// CRC-32/ISO-HDLC, by the catalogue's polynomial 0x04C11DB7, reflected.
+    /// Returns the CRC-32/ISO-HDLC of the bytes, with the catalogue's polynomial 0x04C11DB7, reflected.
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var sum: UInt32 = 0xFFFF_FFFF
         for byte in bytes {
@@ -115,7 +118,7 @@ public struct Bond: Hashable, Sendable {
         return ~sum
     }
 
-    /// The keys as the kernel loads them.
+    /// Keys in the form that the kernel loads.
     public var managementKeys: [ManagementLongTermKey] {
         longTermKeys.map { key in
             let kind: ManagementLongTermKey.Kind =
@@ -137,27 +140,27 @@ public struct Bond: Hashable, Sendable {
         }
     }
 
-    /// The resolving key as the kernel loads it; nil where there is none.
+    /// Resolving key in the form that the kernel loads; nil if there is none.
     public var managementResolvingKey: ManagementResolvingKey? {
         identityResolvingKey.map { ManagementResolvingKey(device: ManagementAddress(identityAddress), value: $0) }
     }
 }
 
 extension Bond: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The two addresses and what is known of the keys, without their bytes: it may be logged.
+    /// Addresses and key properties without the key bytes, so that the text may be logged.
     public var description: String {
         let keys = longTermKeys.map { $0.description }.joined(separator: "; ")
         return "\(identityAddress) of adapter \(localAddress): \(keys)"
             + (identityResolvingKey == nil ? "" : "; resolving key")
     }
 
-    /// The same as `description`.
+    /// Same text as `description`.
     public var debugDescription: String { description }
 }
 
 extension DeviceAddress {
-    /// True for an address that can be a device's identity: a public or a static random one, neither of ones nor of
-    /// zeros only (Core 6.0, Vol 6, Part B, 1.3.2.1).
+    /// True for a valid identity address: public or static random, and not all ones or all zeros (Core 6.0, Vol 6, Part
+    /// B, 1.3.2.1).
     var isIdentity: Bool {
         switch kind {
         case .public: address.rawValue != 0 && address.rawValue != 0xFFFF_FFFF_FFFF
@@ -168,7 +171,7 @@ extension DeviceAddress {
 }
 
 extension LongTermKey {
-    /// Reads the words of a record's key, separated by commas.
+    /// Parses the comma-separated words of a record's key.
     fileprivate init?(words text: Substring) {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
         guard words.count == 7, let role = Role(rawValue: String(words[0])), let size = UInt8(words[3]),
@@ -187,53 +190,54 @@ extension LongTermKey {
     }
 }
 
-/// A key that encrypts the links of two bonded devices (Core 6.0, Vol 3, Part H, 2.4.1).
+/// Key that encrypts the links of two bonded devices (Core 6.0, Vol 3, Part H, 2.4.1).
 public struct LongTermKey: Hashable, Sendable {
-    /// The role in which this host encrypts with the key.
+    /// Role in which this host encrypts with the key.
     ///
-    /// Both roles have the same key where it comes from LE Secure Connections.
+    /// A key of LE Secure Connections is the same in both roles.
     public enum Role: String, Hashable, Sendable, CaseIterable {
-        /// The peer has distributed the key: it is for links in which this host is the central.
+        /// Key distributed by the peer, for links in which this host is the central.
         case central
-        /// This host has distributed the key: it is for links in which this host is the peripheral.
+        /// Key distributed by this host, for links in which this host is the peripheral.
         case peripheral
     }
 
-    /// The number of bytes of a key, whatever its size: what a shorter one lacks is zero.
+    /// Number of bytes of a key of any size; the missing bytes of a shorter key are zero.
     public static let byteCount = 16
-    /// The sizes that two devices may agree upon, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
+    /// Key sizes that two devices may negotiate, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let sizes: ClosedRange<UInt8> = 7...16
 
-    /// The 16 bytes, the least significant first, as HCI and the Security Manager Protocol carry them.
+    /// Bytes of the key, least significant byte first, as in HCI and the Security Manager Protocol.
     public let value: [UInt8]
-    /// EDIV, which names a key of LE legacy pairing; 0 for one of LE Secure Connections.
+    /// EDIV, which identifies a key of LE legacy pairing; 0 for a key of LE Secure Connections.
     public let encryptedDiversifier: UInt16
-    /// Rand, which names a key of LE legacy pairing; 0 for one of LE Secure Connections.
+    /// Rand, which identifies a key of LE legacy pairing; 0 for a key of LE Secure Connections.
     public let random: UInt64
-    /// The bytes that count, 7 to 16, from the least significant on.
+    /// Number of significant bytes, 7 to 16, starting with the least significant byte.
     public let size: UInt8
-    /// True where a number was compared or entered in the pairing, or data went out of band.
+    /// True if the pairing compared or entered a number, or exchanged data out of band.
     ///
-    /// The record and the kernel's list keep it; of a key of LE legacy pairing it proves nothing.
+    /// The record and the kernel's list store the flag; for a key of LE legacy pairing it proves nothing.
     public let usedNumber: Bool
     /// True for a key of LE Secure Connections, false for one of LE legacy pairing.
     public let isSecureConnections: Bool
-    /// The role in which this host encrypts with it.
+    /// Role in which this host encrypts with the key.
     public let role: Role
 
-    /// True where a number kept a stranger out of the pairing, which only LE Secure Connections can do.
+    /// True if a number protected the pairing from a man in the middle, which is possible only with LE Secure
+    /// Connections.
     ///
-    /// The passkey of LE legacy pairing is found by at most 10^6 trials from the values on the air: by a peer that was told
-    /// none, too, before it has to answer (Rosa, 2013).
+    /// The passkey of LE legacy pairing is found in at most 10^6 trials from the values sent over the air, even by a
+    /// peer that does not know it, before that peer has to answer (Rosa, 2013).
     public var isAuthenticated: Bool { usedNumber && isSecureConnections }
 
-    /// The level of a link that the key encrypts.
+    /// Security level of a link encrypted with the key.
     public var level: GATTLinkSecurity.Level { isAuthenticated ? .authenticated : .encrypted }
 
-    /// A key; nil for one that no pairing makes: of another length than 16 bytes, of zeros only, of a size outside 7 to
-    /// 16, with bytes above its size, or of LE Secure Connections with EDIV or Rand.
+    /// Creates a key; returns nil for a key that no pairing makes: not 16 bytes long, all zeros, with a size outside 7
+    /// to 16, with nonzero bytes above its size, or of LE Secure Connections with EDIV or Rand.
     ///
-    /// With `isAuthenticated` a number was compared or entered in the pairing (`usedNumber`).
+    /// `isAuthenticated` is true if the pairing compared or entered a number (`usedNumber`).
     public init?(
         _ value: [UInt8],
         encryptedDiversifier: UInt16 = 0,
@@ -256,7 +260,8 @@ public struct LongTermKey: Hashable, Sendable {
         self.role = role
     }
 
-    /// A key that the kernel's pairing has given; nil for one that no bond may have, such as a debug key.
+    /// Creates a key from the kernel's pairing; returns nil for a key that cannot be part of a bond, such as a debug
+    /// key.
     public init?(_ key: ManagementLongTermKey) {
         guard key.kind != .debug else { return nil }
         let isSecure = key.kind == .unauthenticatedSecureConnections || key.kind == .authenticatedSecureConnections
@@ -273,12 +278,12 @@ public struct LongTermKey: Hashable, Sendable {
 }
 
 extension LongTermKey: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What is known of the key, without its bytes: it may be logged.
+    /// Properties of the key without its bytes, so that the text may be logged.
     public var description: String {
         "\(isSecureConnections ? "Secure Connections" : "legacy") key of \(size) bytes, "
             + "\(isAuthenticated ? "authenticated" : "not authenticated"), \(role.rawValue)"
     }
 
-    /// The same as `description`.
+    /// Same text as `description`.
     public var debugDescription: String { description }
 }

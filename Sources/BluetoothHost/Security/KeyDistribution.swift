@@ -2,9 +2,9 @@
 
 import BluetoothPackets
 
-/// The distribution of keys over the encrypted link, and the bond that comes of it (Core 6.0, Vol 3, Part H, 2.4).
+/// Distribution of keys over the encrypted link, and the resulting bond (Core 6.0, Vol 3, Part H, 2.4).
 struct KeyDistribution: Sendable {
-    /// A kind of PDU by which a key is distributed (Core 6.0, Vol 3, Part H, 3.6.1: in this order).
+    /// Kind of PDU that distributes a key, in the order of the specification (Core 6.0, Vol 3, Part H, 3.6.1).
     private enum Part: Sendable {
         case longTermKey
         case identification
@@ -13,26 +13,26 @@ struct KeyDistribution: Sendable {
     }
 
     private let terms: PairingTerms
-    /// The parts of keys that the peer has yet to send, in this order.
+    /// Parts of keys that the peer has yet to send, in this order.
     private var awaited: [Part] = []
-    /// The long term key of LE legacy pairing that this host has distributed.
+    /// Long term key of LE legacy pairing that this host has distributed.
     private var ownKey: LongTermKey?
     private var peerLongTermKey: UInt128 = 0
     private var peerLegacyKey: LongTermKey?
     private var peerResolvingKey: UInt128 = 0
     private var peerIdentity: DeviceAddress?
 
-    /// Begins the distribution: the responder's keys come first.
+    /// Starts the distribution with the responder's keys.
     init(_ terms: PairingTerms, _ output: inout PairingOutput) throws(PairingFailure) {
         self.terms = terms
         let keys = terms.isInitiator ? terms.response.responderKeys : terms.response.initiatorKeys
-        // LE Secure Connections distributes no long term key.
+        // LE Secure Connections does not distribute a long term key.
         if keys.contains(.encryption), !terms.isSecure { awaited += [.longTermKey, .identification] }
         if keys.contains(.identity) { awaited += [.resolvingKey, .identityAddress] }
         if !terms.isInitiator { try send(terms.response.responderKeys, &output) }
     }
 
-    /// Distributes the host's keys; of what it does not have nothing was promised.
+    /// Distributes the host's keys; keys that the host does not have were not negotiated.
     private mutating func send(_ keys: PairingFeatures.Keys, _ output: inout PairingOutput) throws(PairingFailure) {
         if keys.contains(.encryption), !terms.isSecure {
             let value = output.newNumber()
@@ -49,7 +49,7 @@ struct KeyDistribution: Sendable {
         }
     }
 
-    /// Takes a part of a key, in the order of the specification; false for one that is of no use.
+    /// Processes a part of a key, in the order of the specification; returns false for a part that is not used.
     mutating func take(_ pdu: SecurityManagerPDU) throws(PairingFailure) -> Bool {
         switch (pdu, awaited.first) {
         case (.encryptionInformation(let key), .longTermKey): peerLongTermKey = key
@@ -61,14 +61,14 @@ struct KeyDistribution: Sendable {
             guard identity.isIdentity, identity != terms.policy.identity, identity != terms.local else {
                 throw .invalidParameters
             }
-            // At an address that is an identity no other one can be proved: it stays the peer's, and the resolving key, which is
-            // the other's, is dropped, as the kernel does.
+            // A peer that connected with an identity address cannot prove another identity: it keeps its own, and the
+            // resolving key of the other identity is discarded, as in the kernel.
             if terms.peer.isIdentity, terms.peer != identity {
                 peerResolvingKey = 0
             } else {
                 peerIdentity = identity
             }
-        // A key to sign with is of no use here, was not asked for, and is forgotten.
+        // A signing key is discarded, because it was not requested and is not used.
         case (.signingInformation, _): return false
         default: throw .unspecifiedReason
         }
@@ -76,14 +76,15 @@ struct KeyDistribution: Sendable {
         return true
     }
 
-    /// Ends the distribution once the peer has sent all of its keys, with the initiator's; false before that.
+    /// Completes the distribution with the initiator's keys once the peer has sent all of its keys; returns false
+    /// before that.
     mutating func finish(_ output: inout PairingOutput) throws(PairingFailure) -> Bool {
         guard awaited.isEmpty else { return false }
         if terms.isInitiator { try send(terms.response.initiatorKeys, &output) }
         return true
     }
 
-    /// A key of LE legacy pairing; nil for one of zeros.
+    /// Creates a key of LE legacy pairing; nil for a key of zeros.
     private func longTermKey(
         _ value: UInt128,
         _ diversifier: UInt16,
@@ -100,7 +101,7 @@ struct KeyDistribution: Sendable {
         )
     }
 
-    /// The bond that is kept of a pairing with this key; nil where one of the devices wants none.
+    /// Returns the bond of a pairing with this key; nil if one of the devices does not want a bond.
     func bond(_ encryptionKey: UInt128) -> Bond? {
         guard terms.both(.bonding) else { return nil }
         var keys = [ownKey, peerLegacyKey]

@@ -2,12 +2,12 @@
 
 public import BluetoothPackets
 
-/// A time in which one central that asks for it pairs with this host by the kernel's Security Manager, through the management
+/// Pairable mode in which one central may pair with this host by the kernel's Security Manager, through the management
 /// protocol.
 ///
-/// A pure state machine: `begin`, then the replies to its commands, the adapter's events and the user's answers in;
-/// commands and news out. The kernel asks about every pairing that a central begins; while it is not bondable, it refuses
-/// those that would leave a key.
+/// A pure state machine: after `begin`, its inputs are the replies to its commands, the adapter's events and the user's
+/// answers; its outputs are commands and events. The kernel asks for confirmation of every pairing that a central
+/// starts; while it is not bondable, it rejects pairings that would leave a key.
 public struct ManagedPairableMode: Sendable {
     private enum Phase: Sendable, Equatable { case preparing, open, over }
 
@@ -20,15 +20,15 @@ public struct ManagedPairableMode: Sendable {
     private var preparation: ArraySlice<ManagementCommand>
     private var commands: [ManagementCommand] = []
     private var news: [PairableEvent] = []
-    /// The central that pairs; nil for none.
+    /// Central that is pairing; nil for none.
     private var central: ManagementAddress?
     private var keys: [ManagementLongTermKey] = []
     private var resolvingKey: ManagementResolvingKey?
-    /// The reason that this host has given for the end of the pairing, before the kernel tells of it.
+    /// Reason that this host has for the failure of the pairing, set before the kernel reports the failure.
     private var reason: ManagedPairing.Failure?
 
-    /// A window of a controller with these bonds, whose keys the kernel has and keeps; a bond is refused below the required
-    /// level, or with a key of less than 16 bytes.
+    /// Creates a pairable mode of a controller with these bonds, whose keys the kernel already holds; a bond is
+    /// rejected if it is below the required level or has a key shorter than 16 bytes.
     public init(
         _ index: ControllerIndex,
         _ information: ControllerInformation,
@@ -45,30 +45,31 @@ public struct ManagedPairableMode: Sendable {
         if information.supportedSettings.contains(.secureSimplePairing) {
             preparation.append(.setSecureSimplePairing(index, true))
         }
-        // Before the first list of these keys the kernel asks no central for its own (build_pairing_cmd).
+        // The kernel requests a central's identity keys only after the first list of such keys was loaded
+        // (build_pairing_cmd).
         preparation.append(.loadIdentityResolvingKeys(index, self.bonds.compactMap { $0.managementResolvingKey }))
-        // A link has the capability that the controller had when it began (hci_conn_add).
+        // A link keeps the capability that the controller had when the link was made (hci_conn_add).
         preparation += [
             .setSecureConnections(index, true), .setIOCapability(index, capability), .setBondable(index, true),
         ]
         self.preparation = preparation[...]
     }
 
-    /// Begins.
+    /// Starts the preparation.
     public mutating func begin() { prepare() }
 
-    /// The next command to send; nil for none.
+    /// Returns the next command to send, or nil if there is none.
     public mutating func nextCommand() -> ManagementCommand? { commands.isEmpty ? nil : commands.removeFirst() }
 
-    /// The next news; nil for none.
+    /// Returns the next event, or nil if there is none.
     public mutating func nextNews() -> PairableEvent? { news.isEmpty ? nil : news.removeFirst() }
 
-    /// Takes the reply to a command that `nextCommand` gave; nil for no reply in time.
+    /// Processes the reply to a command from `nextCommand`; a status of nil is a time-out.
     public mutating func handle(replyTo opcode: ManagementOpcode, _ status: ManagementStatus?) {
         guard phase == .preparing else { return }
         let status = status ?? .timeout
         switch opcode {
-        // Without these it is legacy pairing, which the keys tell.
+        // Without these settings the pairing is a legacy one, as the kinds of the keys then show.
         case .setSecureSimplePairing, .loadIdentityResolvingKeys, .setSecureConnections: prepare()
         case .setIOCapability, .setBondable:
             if status == .success { return prepare() }
@@ -78,7 +79,7 @@ public struct ManagedPairableMode: Sendable {
         }
     }
 
-    /// Takes an event of the controller.
+    /// Processes an event of the controller.
     public mutating func handle(_ event: ManagementEvent.Kind) {
         guard phase != .over else { return }
         switch event {
@@ -88,7 +89,7 @@ public struct ManagedPairableMode: Sendable {
                 return
             }
             guard isPlain else { return news.append(.ask(.compare(number), of: device)) }
-            // Just Works: who opened the window has said yes to that, unless a number is demanded.
+            // Just Works: opening the pairable mode counts as consent, unless authentication is required.
             if required >= .authenticated { reason = .tooWeak(GATTLinkSecurity(level: .encrypted)) }
             commands.append(.userConfirmationReply(index, peer, accepts: required < .authenticated))
         case .userPasskeyRequest(let peer):
@@ -98,7 +99,7 @@ public struct ManagedPairableMode: Sendable {
             }
             news.append(.ask(.enter, of: device))
         case .passkeyNotify(let peer, let passkey, entered: 0):
-            // The kernel asks nothing here: only the end of the link ends the pairing.
+            // The kernel needs no reply here: only a disconnection ends this pairing.
             guard let device = accepted(peer) else { return commands.append(.disconnect(index, peer)) }
             news.append(.show(passkey: passkey, at: device))
         case .newIdentityResolvingKey(let key, let resolved, isToBeKept: true)
@@ -111,21 +112,21 @@ public struct ManagedPairableMode: Sendable {
         }
     }
 
-    /// The user's answer to `compare`.
+    /// Sends the user's answer to `compare`.
     public mutating func answer(_ isSame: Bool) {
         guard phase == .open, let central else { return }
         if !isSame { reason = .declined }
         commands.append(.userConfirmationReply(index, central, accepts: isSame))
     }
 
-    /// The user's answer to `enter`; nil for none.
+    /// Sends the user's answer to `enter`; nil if the user gives none.
     public mutating func answer(passkey: UInt32?) {
         guard phase == .open, let central else { return }
         if passkey == nil { reason = .declined }
         commands.append(.userPasskeyReply(index, central, passkey))
     }
 
-    /// Closes the window, and ends a pairing that is under way without leaving its keys; its news is `ended` without a bond.
+    /// Closes the pairable mode and discards a pairing in progress with its keys; `ended` without a bond follows.
     public mutating func close() {
         guard phase != .over else { return }
         forget()
@@ -142,7 +143,7 @@ public struct ManagedPairableMode: Sendable {
         commands.append(command)
     }
 
-    /// The address of a central that may pair: the one that does, or the first that asks and has no bond.
+    /// Returns the address of a central that may pair: the one that is pairing, or the first one without a bond.
     private mutating func accepted(_ peer: ManagementAddress) -> DeviceAddress? {
         guard phase == .open, let device = peer.device, central == nil || central == peer,
             !bonds.contains(where: { $0.identityAddress == device })
@@ -155,7 +156,7 @@ public struct ManagedPairableMode: Sendable {
         central != nil && (peer == central || peer == resolvingKey?.device)
     }
 
-    /// Takes a key; that of LE Secure Connections, and the peripheral's own of legacy pairing, is the last.
+    /// Processes a key; the last one is a key of LE Secure Connections, or the peripheral's own key of legacy pairing.
     private mutating func take(_ key: ManagementLongTermKey, _ isToBeKept: Bool) {
         guard isToBeKept, keys.count < 2 else { return discard(.notBonded) }
         keys.append(key)
@@ -167,7 +168,7 @@ public struct ManagedPairableMode: Sendable {
                 identityAddress: device,
                 localAddress: local,
                 longTermKeys: keys.filter { $0.device == identity }.compactMap { LongTermKey($0) },
-                // One of zeros says that the central never hides.
+                // A key of zeros means that the central does not use private addresses.
                 identityResolvingKey: resolvingKey.flatMap { $0.value.allSatisfy { $0 == 0 } ? nil : $0.value }
             )
         }
@@ -183,13 +184,13 @@ public struct ManagedPairableMode: Sendable {
         end(bond)
     }
 
-    /// Has the kernel forget what the pairing has left, and fails it.
+    /// Removes the keys of the pairing from the kernel and fails the pairing.
     private mutating func discard(_ failure: ManagedPairing.Failure) {
         forget()
         fail(failure)
     }
 
-    /// Has the kernel forget the keys of the central that pairs, end its link, and know those of the bonds again.
+    /// Removes the keys of the central from the kernel, disconnects it, and loads the keys of the bonds again.
     private mutating func forget() {
         guard let central else { return }
         commands.append(.unpairDevice(index, resolvingKey?.device ?? central, disconnects: true))
@@ -219,15 +220,15 @@ public struct ManagedPairableMode: Sendable {
     }
 }
 
-/// The news of a time in which a central may pair with this host.
+/// Event of a pairable mode, for its owner.
 public enum PairableEvent: Equatable, Sendable {
     case ask(ManagedPairing.Question, of: DeviceAddress)
-    /// The user is to enter this number at the central.
+    /// Number that the user has to enter at the central.
     case show(passkey: UInt32, at: DeviceAddress)
-    /// A central's pairing gave no bond, and its question is settled; another central may pair.
+    /// Failed pairing of a central, which also ends its request to the user; another central may pair.
     case failed(DeviceAddress, ManagedPairing.Failure)
-    /// The kernel has refused what the window needs: nobody can pair.
+    /// Command that the kernel has refused, without which no central can pair.
     case refused(ManagementOpcode, ManagementStatus)
-    /// The window is closed: by the bond that is given here, which its owner has to keep, or with nil by its limit.
+    /// End of the pairable mode: with a bond that the owner has to store, or with nil when closed.
     case ended(Bond?)
 }

@@ -2,46 +2,47 @@
 
 public import BluetoothPackets
 
-/// A pairing with one device by the kernel's Security Manager, through the management protocol.
+/// Pairing with one device by the kernel's Security Manager, through the management protocol.
 ///
-/// A pure state machine: `begin`, then the replies to its commands, the adapter's events and the user's answers in;
-/// commands and news out. The kernel connects, pairs and hands over the keys; this decides which of them make a bond.
+/// A pure state machine: after `begin`, its inputs are the replies to its commands, the adapter's events and the user's
+/// answers; its outputs are commands and events. The kernel connects, pairs and delivers the keys; `ManagedPairing`
+/// decides which keys make a bond.
 public struct ManagedPairing: Sendable {
-    /// What the user is asked.
+    /// Question that the user has to answer.
     public enum Question: Equatable, Sendable {
-        /// Do both devices show this number?
+        /// Comparison of this number with the one on the other device.
         case compare(UInt32)
-        /// Which number does the other device show?
+        /// Request for the number that the other device shows.
         case enter
     }
 
-    /// What the owner is told.
+    /// Event of a pairing, for its owner.
     public enum News: Equatable, Sendable {
-        /// The user is to answer; `answer(_:)` or `answer(passkey:)` is to follow.
+        /// Request for an answer of the user, to be given by `answer(_:)` or `answer(passkey:)`.
         case ask(Question)
-        /// The user is to enter this number at the other device.
+        /// Number that the user has to enter at the other device.
         case show(passkey: UInt32)
         case ended(Result<Bond, Failure>)
     }
 
-    /// Why a pairing gave no bond.
+    /// Reason why a pairing produced no bond.
     public enum Failure: Error, Equatable, Sendable {
         case refused(ManagementOpcode, ManagementStatus)
-        /// The device could not be connected to, or the link ended.
+        /// Failure to connect to the device, or a disconnection.
         case notReached(ManagementStatus)
-        /// The devices did not agree: a wrong number, a refusal, or what one of them demands.
+        /// Disagreement of the devices: a wrong number, a refusal, or incompatible requirements.
         case disagreed
         case alreadyPaired
         case declined
-        /// It took too long, or was called off.
+        /// Time-out or cancellation.
         case cancelled
-        /// The device keeps no key, so that it could not be known again.
+        /// Device that stores no key and could not be recognized again.
         case notBonded
-        /// The key protects less than was asked for.
+        /// Key that protects less than requested.
         case tooWeak(GATTLinkSecurity)
-        /// The device makes no key of 16 bytes.
+        /// Device that does not make 16-byte keys.
         case keyTooShort
-        /// The device knows only LE legacy pairing, which authenticates nobody, and that was asked for.
+        /// LE legacy pairing, although authentication was requested, which legacy pairing cannot provide.
         case legacy
     }
 
@@ -58,11 +59,11 @@ public struct ManagedPairing: Sendable {
     private var news: [News] = []
     private var keys: [ManagementLongTermKey] = []
     private var resolvingKey: ManagementResolvingKey?
-    /// The reason that this host has given for the end, before the kernel tells of it.
+    /// Reason that this host has for the failure, set before the kernel reports the failure.
     private var reason: Failure?
 
-    /// A pairing of a controller with a device; the bond is refused below the required level, or with a key of less than
-    /// 16 bytes.
+    /// Creates a pairing of a controller with a device; the bond is rejected if it is below the required level or has a
+    /// key shorter than 16 bytes.
     public init(
         _ index: ControllerIndex,
         _ information: ControllerInformation,
@@ -76,12 +77,12 @@ public struct ManagedPairing: Sendable {
         self.capability = capability
         self.required = required
         var preparation: [ManagementCommand] = []
-        // A controller with BR/EDR takes Secure Connections only behind this.
+        // A controller with BR/EDR accepts Secure Connections only after this command.
         if information.supportedSettings.contains(.secureSimplePairing) {
             preparation.append(.setSecureSimplePairing(index, true))
         }
-        // Before the first list of these keys, which may be empty, the kernel asks no device for its own
-        // (build_pairing_cmd). Those of the other bonds are loaded when a link is wanted.
+        // The kernel requests a device's identity keys only after the first list of such keys was loaded, which may be
+        // empty (build_pairing_cmd). The keys of the other bonds are loaded when a link is needed.
         preparation.append(.loadIdentityResolvingKeys(index, []))
         preparation += [
             .setSecureConnections(index, true), .setBondable(index, true), .setIOCapability(index, capability),
@@ -89,21 +90,21 @@ public struct ManagedPairing: Sendable {
         self.preparation = preparation[...]
     }
 
-    /// Begins.
+    /// Starts the preparation.
     public mutating func begin() { prepare() }
 
-    /// The next command to send; nil for none.
+    /// Returns the next command to send, or nil if there is none.
     public mutating func nextCommand() -> ManagementCommand? { commands.isEmpty ? nil : commands.removeFirst() }
 
-    /// The next news; nil for none.
+    /// Returns the next event, or nil if there is none.
     public mutating func nextNews() -> News? { news.isEmpty ? nil : news.removeFirst() }
 
-    /// Takes the reply to a command that `nextCommand` gave; nil for no reply in time.
+    /// Processes the reply to a command from `nextCommand`; a status of nil is a time-out.
     public mutating func handle(replyTo opcode: ManagementOpcode, _ status: ManagementStatus?, _ returned: Span<UInt8>)
     {
         let status = status ?? .timeout
         switch opcode {
-        // Without these it is legacy pairing, which the keys tell.
+        // Without these settings the pairing is a legacy one, as the kinds of the keys then show.
         case .loadIdentityResolvingKeys, .setSecureSimplePairing, .setSecureConnections:
             if phase == .preparing { prepare() }
         case .setBondable, .setIOCapability:
@@ -114,12 +115,12 @@ public struct ManagedPairing: Sendable {
         }
     }
 
-    /// Takes an event of the controller.
+    /// Processes an event of the controller.
     public mutating func handle(_ event: ManagementEvent.Kind) {
         guard phase == .pairing else { return }
         switch event {
         case .userConfirmationRequest(let peer, let isPlain, let number) where isMeant(peer):
-            // Just Works: who began the pairing has said yes to that, unless a stranger is to be kept out.
+            // Just Works: starting the pairing counts as consent, unless authentication is required.
             if isPlain {
                 if required >= .authenticated { reason = .tooWeak(GATTLinkSecurity(level: .encrypted)) }
                 commands.append(.userConfirmationReply(index, peer, accepts: required < .authenticated))
@@ -137,21 +138,21 @@ public struct ManagedPairing: Sendable {
         }
     }
 
-    /// The user's answer to `compare`.
+    /// Sends the user's answer to `compare`.
     public mutating func answer(_ isSame: Bool) {
         guard phase == .pairing else { return }
         if !isSame { reason = .declined }
         commands.append(.userConfirmationReply(index, device, accepts: isSame))
     }
 
-    /// The user's answer to `enter`; nil for none.
+    /// Sends the user's answer to `enter`; nil if the user gives none.
     public mutating func answer(passkey: UInt32?) {
         guard phase == .pairing else { return }
         if passkey == nil { reason = .declined }
         commands.append(.userPasskeyReply(index, device, passkey))
     }
 
-    /// Calls it off.
+    /// Cancels the pairing.
     public mutating func cancel() {
         switch phase {
         case .preparing: end(.failure(.cancelled))
@@ -173,7 +174,7 @@ public struct ManagedPairing: Sendable {
         }
     }
 
-    /// True for the address of the device, and for its identity once that is known.
+    /// Returns true for the address of the device, and for its identity once that is known.
     package func isMeant(_ peer: ManagementAddress) -> Bool { peer == device || peer == resolvingKey?.device }
 
     private mutating func paired(_ status: ManagementStatus, _ returned: ManagementAddress?) {
@@ -194,7 +195,7 @@ public struct ManagedPairing: Sendable {
                 identityAddress: identity,
                 localAddress: local,
                 longTermKeys: keys,
-                // One of zeros says that the device never hides.
+                // A key of zeros means that the device does not use private addresses.
                 identityResolvingKey: resolvingKey.flatMap { $0.value.allSatisfy { $0 == 0 } ? nil : $0.value }
             )
         }
@@ -207,7 +208,7 @@ public struct ManagedPairing: Sendable {
 
     private mutating func end(_ result: Result<Bond, Failure>) {
         phase = .over
-        // What the kernel has, and no bond keeps, is not to be used later.
+        // Keys that the kernel holds without a bond must not be used later.
         if case .failure(let failure) = result, failure.leavesKey {
             commands.append(.unpairDevice(index, device, disconnects: true))
         }
@@ -216,7 +217,7 @@ public struct ManagedPairing: Sendable {
 }
 
 extension ManagedPairing.Failure {
-    /// True where the kernel may have a key of the device that nobody keeps.
+    /// True if the kernel may hold a key of the device without a bond.
     fileprivate var leavesKey: Bool {
         switch self {
         case .notBonded, .tooWeak, .legacy, .disagreed, .declined, .cancelled: true

@@ -3,9 +3,9 @@
 import BluetoothPackets
 import Cryptography
 
-/// A pairing under way, from the features of both devices to their keys; forgotten as a whole when it ends.
+/// Pairing in progress, from the features of both devices to their keys; discarded as a whole when it ends.
 struct Pairing: Sendable {
-    /// The next PDU or event that a pairing waits for.
+    /// Next PDU or event that a pairing waits for.
     enum Step: Hashable, Sendable {
         case publicKey
         case confirm
@@ -16,28 +16,28 @@ struct Pairing: Sendable {
         case end(Bond?)
     }
 
-    /// The most PDUs without a consequence in one pairing: more digits than anybody types.
+    /// Maximum number of ignored PDUs in one pairing, more than the digits that a user types.
     private static let mostTolerated = 64
 
     let terms: PairingTerms
     private(set) var step = Step.confirm
-    /// The key that encrypts the link: the long term key of LE Secure Connections, or the short term key.
+    /// Key that encrypts the link: the long term key of LE Secure Connections, or the short term key of legacy pairing.
     private(set) var encryptionKey: UInt128?
     private var passkey: UInt32?
-    /// True from the question for the passkey to its answer.
+    /// True from the request for the passkey to its answer.
     private(set) var isAskingPasskey = false
     /// True while a numeric comparison waits for the user.
     private(set) var isComparing = false
     private var tolerated = 0
-    /// Nil for LE legacy pairing.
+    /// State of LE Secure Connections; nil for LE legacy pairing.
     private var secure: SecurePairing?
-    /// The random numbers of this round, the host's own and the peer's.
+    /// Random numbers of this round, the host's own and the peer's.
     private var nonce: UInt128 = 0
     private var peerNonce: UInt128 = 0
     private var peerConfirm: UInt128?
-    /// A confirm value that came before the passkey was entered.
+    /// Confirm value received before the passkey was entered.
     private var heldConfirm: UInt128?
-    /// A check value that came before the user had compared the numbers.
+    /// Check value received before the user has compared the numbers.
     private var heldCheck: UInt128?
     private var keys: KeyDistribution?
 
@@ -45,10 +45,10 @@ struct Pairing: Sendable {
         self.terms = terms
     }
 
-    /// The random value of a check: the passkey, or 0.
+    /// Random value of a check: the passkey, or 0.
     private var checkRandom: UInt128 { UInt128(passkey ?? 0) }
 
-    /// Begins the pairing that follows from both devices' features.
+    /// Starts the pairing that results from both devices' features.
     mutating func begin(_ output: inout PairingOutput) throws(PairingFailure) {
         guard terms.isSecure else { return try askPasskey(&output) }
         let secure = try SecurePairing(&output)
@@ -57,7 +57,7 @@ struct Pairing: Sendable {
         if terms.isInitiator { output.send(secure.publicKey) }
     }
 
-    /// Takes a PDU; one that is not due ends the pairing.
+    /// Processes a PDU; an unexpected PDU ends the pairing.
     mutating func take(_ pdu: SecurityManagerPDU, _ output: inout PairingOutput) throws(PairingFailure) {
         switch (pdu, step) {
         case (.pairingPublicKey(let x, let y), .publicKey):
@@ -74,13 +74,14 @@ struct Pairing: Sendable {
         }
     }
 
-    /// Takes a PDU without a consequence; too many of them end the pairing.
+    /// Counts a PDU without effect; too many of them end the pairing.
     private mutating func tolerate() throws(PairingFailure) {
         tolerated &+= 1
         guard tolerated <= Self.mostTolerated else { throw .unspecifiedReason }
     }
 
-    /// Shows a passkey or asks for it, where the model has one; begins the confirmation where it is known, or has none.
+    /// Shows or requests a passkey if the model has one, and starts the confirmation unless the passkey is still to be
+    /// entered.
     private mutating func askPasskey(_ output: inout PairingOutput) throws(PairingFailure) {
         step = .confirm
         if terms.model.showsPasskey(terms.role) {
@@ -112,10 +113,10 @@ struct Pairing: Sendable {
         }
     }
 
-    /// True where only the responder confirms its random number: with LE Secure Connections, and no passkey.
+    /// True if only the responder confirms its random number: with LE Secure Connections without a passkey.
     private var isOneSided: Bool { terms.isSecure && !terms.model.hasPasskey }
 
-    /// The confirm value of a random number.
+    /// Returns the confirm value of a random number.
     private func confirm(_ number: UInt128, isOwn: Bool) throws(PairingFailure) -> UInt128 {
         if let secure { return try secure.confirm(number, isOwn: isOwn, passkey: passkey) }
         return try compute(
@@ -130,7 +131,7 @@ struct Pairing: Sendable {
         )
     }
 
-    /// Begins the confirmation, or its next round.
+    /// Starts the confirmation, or its next round.
     private mutating func beginConfirmation(_ output: inout PairingOutput) throws(PairingFailure) {
         nonce = output.newNumber()
         step = .confirm
@@ -144,20 +145,20 @@ struct Pairing: Sendable {
 
     private mutating func takeConfirm(_ value: UInt128, _ output: inout PairingOutput) throws(PairingFailure) {
         guard !isAskingPasskey else {
-            // The central was faster than the user: one value may wait, once.
+            // The central was faster than the user; one value is held until the passkey is entered.
             guard !terms.isInitiator, heldConfirm == nil else { throw .unspecifiedReason }
             heldConfirm = value
             return
         }
         let own = try confirm(nonce, isOwn: true)
-        // A peer can send our own value back without knowing the passkey.
+        // A peer can return our own value without knowing the passkey.
         guard value != own else { throw .confirmValueFailed }
         peerConfirm = value
         step = .random
         output.send(terms.isInitiator ? .pairingRandom(nonce) : .pairingConfirm(own))
     }
 
-    /// Takes the peer's random number, and checks it against what was confirmed.
+    /// Processes the peer's random number, and verifies its confirm value.
     private mutating func takeRandom(_ value: UInt128, _ output: inout PairingOutput) throws(PairingFailure) {
         guard value != nonce else { throw .confirmValueFailed }
         peerNonce = value
@@ -177,7 +178,7 @@ struct Pairing: Sendable {
         }
     }
 
-    /// Computes the keys, and has the numbers compared or goes on.
+    /// Computes the keys, then requests the comparison of the numbers or continues.
     private mutating func makeKey(_ output: inout PairingOutput) throws(PairingFailure) {
         encryptionKey = try secure?.makeKey(own: nonce, peer: peerNonce, terms)
         step = .check
@@ -194,10 +195,10 @@ struct Pairing: Sendable {
         output.send(.pairingDHKeyCheck(try secure.check(nonce, peerNonce, checkRandom, terms, isOwn: true)))
     }
 
-    /// Takes the peer's check value: with it both have the same secret, nonces, addresses and features.
+    /// Verifies the peer's check value, which proves that both have the same secret, nonces, addresses and features.
     private mutating func takeCheck(_ value: UInt128, _ output: inout PairingOutput) throws(PairingFailure) {
         guard !isComparing else {
-            // The user at the central was faster: one value may wait, once.
+            // The user at the central was faster; one value is held until the user here has compared the numbers.
             guard !terms.isInitiator, heldCheck == nil else { throw .unspecifiedReason }
             heldCheck = value
             return
@@ -209,13 +210,13 @@ struct Pairing: Sendable {
     }
 
     private mutating func beginEncryption(_ output: inout PairingOutput) throws(PairingFailure) {
-        // A key of zeros is what an attacker hopes for.
+        // A key of zeros would be known to an attacker.
         guard let key = encryptionKey, key != 0 else { throw .unspecifiedReason }
         step = .encryption
         if terms.isInitiator { output.emit(.encrypt(key: key, diversifier: 0, random: 0)) }
     }
 
-    /// Begins the distribution of keys on the link that is encrypted now.
+    /// Starts the distribution of keys over the encrypted link.
     mutating func beginKeys(_ output: inout PairingOutput) throws(PairingFailure) {
         step = .keys
         keys = try KeyDistribution(terms, &output)

@@ -2,26 +2,26 @@
 
 public import BluetoothPackets
 
-/// What a host allows, and offers, when it pairs.
+/// Rules and features of a host's pairings.
 public struct PairingPolicy: Hashable, Sendable {
-    /// What the user sees of the host, and can tell it.
+    /// Means of the host to show the user a passkey and to take an answer.
     public var ioCapability: PairingFeatures.IOCapability
-    /// True refuses Just Works and LE legacy pairing.
+    /// True to reject Just Works and LE legacy pairing.
     public var requiresAuthentication: Bool
-    /// True allows LE legacy pairing with a device that does not know LE Secure Connections.
+    /// True to allow LE legacy pairing with a device without LE Secure Connections.
     public var allowsLegacy: Bool
-    /// True pairs with a central that asks for it; false refuses with Pairing Not Supported.
+    /// True to accept a pairing request from a central; false to reject it with Pairing Not Supported.
     public var acceptsRequests: Bool
-    /// The host's own identity: its public or static random address.
+    /// Identity of the host: its public or static random address.
     public var identity: DeviceAddress
-    /// The key that resolves the host's private addresses; nil if it has none, and tells no identity.
+    /// Key that resolves the host's private addresses; nil if it has none and distributes no identity.
     public var identityResolvingKey: UInt128?
-    /// False plays a device that knows LE legacy pairing only, for tests.
+    /// False to act as a device with LE legacy pairing only, for tests.
     package var knowsSecureConnections = true
 
-    /// A policy of which everything but the identity is the strictest: no legacy pairing, no request of a peer accepted.
+    /// Creates a policy with strict defaults: no legacy pairing, and no requests of peers accepted.
     ///
-    /// Just Works is allowed, because without display and keys there is nothing else.
+    /// Just Works is allowed by default, because it is the only model without display and keyboard.
     public init(
         identity: DeviceAddress,
         ioCapability: PairingFeatures.IOCapability = .noInputNoOutput,
@@ -62,7 +62,7 @@ public struct PairingPolicy: Hashable, Sendable {
         )
     }
 
-    /// The features of the Pairing Response to a request: of the keys those that both want.
+    /// Returns the features of the Pairing Response, with the keys that both devices want.
     func response(to request: PairingFeatures) -> PairingFeatures {
         PairingFeatures(
             ioCapability: ioCapability,
@@ -72,13 +72,13 @@ public struct PairingPolicy: Hashable, Sendable {
         )
     }
 
-    /// Refuses features of which no pairing comes that the policy allows.
+    /// Throws if the policy does not allow a pairing with these features.
     func check(_ request: PairingFeatures, _ response: PairingFeatures, peer: PairingFeatures) throws(PairingFailure) {
         guard peer.maximumKeySize == GATTLinkSecurity.longestKey else { throw .encryptionKeySize }
         let isSecure = request.authentication.intersection(response.authentication).contains(.secureConnections)
-        // The passkey of legacy pairing keeps nobody out.
+        // The passkey of legacy pairing does not stop a man in the middle.
         guard isSecure || allowsLegacy && !requiresAuthentication else { throw .authenticationRequirements }
-        // Nobody has given the peer any data of ours.
+        // The host has no out-of-band channel by which the peer could have received its data.
         guard !isSecure || !peer.hasOutOfBandData else { throw .outOfBandNotAvailable }
         guard response.initiatorKeys.isSubset(of: request.initiatorKeys),
             response.responderKeys.isSubset(of: request.responderKeys)
@@ -88,24 +88,24 @@ public struct PairingPolicy: Hashable, Sendable {
     }
 }
 
-/// The way in which two devices make sure of each other while they pair (Core 6.0, Vol 3, Part H, 2.3.5.1).
+/// Method by which two devices authenticate each other during pairing (Core 6.0, Vol 3, Part H, 2.3.5.1).
 public enum AssociationModel: Hashable, Sendable, CaseIterable {
-    /// They do not: anyone could be in the middle.
+    /// No authentication: a man in the middle is not detected.
     case justWorks
-    /// Both show a number, and the user says whether it is the same.
+    /// Comparison by the user of the numbers that both devices show.
     case numericComparison
-    /// The initiator shows a passkey, which the user enters at the responder.
+    /// Passkey that the initiator shows and the user enters at the responder.
     case passkeyFromInitiator
-    /// The responder shows a passkey, which the user enters at the initiator.
+    /// Passkey that the responder shows and the user enters at the initiator.
     case passkeyFromResponder
-    /// The user enters one passkey at both.
+    /// Passkey that the user enters at both devices.
     case passkeyEntered
 
-    /// True where the user compares or enters a number; it authenticates with LE Secure Connections only.
+    /// True if the user compares or enters a number, which authenticates only with LE Secure Connections.
     public var hasNumber: Bool { self != .justWorks }
 
-    /// The model that follows from what both devices offer; out-of-band data is none of them (Core 6.0, Vol 3, Part H,
-    /// 2.3.5.1, table 2.8).
+    /// Chooses the model from the features of both devices, without out-of-band data (Core 6.0, Vol 3, Part H, 2.3.5.1,
+    /// table 2.8).
     public init(initiator: PairingFeatures, responder: PairingFeatures) {
         let isProtected = initiator.authentication.union(responder.authentication).contains(.mitmProtection)
         let both = initiator.authentication.intersection(responder.authentication)
@@ -140,20 +140,20 @@ public enum AssociationModel: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How long a peer that failed to pair has to wait: twice as long after each failure (Core 6.0, Vol 3, Part H, 2.3.6).
+/// Waiting time of a peer that failed to pair, doubled after each failure (Core 6.0, Vol 3, Part H, 2.3.6).
 public struct PairingBackoff: Hashable, Sendable {
-    /// The first wait, and the longest.
+    /// Range from the first to the longest back-off.
     public static let waits: ClosedRange<Duration> = .seconds(1)...Duration.seconds(64)
 
-    /// The wait after the last failure; zero without one.
+    /// Back-off after the last failure; zero without a failure.
     public private(set) var wait = Duration.zero
-    /// The time before which no attempt is made or accepted; nil without a failure.
+    /// Time before which no attempt is made or accepted; nil without a failure.
     public private(set) var end: Duration?
 
-    /// Nothing has failed.
+    /// Creates a back-off without failures.
     public init() {}
 
-    /// True while a peer has to wait.
+    /// Returns true while a peer has to wait.
     public func isWaiting(at now: Duration) -> Bool { end.map { now < $0 } ?? false }
 
     mutating func fail(at now: Duration) {
@@ -161,24 +161,25 @@ public struct PairingBackoff: Hashable, Sendable {
         end = now + wait
     }
 
-    /// Takes a success: the next failure is a first one.
+    /// Resets the back-off after a success.
     mutating func succeed() {
         self = PairingBackoff()
     }
 }
 
-/// The random numbers of pairing: the system's, which are fit for keys.
+/// Random numbers for pairing, from the system's generator, which is suitable for keys.
 public struct PairingRandomness: RandomNumberGenerator, Sendable {
     private let number: (@Sendable (_ place: UInt64) -> UInt64)?
     private var place: UInt64 = 0
 
-    /// The system's numbers.
+    /// Creates a generator of the system's numbers.
     public init() { number = nil }
 
-    /// For tests: each number follows from its place, which begins at 0; a copy goes on at the same one.
+    /// Creates a generator for tests: each number depends on its position, which starts at 0; a copy continues from the
+    /// same position.
     package init(_ number: @escaping @Sendable (_ place: UInt64) -> UInt64) { self.number = number }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         guard let number else {
             var system = SystemRandomNumberGenerator()

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// The two devices of a pairing, and the features that they have told each other.
+/// Devices of a pairing, and the features that they have exchanged.
 struct PairingTerms: Sendable {
     let role: ConnectionRole
     let local: DeviceAddress
@@ -18,16 +18,16 @@ struct PairingTerms: Sendable {
     var peerFeatures: PairingFeatures { isInitiator ? response : request }
     var model: AssociationModel { AssociationModel(initiator: request, responder: response) }
     var isSecure: Bool { both(.secureConnections) }
-    /// True where a stranger in the middle would be noticed: by a number, with LE Secure Connections.
+    /// True if the pairing detects a man in the middle: by a number, with LE Secure Connections.
     var isAuthenticated: Bool { model.hasNumber && both(.secureConnections) }
 
-    /// True where both devices know a feature, or want it.
+    /// Returns true if both devices support or want a feature.
     func both(_ feature: PairingFeatures.Authentication) -> Bool {
         request.authentication.intersection(response.authentication).contains(feature)
     }
 }
 
-/// The source of a pairing's random numbers, and the effects that its steps have.
+/// Source of a pairing's random numbers, and effects of its steps.
 struct PairingOutput: Sendable {
     var random: PairingRandomness
     private var effects: [SecurityManager.Effect] = []

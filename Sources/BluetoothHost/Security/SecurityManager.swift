@@ -2,86 +2,87 @@
 
 public import BluetoothPackets
 
-/// The Security Manager of one connection, in either role: it pairs, and encrypts with the key of a bond.
+/// Security Manager of one connection, in either role: it pairs, and encrypts with the key of a bond.
 ///
-/// A pure state machine. The owner passes every frame of the Security Manager's channel to `receive`, what the user says
-/// to `enter`, `compare` and `cancel`, and what becomes of the encryption to `encryptionChanged`; it does what
-/// `takeEffects` returns and calls `handleDeadline` at `deadline`. A peripheral's owner asks `longTermKey` when the
-/// controller does.
+/// A pure state machine. The owner passes every frame of the Security Manager channel to `receive`, user input to
+/// `enter`, `compare` and `cancel`, and the outcome of encryption to `encryptionChanged`; it carries out the effects
+/// that `takeEffects` returns and calls `handleDeadline` at `deadline`. The owner of a peripheral calls `longTermKey`
+/// when the controller requests a key.
 ///
-/// A pairing that goes wrong in any way ends in one Pairing Failed and one `failed`; no key of it is ever given out. Only
-/// keys of 16 bytes are made. Core 6.0, Vol 3, Part H.
+/// A failed pairing results in at most one Pairing Failed PDU and exactly one `failed`; none of its keys is ever
+/// disclosed. Only 16-byte keys are made. Core 6.0, Vol 3, Part H.
 public struct SecurityManager: Sendable {
-    /// The reason why a pairing has failed.
+    /// Reason why a pairing failed.
     public enum Failure: Error, Hashable, Sendable {
-        /// This host has ended it.
+        /// Pairing ended by this host.
         case refused(PairingFailure)
-        /// This host has ended it with Authentication Requirements: the peer knows only LE legacy pairing.
+        /// Pairing ended by this host with Authentication Requirements, because the peer supports only LE legacy
+        /// pairing.
         case legacy
         case refusedByPeer(PairingFailure)
-        /// 30 seconds passed without a step; nothing more is sent on this connection.
+        /// Time-out of 30 seconds without a step; nothing more is sent on this connection.
         case timedOut
-        /// The link could not be encrypted with the new key.
+        /// Failure to encrypt the link with the new key.
         case notEncrypted
     }
 
-    /// The reason why no pairing was begun.
+    /// Reason why a pairing was not started.
     public enum Refusal: Error, Hashable, Sendable {
         case busy
-        /// There is a bond, which no pairing replaces.
+        /// Existing bond, which no pairing replaces.
         case bonded
-        /// The last failure was too short a time ago.
+        /// Back-off after the last failure, not yet over.
         case tooEarly(until: Duration)
-        /// A pairing has timed out, and with it the connection.
+        /// Earlier pairing time-out on this connection.
         case ended
     }
 
-    /// What the owner has to do.
+    /// Action that the owner has to take.
     public enum Effect: Hashable, Sendable {
-        /// Send a frame on the Security Manager's channel.
+        /// Send a frame on the Security Manager channel.
         case send([UInt8])
         /// Encrypt the link as the central: LE Enable Encryption.
         case encrypt(key: UInt128, diversifier: UInt16, random: UInt64)
-        /// Show the user a passkey, 0 … 999999, as six digits, to be entered at the peer.
+        /// Show the user a passkey, 0 to 999999, as six digits to enter at the peer.
         case showPasskey(UInt32)
-        /// Ask the user for the passkey that the peer shows, and `enter` it.
+        /// Ask the user for the passkey that the peer shows, and call `enter`.
         case askPasskey
-        /// Ask the user whether the peer shows the same number, 0 … 999999, and `compare` it.
+        /// Ask the user whether the peer shows the same number, 0 to 999999, and call `compare`.
         case compareNumber(UInt32)
-        /// The peripheral asks for encryption by its bond, or for pairing: nothing is done by itself.
+        /// Note the peripheral's request for encryption with its bond or for pairing; the manager does not act on it.
         case securityRequested(PairingFeatures.Authentication)
-        /// The pairing has succeeded, and the link is encrypted; nil where no bond comes of it, because the peer wants
-        /// none or has told no identity.
+        /// Note that the pairing has succeeded and the link is encrypted; nil if there is no bond, because the peer
+        /// does not want one or has sent no identity.
         case paired(Bond?)
         case failed(Failure)
     }
 
-    /// The time that a step may take (Core 6.0, Vol 3, Part H, 3.4).
+    /// Maximum duration of a step (Core 6.0, Vol 3, Part H, 3.4).
     public static let timeout = Duration.seconds(30)
-    /// The host's role.
+    /// Role of the host.
     public let role: ConnectionRole
-    /// The address that the host has on this connection.
+    /// Address of the host on this connection.
     public let local: DeviceAddress
-    /// The address that the peer has on this connection.
+    /// Address of the peer on this connection.
     public let peer: DeviceAddress
-    /// The waits of the peer, to be passed on to its next connection.
+    /// Back-off of the peer, to be passed on to its next connection.
     public private(set) var backoff: PairingBackoff
-    /// The bond with the peer; nil without one.
+    /// Bond with the peer; nil if there is none.
     public private(set) var bond: Bond?
-    /// PDUs that were ignored, because no pairing was under way or their code is reserved; the number wraps.
+    /// Number of PDUs ignored because no pairing was in progress or their code is reserved; the counter wraps.
     public private(set) var ignored: UInt64 = 0
 
-    /// What counts for the next pairing; the owner changes it while none is under way.
+    /// Policy of the next pairing; the owner changes it only while no pairing is under way.
     var policy: PairingPolicy
-    /// The Pairing Request that was sent and not answered.
+    /// Pairing Request that is sent and not yet answered.
     private var request: PairingFeatures?
     private var pairing: Pairing?
-    /// True once a pairing has timed out: nothing more is sent on this connection.
+    /// True after a pairing time-out: nothing more is sent on this connection.
     private var isOver = false
     private var lastStep = Duration.zero
     private var output: PairingOutput
 
-    /// The Security Manager of a fresh connection.
+    /// Creates the Security Manager of a new connection.
     public init(
         role: ConnectionRole,
         local: DeviceAddress,
@@ -100,28 +101,28 @@ public struct SecurityManager: Sendable {
         output = PairingOutput(random)
     }
 
-    /// True while a pairing is under way.
+    /// True while a pairing is in progress.
     public var isPairing: Bool { request != nil || pairing != nil }
 
-    /// The association model of the pairing under way; nil without one, or before it is known.
+    /// Association model of the current pairing; nil without a pairing, or while the model is unknown.
     public var model: AssociationModel? { pairing?.terms.model }
 
-    /// True while a pairing is under way in which a stranger in the middle would be noticed.
+    /// True during a pairing that detects a man in the middle.
     public var isAuthenticating: Bool { pairing?.terms.isAuthenticated == true }
 
-    /// The time at which `handleDeadline` must be called; nil while nothing is awaited.
+    /// Time at which `handleDeadline` must be called; nil if no pairing is in progress.
     public var deadline: Duration? { isPairing ? lastStep + Self.timeout : nil }
 
-    /// The step of the pairing under way, for tests.
+    /// Step of the current pairing, for tests.
     var step: Pairing.Step? { pairing?.step }
 
-    /// The role in which the host uses a bond's key.
+    /// Role in which the host uses a bond's key.
     var keyRole: LongTermKey.Role { role == .central ? .central : .peripheral }
 
-    /// What the owner has to do now, in this order; each is returned once.
+    /// Returns the actions that the owner has to take now, in this order, each once.
     public mutating func takeEffects() -> [Effect] { output.takeEffects() }
 
-    /// Begins: the central with a Pairing Request, the peripheral with a Security Request.
+    /// Starts a pairing: the central sends a Pairing Request, the peripheral a Security Request.
     public mutating func pair(now: Duration) throws(Refusal) {
         guard !isOver else { throw .ended }
         guard !isPairing else { throw .busy }
@@ -133,7 +134,8 @@ public struct SecurityManager: Sendable {
         output.send(.pairingRequest(policy.request))
     }
 
-    /// Encrypts the link as the central with the key of the bond; false, and nothing done, where there is none.
+    /// Encrypts the link as the central with the key of the bond; returns false and does nothing if that is not
+    /// possible.
     public mutating func encrypt() -> Bool {
         guard role == .central, !isPairing, !isOver, let key = bond?.key(for: .central) else { return false }
         let value = UInt128(littleEndianBytes: key.value)
@@ -141,7 +143,8 @@ public struct SecurityManager: Sendable {
         return true
     }
 
-    /// The key that a central asks for by EDIV and Rand; nil where there is none, and while a pairing has not come to it.
+    /// Returns the key that a central requests by EDIV and Rand; nil if there is none, or before a pairing has reached
+    /// encryption.
     public func longTermKey(diversifier: UInt16, random: UInt64) -> UInt128? {
         guard role == .peripheral, !isOver else { return nil }
         if isPairing {
@@ -153,17 +156,17 @@ public struct SecurityManager: Sendable {
         return UInt128(littleEndianBytes: key.value)
     }
 
-    /// Takes what the user has entered: a passkey, 0 … 999999, or nil if there will be none.
+    /// Enters the user's passkey, 0 to 999999; nil if the user gives none.
     ///
-    /// Without effect unless one is asked for.
+    /// Does nothing unless a passkey is requested.
     public mutating func enter(passkey: UInt32?, now: Duration) {
         guard pairing?.isAskingPasskey == true else { return }
         advance(now: now) { pairing, output throws(PairingFailure) in try pairing.enter(passkey, &output) }
     }
 
-    /// Takes what the user says of the numbers: whether they are the same.
+    /// Enters the user's answer to the numeric comparison.
     ///
-    /// Without effect unless they are to be compared.
+    /// Does nothing unless a comparison is pending.
     public mutating func compare(isSame: Bool, now: Duration) {
         guard pairing?.isComparing == true else { return }
         advance(now: now) { pairing, output throws(PairingFailure) in
@@ -171,31 +174,31 @@ public struct SecurityManager: Sendable {
         }
     }
 
-    /// Ends the pairing under way.
+    /// Cancels the current pairing.
     public mutating func cancel(now: Duration) {
         guard isPairing else { return }
         fail(.unspecifiedReason, now: now)
     }
 
-    /// Ends the pairing when its time is over: no more frames are sent then.
+    /// Ends a pairing that has timed out; no more frames are sent afterwards.
     public mutating func handleDeadline(now: Duration) {
         guard let deadline, deadline <= now else { return }
         end(.timedOut, now: now)
         isOver = true
     }
 
-    /// Takes the outcome of the link's encryption: that it is on, or that it is off or could not be changed.
+    /// Handles a change of the link's encryption: on, or off or failed.
     public mutating func encryptionChanged(isOn: Bool, now: Duration) {
         guard isPairing else { return }
         guard isOn, step == .encryption else {
-            // On before the new key is known: encrypted with another one.
+            // Encryption before the new key is known uses another key.
             if step == .encryption { end(.notEncrypted, now: now) } else { fail(.unspecifiedReason, now: now) }
             return
         }
         advance(now: now) { pairing, output throws(PairingFailure) in try pairing.beginKeys(&output) }
     }
 
-    /// Takes a frame of the Security Manager's channel.
+    /// Processes a frame of the Security Manager channel.
     public mutating func receive(_ payload: Span<UInt8>, now: Duration) {
         guard !isOver else {
             ignored &+= 1
@@ -209,13 +212,13 @@ public struct SecurityManager: Sendable {
         }
         switch pdu {
         case .other: ignored &+= 1
-        // It is never answered, so two devices cannot answer each other for ever.
+        // Pairing Failed is never answered, so two devices cannot answer each other forever.
         case .pairingFailed(let reason) where isPairing: end(.refusedByPeer(reason), now: now)
-        // A pairing is what it asks for.
+        // During a pairing the request is ignored, because it asks for that same pairing.
         case .securityRequest(let authentication) where role == .central && !isPairing:
             output.emit(.securityRequested(authentication))
         case .pairingRequest(let request) where role == .peripheral && !isPairing: answer(request, now: now)
-        // The role is the wrong one.
+        // These PDUs are not valid in this role.
         case .securityRequest where !isPairing, .pairingRequest where !isPairing:
             output.send(.pairingFailed(.commandNotSupported))
         case .securityRequest where role == .central: ignored &+= 1
@@ -229,7 +232,8 @@ public struct SecurityManager: Sendable {
         }
     }
 
-    /// A frame that cannot be read ends a pairing, and a Pairing Request is refused; no other is answered.
+    /// Fails a current pairing on a malformed frame, and rejects a malformed Pairing Request; other frames are not
+    /// answered.
     private mutating func receiveMalformed(_ payload: Span<UInt8>, now: Duration) {
         if isPairing {
             fail(.invalidParameters, now: now)
@@ -248,7 +252,7 @@ public struct SecurityManager: Sendable {
         begin(request, policy.response(to: request), now: now)
     }
 
-    /// Begins the pairing that follows from both devices' features, if the policy allows it.
+    /// Starts the pairing that results from both devices' features, if the policy allows it.
     private mutating func begin(_ request: PairingFeatures, _ response: PairingFeatures, now: Duration) {
         self.request = nil
         let terms = PairingTerms(
@@ -267,7 +271,7 @@ public struct SecurityManager: Sendable {
         }
     }
 
-    /// Lets the pairing take a step, and ends it where that was the last, or has failed.
+    /// Advances the pairing by one step, and ends it after its last step or a failure.
     private mutating func advance(
         now: Duration,
         _ body: (inout Pairing, inout PairingOutput) throws(PairingFailure) -> Void
@@ -293,7 +297,7 @@ public struct SecurityManager: Sendable {
         end(isLegacy ? .legacy : .refused(reason), now: now)
     }
 
-    /// Ends the pairing: all that belonged to it is forgotten.
+    /// Ends the pairing and discards its state.
     private mutating func end(_ failure: Failure, now: Duration) {
         request = nil
         pairing = nil

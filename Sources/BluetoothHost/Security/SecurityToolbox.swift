@@ -3,32 +3,32 @@
 public import BluetoothPackets
 public import Cryptography
 
-/// The cryptographic functions of pairing.
+/// Cryptographic functions of pairing.
 ///
-/// Arguments and results are the numbers of the specification; each function throws only where the library does. Core
-/// 6.0, Vol 3, Part H, 2.2.
+/// Arguments and results are numbers as in the specification; each function throws only if the library does. Core 6.0,
+/// Vol 3, Part H, 2.2.
 public enum SecurityToolbox {
-    /// The numbers that user and devices compare have six digits.
+    /// Upper bound of the six-digit numbers that are compared or entered.
     static let numberLimit: UInt32 = 1_000_000
 
-    /// The hash of a resolvable private address: 24 bits, from an identity resolving key and the 24 random bits of the
-    /// address (2.2.2).
+    /// Returns the hash of a resolvable private address: 24 bits, from an identity resolving key and the 24 random bits
+    /// of the address (2.2.2).
     public static func ah(_ key: UInt128, _ random: UInt32) throws(CryptographyError) -> UInt32 {
         let hash = try AES128.encrypt(UInt128(random & 0xFF_FFFF), key: key)
         return UInt32(truncatingIfNeeded: hash & 0xFF_FFFF)
     }
 
-    /// True for a resolvable private address that was made with the identity resolving key (Core 6.0, Vol 6, Part B,
-    /// 1.3.2.3).
+    /// Returns true for a resolvable private address that was made with the identity resolving key (Core 6.0, Vol 6,
+    /// Part B, 1.3.2.3).
     public static func resolves(_ device: DeviceAddress, key: UInt128) throws(CryptographyError) -> Bool {
         guard device.kind == .resolvablePrivate else { return false }
         let random = UInt32(truncatingIfNeeded: device.address.rawValue &>> 24)
         return try UInt64(ah(key, random)) == device.address.rawValue & 0xFF_FFFF
     }
 
-    /// The confirm value of LE legacy pairing (2.2.3).
+    /// Returns the confirm value of LE legacy pairing (2.2.3).
     ///
-    /// The PDUs are the Pairing Request and Response, whatever their order in time.
+    /// The PDUs are the Pairing Request and the Pairing Response, in either role of this host.
     public static func c1(
         _ key: UInt128,
         _ random: UInt128,
@@ -43,12 +43,13 @@ public enum SecurityToolbox {
         return try AES128.encrypt(AES128.encrypt(random ^ first, key: key) ^ second, key: key)
     }
 
-    /// The short term key of LE legacy pairing, from the responder's random number and the initiator's (2.2.4).
+    /// Returns the short term key of LE legacy pairing from the random numbers of responder and initiator (2.2.4).
     public static func s1(_ key: UInt128, responder: UInt128, initiator: UInt128) throws(CryptographyError) -> UInt128 {
         try AES128.encrypt(responder &<< 64 | initiator & UInt128(UInt64.max), key: key)
     }
 
-    /// The confirm value of LE Secure Connections: of two X coordinates, a nonce, and a byte of the passkey (2.2.6).
+    /// Returns the confirm value of LE Secure Connections from two X coordinates, a nonce, and a byte of the passkey
+    /// (2.2.6).
     public static func f4(
         _ own: UInt256,
         _ peer: UInt256,
@@ -58,7 +59,7 @@ public enum SecurityToolbox {
         try AES128.cmac(own.bytes + peer.bytes + [bit], key: nonce)
     }
 
-    /// MacKey and the long term key of LE Secure Connections (2.2.7).
+    /// Returns the MacKey and the long term key of LE Secure Connections (2.2.7).
     public static func f5(
         _ secret: UInt256,
         initiatorNonce: UInt128,
@@ -67,14 +68,14 @@ public enum SecurityToolbox {
         responder: DeviceAddress
     ) throws(CryptographyError) -> (macKey: UInt128, longTermKey: UInt128) {
         let key = try AES128.cmac(secret.bytes, key: 0x6C88_8391_AAF5_A538_6037_0BDB_5A60_83BE)
-        // "btle", and behind the addresses the length of the result in bits.
+        // The identifier is "btle"; the last two bytes of the message are the length of the result in bits.
         let identifier: [UInt8] = [0x62, 0x74, 0x6C, 0x65]
         let nonces: [UInt8] = initiatorNonce.bytes + responderNonce.bytes
         let message: [UInt8] = identifier + nonces + typed(initiator) + typed(responder) + [1, 0]
         return (macKey: try AES128.cmac([0] + message, key: key), longTermKey: try AES128.cmac([1] + message, key: key))
     }
 
-    /// The check value of LE Secure Connections (2.2.8).
+    /// Returns the check value of LE Secure Connections (2.2.8).
     ///
     /// The first nonce, the first address and the features are those of the device that sends the value.
     public static func f6(
@@ -93,7 +94,7 @@ public enum SecurityToolbox {
         return try AES128.cmac(message, key: macKey)
     }
 
-    /// The 32 bits of which the number to compare is made (2.2.9).
+    /// Returns the 32 bits from which the number for the comparison is derived (2.2.9).
     public static func g2(
         initiator: UInt256,
         responder: UInt256,
@@ -104,31 +105,31 @@ public enum SecurityToolbox {
         return UInt32(truncatingIfNeeded: try AES128.cmac(message, key: initiatorNonce) & 0xFFFF_FFFF)
     }
 
-    /// An address with its type in front: 56 bits.
+    /// Returns an address preceded by its type: 56 bits.
     private static func typed(_ device: DeviceAddress) -> [UInt8] {
         [device.type.rawValue] + UInt128(device.address.rawValue).bytes.suffix(6)
     }
 }
 
-/// Tells by whom a resolvable private address is: one of the devices with which there is a bond.
+/// Resolver of the private addresses of bonded devices.
 ///
-/// A device that keeps its privacy has another address each quarter of an hour or so. Who holds its identity resolving key
-/// finds its identity in each of them. What was found of an address is kept, so that a crowd whose addresses come again
-/// and again is resolved once; the room for that is fixed. Core 6.0, Vol 6, Part B, 1.3.2.3.
+/// A device with privacy changes its address about every 15 minutes. Its identity resolving key identifies the device
+/// in each of these addresses. Resolutions are cached in a table of fixed size, so that each recurring address in a
+/// crowd is resolved only once. Core 6.0, Vol 6, Part B, 1.3.2.3.
 public struct AddressResolver: Sendable {
-    /// The number of addresses of which is known what was found; a power of two.
+    /// Number of cached addresses, a power of two.
     static let capacity = 512
 
-    /// A device with its key, and the address by which it was heard last.
+    /// Device with its key and its last address.
     private struct Peer: Sendable {
         let identity: DeviceAddress
         let key: UInt128
         var last: DeviceAddress?
     }
 
-    /// What was found of an address: the peer's place, or that it is nobody's.
+    /// Cached resolution of an address: the index of its peer, or nil for an address of no peer.
     private struct Finding: Sendable {
-        /// The 48 bits; 0 for none.
+        /// Address of 48 bits; 0 for none.
         var address: UInt64 = 0
         var place: Int?
     }
@@ -136,7 +137,7 @@ public struct AddressResolver: Sendable {
     private var peers: [Peer]
     private var findings: [Finding]
 
-    /// A resolver of the devices of these bonds; nil where none has given its key.
+    /// Creates a resolver for the devices of these bonds; nil if no bond has a resolving key.
     public init?(_ bonds: some Sequence<Bond>) {
         peers = bonds.compactMap { bond in
             bond.identityResolvingKey.map { Peer(identity: bond.identityAddress, key: UInt128(littleEndianBytes: $0)) }
@@ -145,11 +146,12 @@ public struct AddressResolver: Sendable {
         findings = Array(repeating: Finding(), count: Self.capacity)
     }
 
-    /// The identity of who sends with this address; the address itself where it is no resolvable one, or nobody's.
+    /// Returns the identity of the device with this address; the address itself if it is not resolvable or belongs to
+    /// no bonded device.
     public mutating func identity(of sender: DeviceAddress) -> DeviceAddress {
         guard sender.kind == .resolvablePrivate else { return sender }
         let bits = sender.address.rawValue
-        // The lowest bits are a hash, the ones above it random.
+        // The lowest 24 bits are a hash, the bits above it are random.
         let slot = Int(truncatingIfNeeded: (bits ^ bits &>> 24) & UInt64(Self.capacity - 1))
         if findings[slot].address != bits {
             let place = peers.firstIndex { (try? SecurityToolbox.resolves(sender, key: $0.key)) == true }
@@ -160,17 +162,17 @@ public struct AddressResolver: Sendable {
         return peers[place].identity
     }
 
-    /// The address by which a device was heard last; its identity where it was not heard by another.
+    /// Returns the last address of a device, or its identity if no other address was received.
     public func address(of identity: DeviceAddress) -> DeviceAddress {
         peers.first { $0.identity == identity }?.last ?? identity
     }
 }
 
 extension UInt128 {
-    /// The 16 bytes of the number, the least significant first.
+    /// Bytes of the number, 16, least significant byte first.
     var littleEndianBytes: [UInt8] { bytes.reversed() }
 
-    /// The number that 16 bytes are, the least significant first.
+    /// Creates a number from 16 bytes, least significant byte first.
     init(littleEndianBytes bytes: [UInt8]) {
         self.init(bytes: bytes.reversed())
     }

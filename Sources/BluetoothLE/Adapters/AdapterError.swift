@@ -5,31 +5,30 @@ package import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
 
-/// The reasons for which Bluetooth cannot be used, each with a cause and a remedy in English.
+/// A reason why Bluetooth cannot be used, with its cause and remedy in English.
 package enum AdapterError: Error, Equatable {
     /// The kernel was built or started without Bluetooth.
     case noBluetoothInKernel
     case noAdapter
-    /// No adapter matches the selector; the names of those that exist are given.
+    /// No adapter matches the selector; `available` contains the names of the existing adapters.
     case notFound(AdapterSelector, available: [String])
-    /// The adapter of this name has no Low Energy.
+    /// The adapter with this name does not support Low Energy.
     case lowEnergyUnsupported(String)
-    /// The radio of the adapter of this name is blocked by rfkill, in software or (`isHard`) by a switch or the
-    /// firmware.
+    /// The adapter with this name is blocked by rfkill, in software or (`isHard`) by a switch or the firmware.
     case blocked(String, isHard: Bool)
     case notPermitted(missing: [Capability])
-    /// The kernel refused the operation in the first text, with the status in the second.
+    /// The kernel rejected the operation in the first text, with the status in the second.
     case refused(String, String)
-    /// The kernel does not have the command in the text.
+    /// The kernel does not support the command in the text.
     case unknownToKernel(String)
     case silent(ManagementOpcode)
-    /// A system call failed: the operation, as it follows "cannot", and the error.
+    /// A system call failed; the values are the operation, as the text after "cannot", and the error.
     case system(String, Errno)
     case stream(H4Address, Errno)
-    /// The controller of the host stack in this process failed, or the connection to it; the text is the cause.
+    /// The controller of this process's host stack failed, or the connection to it; the text is the cause.
     case controller(String)
 
-    /// Makes the error of a failed bring-up, with the rfkill state and the missing capabilities read from the system.
+    /// Creates the error of a failed bring-up, with the rfkill state and the missing capabilities read from the system.
     init(_ failure: AdapterFailure) {
         switch failure {
         case .noAdapter: self = .noAdapter
@@ -46,7 +45,7 @@ package enum AdapterError: Error, Equatable {
         }
     }
 
-    /// Makes the error of a call on the management channel; the text follows "cannot".
+    /// Creates the error of a failed call on the management channel; `what` is the text after "cannot".
     init(_ error: Errno, _ what: String) {
         switch error.recovery(of: .management) {
         case .absent: self = .noBluetoothInKernel
@@ -102,9 +101,9 @@ package enum AdapterError: Error, Equatable {
     }
 }
 
-/// The sentences about an adapter and about scanning, in English, each standing here alone.
+/// English messages about an adapter and about scanning, each defined only here.
 ///
-/// A table of translations is made of the same ones: it gives the places for what they are told of, such as `{1}`.
+/// A translation table is built from the same messages, by passing placeholders such as `{1}` as arguments.
 package enum AdapterErrorDescription {
     static func managementBroken(_ error: String) -> String { "the kernel's management channel broke: \(error)" }
     package static let noBluetooth = "this kernel has no Bluetooth (AF_BLUETOOTH is unknown)"
@@ -171,7 +170,7 @@ package enum AdapterErrorDescription {
 
     package static func stream(_ address: String, _ error: String) -> String { "cannot open h4:\(address): \(error)" }
 
-    /// The sentences that say what mends it.
+    /// English messages with remedies.
     package enum Remedy {
         package static let loadModule =
             "load it with `modprobe bluetooth`, or use a kernel built with CONFIG_BT and CONFIG_BT_LE"
@@ -202,11 +201,11 @@ package enum AdapterErrorDescription {
     }
 }
 
-/// The ways in which an adapter that was in use is lost; the first value is the adapter's name, such as `hci0`.
+/// The cause of losing an adapter in use; the first value is the adapter's name, such as `hci0`.
 package enum AdapterLoss: Equatable, Sendable {
-    /// The adapter was unplugged, or its driver has let go of it.
+    /// The adapter was unplugged, or its driver was unbound.
     case removed(String)
-    /// The adapter was switched off, by another program or by rfkill.
+    /// The adapter was powered off, by another program or by rfkill.
     case switchedOff(String)
     /// The controller failed, or the connection to it; the second value is the cause, in English.
     case failed(String, cause: String)
@@ -235,7 +234,7 @@ package enum AdapterLoss: Equatable, Sendable {
         }
     }
 
-    /// The state of Bluetooth until the next attempt to open the adapter has ended.
+    /// The state of Bluetooth until the next attempt to open the adapter has finished.
     var state: BluetoothState {
         switch self {
         case .switchedOff: .poweredOff

@@ -6,13 +6,13 @@ package import LinuxIO
 package import SystemPackage
 
 package enum ScanError: Error, Equatable {
-    /// A system call failed: the operation, as it follows "cannot", and the error.
+    /// A system call failed; the values are the operation, as the text after "cannot", and the error.
     case system(String, Errno)
-    /// The process lacks these capabilities, without which it may not send HCI commands.
+    /// The process lacks these capabilities, which are required for sending HCI commands.
     case notPermitted(missing: [Capability])
     /// The controller has neither the legacy nor the extended scan commands.
     case unsupported
-    /// The controller refused a command, or did not answer it.
+    /// The controller rejected a command, or did not answer it.
     case controller(Scanner.Failure)
     case adapterGone
 
@@ -41,8 +41,8 @@ package enum ScanError: Error, Equatable {
 
 /// A scan on the event loop over the kernel's raw HCI sockets.
 ///
-/// The commands and their answers use one socket, the advertising reports another, so that a flood of reports cannot
-/// displace an answer.
+/// Commands and their responses use one socket, and advertising reports another, so that a flood of reports cannot
+/// displace a response.
 package final class AdapterScanner: DeviceScanner {
     private let adapter: KernelAdapter
     private let loop: EventLoop
@@ -52,15 +52,15 @@ package final class AdapterScanner: DeviceScanner {
     private let packets = PacketBatch(size: HCISocket.packetCapacity)
     private var faults = RepeatedFaults()
 
-    /// The steps by which a scan ends, in this order.
+    /// The steps of stopping a scan, in order.
     private enum Ending {
         /// Waiting until the start of the scan has succeeded or failed.
         case awaitingStart
-        /// Waiting until the kernel has seen the start, and has ended the discovery for which it takes the scan.
+        /// Waiting until the kernel has processed the start, and has stopped the discovery it infers from the scan.
         case askingKernel
-        /// Waiting for the controller to disable the scan, where the kernel has not done that.
+        /// Waiting for the controller to disable the scan, if the kernel has not done so.
         case disabling
-        /// Waiting until the kernel has seen the end of the scan.
+        /// Waiting until the kernel has processed the end of the scan.
         case catchingUp
     }
 
@@ -69,23 +69,23 @@ package final class AdapterScanner: DeviceScanner {
     private var ending: Ending?
     private var onStopped: (() -> Void)?
 
-    /// The handler of the reports that pass the filter.
+    /// The handler of reports that pass the filter.
     package var onUpdate: ((DeviceTable.Update) -> Void)?
-    /// The handler that is called once after each `start`, when the controller scans.
+    /// The handler that is called once after each `start`, when the controller has started scanning.
     package var onStarted: (() -> Void)?
     /// The handler that is called when the scan has failed, which ends it.
     package var onFailure: ((ScanError) -> Void)?
     package var onDisturbed: (() -> Void)?
     package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
-    /// The number of foreign commands that were told of.
+    /// Number of other programs' commands already reported.
     private var foreignCommands: UInt64 = 0
 
-    /// The size of the reports' receive queue in bytes: room for about 10,000 short reports.
+    /// Size of the receive queue for reports in bytes: room for about 10,000 short reports.
     private static let reportBuffer: Int32 = 1 << 22
-    /// The events of the reports' socket: LE Meta (Core 6.0, Vol 4, Part E, 7.7.65).
+    /// Events of the report socket: LE Meta (Core 6.0, Vol 4, Part E, 7.7.65).
     private static let reportEvents: [UInt8] = [0x3E]
 
-    /// Opens the sockets; the scan begins with `start`.
+    /// Opens the sockets; `start` starts the scan.
     package convenience init(_ adapter: KernelAdapter, on loop: EventLoop) throws(ScanError) {
         do throws(Errno) {
             let index = adapter.index.rawValue
@@ -100,7 +100,7 @@ package final class AdapterScanner: DeviceScanner {
         }
     }
 
-    /// Takes over a socket for the commands and their answers, and one for the advertising reports.
+    /// Takes over a socket for commands and their responses, and one for advertising reports.
     package init(
         _ adapter: KernelAdapter,
         commands: consuming HCISocket,
@@ -128,18 +128,18 @@ package final class AdapterScanner: DeviceScanner {
 
     deinit { close() }
 
-    /// The devices that were heard since the start.
+    /// Devices heard since the start.
     package var devices: DeviceTable { commands.procedure?.devices ?? wanted?.devices ?? DeviceTable() }
 
-    /// The number of reports that the kernel dropped because they were not read in time.
+    /// Number of reports dropped by the kernel because they were not read in time.
     package var droppedReports: UInt32 { reportSocket.descriptor.droppedPacketCount }
 
-    /// Removes the devices that have not been heard for long (LK-3); it is called before the devices are shown.
+    /// Removes devices that have not been heard recently (LK-3); called before the devices are shown.
     package func expireDevices() {
         _ = commands.procedure?.devices.expire(now: MonotonicClock.now)
     }
 
-    /// Begins a scan, which replaces one that runs; does nothing while a scan is being stopped.
+    /// Starts a scan, replacing a running one; does nothing while a scan is being stopped.
     package func start(_ parameters: ScanParameters, devices: DeviceTable) {
         guard ending == nil else { return }
         wanted = (parameters, devices)
@@ -147,10 +147,10 @@ package final class AdapterScanner: DeviceScanner {
         commands.pump()
     }
 
-    /// Ends the scan.
+    /// Stops the scan.
     ///
-    /// `completion` is called when the controller has stopped, or does not answer; a connection can be made from then
-    /// on.
+    /// `completion` is called when the controller has stopped scanning, or does not answer; a connection can be made
+    /// afterwards.
     package func stop(completion: @escaping () -> Void) {
         wanted = nil
         guard commands.procedure != nil, registration != nil else {
@@ -162,7 +162,7 @@ package final class AdapterScanner: DeviceScanner {
         settle()
     }
 
-    /// Closes the sockets at once, in any state.
+    /// Closes the sockets immediately, in any state.
     package func close() {
         commands.close()
         if let registration { loop.unwatch(registration, reportSocket.descriptor) }
@@ -172,7 +172,7 @@ package final class AdapterScanner: DeviceScanner {
     private func begin() {
         guard let (parameters, devices) = wanted else { return }
         commands.procedure?.devices = devices
-        // The kernel resolves addresses for its own management only.
+        // The kernel resolves private addresses only for its own use, not for raw sockets.
         commands.procedure?.devices.resolver = adapter.resolver
         commands.procedure?.start(parameters)
         if parameters.type == .active { didScanActively = true }
@@ -188,10 +188,10 @@ package final class AdapterScanner: DeviceScanner {
                 let now = MonotonicClock.now
                 for index in 0..<count {
                     let packet = packets[index]
-                    // A socket that is closed has always such a packet.
+                    // A closed socket always returns an empty packet.
                     if packet.isEmpty { return }
                     commands.procedure?.handle(packet, now: now) { update in updates.append(update) }
-                    // The updates are passed on after the scanner has returned, because a handler may stop the scan.
+                    // The updates are passed on after `handle` has returned, because a handler may stop the scan.
                     if !updates.isEmpty {
                         for update in updates { onUpdate?(update) }
                         updates.removeAll(keepingCapacity: true)
@@ -202,7 +202,7 @@ package final class AdapterScanner: DeviceScanner {
                 if count < PacketBatch.places { return }
             }
         } catch {
-            // What is in the queue still is read when the loop comes back.
+            // The rest of the queue is read at the next readiness event, unless the scan fails here.
             if !faults.allow(error, of: .hci) { fail(Self.error(error, "read advertising reports")) }
         }
     }
@@ -210,11 +210,11 @@ package final class AdapterScanner: DeviceScanner {
     private func tellOfForeignCommands() {
         guard let count = commands.procedure?.foreignCommands, count != foreignCommands else { return }
         foreignCommands = count
-        // The kernel's own commands at the end of a scan are no disturbance.
+        // The kernel's own commands at the end of a scan are not a disturbance.
         if ending == nil { onDisturbed?() }
     }
 
-    /// Makes the next step when the scanner has reached a state of rest.
+    /// Performs the next step when the scanner has reached a stable state.
     private func settle() {
         switch commands.procedure?.state {
         case .starting, .stopping, nil: return

@@ -5,11 +5,11 @@ package import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// A raw HCI socket that reads what the kernel does to make a connection, and asks for more where it does nothing.
+/// A raw HCI socket that monitors the kernel's steps of making a connection, and reports a stall.
 ///
-/// It is used on the event loop's thread, from before the kernel is asked for the connection until its end.
+/// Used on the event loop's thread, from before the connection is requested until the attempt ends.
 final class ConnectionWatch {
-    /// The handler that is called each time that the kernel has done nothing for `ConnectWatchdog.limit`.
+    /// The handler that is called each time the kernel has been inactive for `ConnectWatchdog.limit`.
     var onStalled: (() -> Void)?
 
     private let loop: EventLoop
@@ -24,7 +24,7 @@ final class ConnectionWatch {
         try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
     }
 
-    /// Takes over a socket that passes the answers to commands.
+    /// Takes over a socket that passes command responses.
     init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket
@@ -35,7 +35,7 @@ final class ConnectionWatch {
 
     deinit { close() }
 
-    /// Closes the socket; no handler is called any more.
+    /// Closes the socket; no handler is called afterwards.
     func close() {
         onStalled = nil
         timer.cancel()
@@ -50,11 +50,11 @@ final class ConnectionWatch {
                     return
                 }
                 evidence.handle(buffer.span.extracting(first: packet.count))
-                // What else the controller answers is of no interest.
+                // Later answers of the controller are irrelevant.
                 if evidence.isBegun { return close() }
             }
         } catch {
-            // The adapter was removed, which its management tells.
+            // The adapter was removed, which the management channel reports.
             close()
         }
     }
@@ -68,13 +68,13 @@ final class ConnectionWatch {
     }
 }
 
-/// A connection that the kernel was asked for, with the watch whether it begins to make it.
+/// A connection requested from the kernel, with the watch for its start.
 final class KernelAttempt: ConnectionAttempt {
     private let channel: KernelATTChannel
     private let watch: ConnectionWatch?
     private let onCancel: () -> Void
 
-    /// An attempt; `onCancel` is called before it is cancelled.
+    /// Creates an attempt; `onCancel` is called before it is cancelled.
     init(_ channel: KernelATTChannel, _ watch: ConnectionWatch?, onCancel: @escaping () -> Void) {
         self.channel = channel
         self.watch = watch
@@ -90,35 +90,36 @@ final class KernelAttempt: ConnectionAttempt {
     }
 }
 
-/// The look for signs that the kernel has begun to make a connection, on the caller's clock.
+/// A watchdog for the kernel's start of a connection, on the caller's clock.
 ///
-/// The kernel takes a connect for done when it has put the device on its list, and begins with the next change of its own
-/// passive scan. Where it believes that a discovery runs, as after another program's active scan (kernels from 6.12 on),
-/// it begins never, and says nothing. What it does first, whatever its version, is a command: to scan for the devices of its
-/// list, to put the device on the controller's, or to connect. So an answer to one of these is the sign. The
-/// corresponding C functions are `hci_connect_le_scan` and `hci_update_passive_scan_sync`.
+/// The kernel accepts a connect as soon as the device is on its list, and starts connecting with the next change of its
+/// own passive scan. If it assumes that a discovery is running, for example after another program's active scan
+/// (kernels from 6.12 on), it never starts, and reports no error. In every version its first step is a command: to scan
+/// for the devices on its list, to add the device to the controller's list, or to connect. A response to one of these
+/// is evidence of the start. The corresponding C functions are `hci_connect_le_scan` and
+/// `hci_update_passive_scan_sync`.
 struct ConnectWatchdog: Sendable {
     enum Step: Equatable, Sendable {
-        /// Nothing before the next deadline.
+        /// Wait for the next deadline.
         case wait
-        /// End the discovery that the kernel believes to run.
+        /// Stop the discovery that the kernel assumes to be running.
         case endDiscovery
     }
 
-    /// The time in which the kernel has to begin.
+    /// Maximum time for the kernel to start.
     static let limit = Duration.seconds(3)
 
-    /// The time at which `check` is to be called; nil when a sign was seen, or nothing more can be done.
+    /// The time at which to call `check`; nil once the kernel has started.
     private(set) var deadline: Duration?
 
-    /// The look at a connection that the kernel was asked for now.
+    /// Creates a watchdog for a connection requested now.
     init(now: Duration) {
         deadline = now + Self.limit
     }
 
     private(set) var isBegun = false
 
-    /// Takes an event packet, its indicator included, as a raw socket passes it.
+    /// Handles an event packet from a raw socket, including its indicator.
     mutating func handle(_ packet: Span<UInt8>) {
         guard !isBegun, let event = try? HCIEvent(packet) else { return }
         switch event {
@@ -140,7 +141,7 @@ struct ConnectWatchdog: Sendable {
         }
     }
 
-    /// Decides what is to be done now: once for each `limit` without a sign.
+    /// Returns the next step: `endDiscovery` once per `limit` without a start.
     mutating func check(now: Duration) -> Step {
         guard let deadline, now >= deadline else { return .wait }
         self.deadline = now + Self.limit
@@ -148,20 +149,20 @@ struct ConnectWatchdog: Sendable {
     }
 }
 
-/// The devices to which an attempt has failed and was not repeated since, and whom the kernel may connect all the same.
+/// Devices whose last connection attempt failed, and to which the kernel may still connect.
 ///
-/// When a controller refuses a connection, Linux 5.10 tells the socket and goes on trying by itself. The link that comes of
-/// it belongs to nobody and lasts until the device ends it: meanwhile the device does not advertise, so no scan hears
-/// it. The corresponding C function is `hci_le_conn_failed`.
+/// Linux 5.10 reports to the socket that the controller has rejected a connection, but retries by itself. The resulting
+/// link has no owner and lasts until the device ends it; until then the device does not advertise, so no scan hears it.
+/// The corresponding C function is `hci_le_conn_failed`.
 package struct StaleConnectAttempts: Sendable {
-    /// The most devices that are remembered; the one that failed first is forgotten.
+    /// Maximum number of stored devices; on overflow the oldest is evicted.
     package static let capacity = 16
 
     private var devices: [ManagementAddress] = []
 
     package init() {}
 
-    /// Notes that an attempt begins: the link that comes is its own.
+    /// Records the start of an attempt, which will own the resulting link.
     package mutating func noteBeginning(_ device: ManagementAddress) {
         devices.removeAll { $0 == device }
     }
@@ -171,7 +172,7 @@ package struct StaleConnectAttempts: Sendable {
         devices.append(device)
     }
 
-    /// Notes a link; true if nobody holds it, once for each failure.
+    /// Records a link; returns true if it has no owner, once per failure.
     package mutating func takesLink(_ device: ManagementAddress) -> Bool {
         guard let place = devices.firstIndex(of: device) else { return false }
         devices.remove(at: place)

@@ -5,7 +5,7 @@ package import BluetoothPackets
 package import LinuxIO
 import SystemPackage
 
-/// The adapter of a controller that belongs to this process alone: the host stack of this library, on the event loop.
+/// An adapter for a controller used exclusively by this process: this library's host stack on the event loop.
 package final class HostAdapter: LowEnergyAdapter {
     let loop: EventLoop
     let transport: any PacketTransport
@@ -24,25 +24,25 @@ package final class HostAdapter: LowEnergyAdapter {
     private var isOpen = true
     private var onReleased: (() -> Void)?
     weak var activeScanner: HostScanner?
-    /// The pairing that the user has begun.
+    /// The pairing started by the user.
     weak var pairing: HostPairing?
-    /// The time in which centrals may pair.
+    /// The pairable mode, in which centrals may pair.
     weak var window: HostPairableMode?
 
-    /// The longest time that the answer to the last Reset is waited for.
+    /// Maximum time to wait for the response to the last Reset.
     private static let releaseTimeout = Duration.seconds(1)
 
     package let name: String
     package var onLoss: ((AdapterLoss) -> Void)?
-    /// Never called: who sleeps is the machine, and the controller at its line's end goes on.
+    /// Never called: a suspend of the machine does not affect the controller.
     package var onWake: (() -> Void)?
-    /// Never called: the commands that connect are this process's own.
+    /// Never called: this process sends the connection commands itself.
     package var onStalledConnection: (() -> Void)?
     package var isConnected: Bool { !host.connections.isEmpty }
     /// The handler of every HCI packet, for a capture; `isSent` is true for a packet to the controller.
     package var onPacket: ((_ isSent: Bool, Span<UInt8>) -> Void)?
 
-    /// Makes an adapter; the controller gets its first command with `start`.
+    /// Creates an adapter; `start` sends the first command to the controller.
     package init(name: String, transport: any PacketTransport, on loop: EventLoop) {
         self.name = name
         self.loop = loop
@@ -57,7 +57,7 @@ package final class HostAdapter: LowEnergyAdapter {
 
     /// Initialises the controller.
     ///
-    /// `completion` is called once, later. The method is called once.
+    /// `completion` is called once, later. Call the method only once.
     package func start(completion: @escaping (Result<Void, AdapterError>) -> Void) {
         onReady = completion
         flush()
@@ -65,7 +65,7 @@ package final class HostAdapter: LowEnergyAdapter {
 
     package func restart(_ cause: String) { lose(cause) }
 
-    /// Resets and releases the controller, without waiting for its answer; no handler is called any more.
+    /// Resets and releases the controller without waiting for its response; no handler is called afterwards.
     package func close() {
         if isOpen { reset() }
         let wasReleased = onReleased
@@ -74,9 +74,9 @@ package final class HostAdapter: LowEnergyAdapter {
         wasReleased?()
     }
 
-    /// Resets the controller, and releases it when it has answered, or after `releaseTimeout`.
+    /// Resets the controller, and releases it when it has answered or after `releaseTimeout`.
     ///
-    /// The next host's Reset would overtake this one otherwise.
+    /// Without the wait, the next host's Reset could overtake this one.
     package func release(completion: @escaping () -> Void) {
         guard isOpen else { return completion() }
         onReleased = completion
@@ -84,17 +84,17 @@ package final class HostAdapter: LowEnergyAdapter {
         transport.onClosed = { [weak self] _ in self?.close() }
         transport.onUnreadable = nil
         reset()
-        // The handler keeps the adapter until then.
+        // The handler retains the adapter until then.
         timer.set(on: loop, after: Self.releaseTimeout) { [self] in close() }
     }
 
-    /// Ends all that the controller does; the transport sends the command if it still can.
+    /// Ends all activity of the controller with a Reset; best effort, because the transport may be closed.
     private func reset() {
         isOpen = false
         timer.cancel()
         onLoss = nil
         onReady = nil
-        // One that is under way does the same.
+        // A Reset in progress has the same effect.
         guard !host.isAwaitingReset else { return }
         let reset = HCICommand.reset.encoded
         onPacket?(true, reset.span)
@@ -200,8 +200,8 @@ package final class HostAdapter: LowEnergyAdapter {
 
     func send(_ pdu: [UInt8], on handle: UInt16) -> Bool {
         let isTaken = host.send(pdu, on: handle)
-        // The packet is sent at once, even during a handler: a disconnection that follows would discard packets that
-        // wait.
+        // The packet is sent immediately, even during a handler, because a following disconnection would discard queued
+        // packets.
         if isPumping { sendOutgoing() } else { flush() }
         return isTaken
     }
@@ -226,12 +226,12 @@ package final class HostAdapter: LowEnergyAdapter {
         return try body(&host)
     }
 
-    /// Calls `handler` from the loop, after the present call has returned.
+    /// Calls `handler` from the loop, after the current call has returned.
     func later(_ handler: @escaping () -> Void) {
         _ = loop.schedule(at: MonotonicClock.now, handler: handler)
     }
 
-    // MARK: The loop's side
+    // MARK: Event loop
 
     private func receive(_ packet: Span<UInt8>) {
         guard isOpen else { return }
@@ -242,16 +242,16 @@ package final class HostAdapter: LowEnergyAdapter {
         activeScanner?.onPacket?(packet, now)
     }
 
-    /// Initialises the controller anew, where it was taken over in the middle of something; false where it was not.
+    /// Reinitialises the controller if it was taken over in the middle of a packet; returns false otherwise.
     private func beginAnew() -> Bool {
         guard isOpen, host.beginAnew() else { return false }
         flush()
         return true
     }
 
-    /// Reports the events of the host stack, and sends the packets that wait.
+    /// Reports the events of the host stack, and sends the queued packets.
     private func pump() {
-        // A handler may call this method again. The loop below does the work; a second loop inside it is not begun.
+        // A handler may call this method again. The loop below does the work, so no nested loop is started.
         guard isOpen, !isPumping else { return }
         isPumping = true
         repeat {
@@ -262,7 +262,7 @@ package final class HostAdapter: LowEnergyAdapter {
         armTimer()
     }
 
-    /// Sends the packets that wait; the events are reported later, from the loop.
+    /// Sends the queued packets; the events are reported later, from the loop.
     private func flush() {
         guard isOpen, !isPumping else { return }
         sendOutgoing()
@@ -284,7 +284,7 @@ package final class HostAdapter: LowEnergyAdapter {
 
     /// Sets the timer to the next deadline.
     ///
-    /// A timer that fires earlier is left, and set anew when it fires.
+    /// A timer that fires earlier is kept, and set again when it fires.
     private func armTimer() {
         guard isOpen, let deadline = host.deadline else { return }
         if timer.isSet, let timerDeadline, timerDeadline <= deadline { return }
@@ -370,7 +370,7 @@ package final class HostAdapter: LowEnergyAdapter {
         completion?(result)
     }
 
-    /// Ends everything, after the host stack has failed or the connection to the controller was lost.
+    /// Ends all operations, after a failure of the host stack or a loss of the connection to the controller.
     private func lose(_ reason: String) {
         guard isOpen else { return }
         isOpen = false
@@ -391,7 +391,7 @@ package final class HostAdapter: LowEnergyAdapter {
         } else {
             onLoss?(.failed(name, cause: reason))
         }
-        // Last, since a scan does not know why it has ended.
+        // This comes last, because the scan's error contains no cause.
         activeScanner?.noteFailure(.adapterGone)
     }
 }

@@ -4,7 +4,7 @@ package import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// A pairing that the user has begun, by the Security Manager of this library; it is used on the loop's thread.
+/// A pairing started by the user, over this library's Security Manager; used on the loop's thread.
 final class HostPairing: DevicePairing {
     private let adapter: HostAdapter
     private let wish: PairingOptions
@@ -13,7 +13,7 @@ final class HostPairing: DevicePairing {
     private var channel: HostChannel?
     private let timer = LoopTimer()
     private var isOver = false
-    /// The reason that this side has given for the end.
+    /// The reason why this host ended the pairing; nil otherwise.
     private var reason: ManagedPairing.Failure?
 
     var onNews: ((ManagedPairing.News) -> Void)?
@@ -25,8 +25,7 @@ final class HostPairing: DevicePairing {
         var policy = usual
         policy.ioCapability = PairingFeatures.IOCapability(rawValue: wish.capability.rawValue) ?? .noInputNoOutput
         policy.requiresAuthentication = wish.required >= .authenticated
-        // A device that knows nothing better is paired where no number is demanded; its keys have 16 bytes, or there is no
-        // bond.
+        // Legacy pairing is allowed if no authentication is required; keys shorter than 16 bytes create no bond.
         policy.allowsLegacy = true
         adapter.perform { $0.pairingPolicy = policy }
     }
@@ -77,7 +76,7 @@ final class HostPairing: DevicePairing {
         guard !isOver else { return }
         reason = .cancelled
         instruct { host, handle, now in host.cancelPairing(of: handle, now: now) }
-        // Without a pairing under way no news follows.
+        // No event follows if no pairing is in progress, so the end is reported here.
         adapter.later { [weak self] in self?.finish(.failure(.cancelled)) }
     }
 
@@ -129,7 +128,7 @@ final class HostPairing: DevicePairing {
 }
 
 extension ManagedPairing.Failure {
-    /// The same in the kernel's words.
+    /// Creates the equivalent of the kernel's failure.
     init(_ failure: SecurityManager.Failure) {
         switch failure {
         case .refused(.authenticationRequirements): self = .tooWeak(GATTLinkSecurity(level: .encrypted))
@@ -141,13 +140,13 @@ extension ManagedPairing.Failure {
     }
 }
 
-/// A time in which a central may pair, by the Security Manager of this library; it is used on the loop's thread.
+/// The pairable mode of this library's Security Manager; used on the loop's thread.
 final class HostPairableMode: PairableMode {
     private let adapter: HostAdapter
     private let offer: PairableOptions
     private let timer = LoopTimer()
     private var isOpen = false
-    /// The connection of the central about which the user was asked or shown something.
+    /// The connection of the central whose pairing involves the user.
     private var asked: LowEnergyHost.Connection?
     private var isDeclined = false
 
@@ -171,7 +170,7 @@ final class HostPairableMode: PairableMode {
             var policy = host.pairingPolicy
             policy.ioCapability = PairingFeatures.IOCapability(rawValue: offer.capability.rawValue) ?? .noInputNoOutput
             policy.requiresAuthentication = offer.required >= .authenticated
-            // A central that knows nothing better is paired where no number is demanded, as a device is.
+            // Legacy pairing is allowed if no authentication is required, as in `HostPairing`.
             policy.allowsLegacy = true
             policy.acceptsRequests = true
             host.acceptance = policy
@@ -214,7 +213,7 @@ final class HostPairableMode: PairableMode {
         onNews?(.ask(question, of: connection.peer))
     }
 
-    /// Takes the end of a connection, which settles what the user was asked about its central.
+    /// Handles the end of a connection, which makes the pairing of its central fail.
     func noteEnd(of connection: LowEnergyHost.Connection) {
         if asked == connection { fail(.notReached(.disconnected), connection) }
     }
@@ -246,7 +245,7 @@ final class HostPairableMode: PairableMode {
 }
 
 extension HostAdapter {
-    /// Makes the host stack know the bonds with its controller; a link that stands keeps the one that it has.
+    /// Replaces the host stack's bonds with those for its controller; an existing link keeps its bond.
     package func use(_ bonds: [Bond]) {
         perform { host in host.bonds = bonds.filter { $0.localAddress == host.ownAddress?.address } }
     }

@@ -4,9 +4,9 @@ package import BluetoothHost
 package import BluetoothPackets
 import LinuxIO
 
-/// A scan by the host stack of this library.
+/// A scan by this library's host stack.
 ///
-/// An adapter has one at a time: the last one that was started.
+/// An adapter has one scan at a time, the last one started.
 package final class HostScanner: DeviceScanner {
     private let adapter: HostAdapter
     private var onStopped: (() -> Void)?
@@ -15,7 +15,7 @@ package final class HostScanner: DeviceScanner {
     package var onUpdate: ((DeviceTable.Update) -> Void)?
     package var onStarted: (() -> Void)?
     package var onFailure: ((ScanError) -> Void)?
-    /// Never called: the controller belongs to this process alone.
+    /// Never called: only this process uses the controller.
     package var onDisturbed: (() -> Void)?
     package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
 
@@ -52,7 +52,7 @@ package final class HostScanner: DeviceScanner {
         adapter.perform { $0.stopScanning() }
     }
 
-    /// The devices that were heard since the start.
+    /// Devices heard since the start.
     package var devices: DeviceTable { adapter.perform { $0.scannedDevices } ?? DeviceTable() }
 
     package func expireDevices() {

@@ -5,66 +5,67 @@ package import BluetoothPackets
 package import LinuxIO
 import SystemPackage
 
-/// An adapter of the kernel that is powered and ready for Low Energy.
+/// A kernel adapter that is powered and ready for Low Energy.
 ///
 /// Scanning and advertising use raw HCI sockets, connections use L2CAP sockets.
 package final class KernelAdapter: LowEnergyAdapter {
     /// The adapter's index: 0 is hci0.
     package let index: ControllerIndex
-    /// The adapter's address, name, version and settings, as they were when it was opened.
+    /// The adapter's address, name, version and settings at the time of opening.
     package let information: ControllerInformation
-    /// The management channel, whose events of this adapter are read here.
+    /// The management channel, which delivers this adapter's events.
     package let management: ManagementChannel
 
-    /// The handler that is called once, when the adapter was removed or switched off.
+    /// The handler that is called once, when the adapter is removed or powered off.
     package var onLoss: ((AdapterLoss) -> Void)?
     package var onWake: (() -> Void)?
     package var onStalledConnection: (() -> Void)?
 
     let loop: EventLoop
-    /// True until the adapter was removed or switched off.
+    /// True until the adapter is removed or powered off.
     private var isOn = true
     private var restartCause: String?
-    /// The devices that were connected since the adapter was opened, and still are.
+    /// Connected devices, among those that connected after the adapter was opened.
     private var connected: Set<ManagementAddress> = []
     private var failedAttempts = StaleConnectAttempts()
-    /// The channels that this process has asked for, which are told of their timing.
+    /// Channels requested by this process, which receive changes of their timing.
     private var channels: [ManagementAddress: WeakChannel] = [:]
     private struct WeakChannel { weak var channel: KernelATTChannel? }
-    /// The looks at the attempt that is made, and at those that were given up a moment ago.
+    /// Watches of the attempt in progress and of recently cancelled ones.
     private var crossedLinks: [OrphanedConnectionWatch] = []
-    /// The most of them at a time.
+    /// Maximum number of simultaneous watches.
     private static let crossedLinkCapacity = 4
     package private(set) var controllerCounts = ControllerCounts()
-    /// The signal strengths that were read of connected devices, and the times when they were asked for.
+    /// Signal strengths read of connected devices, and the times of the requests.
     private var signals: [ManagementAddress: (rssi: Int8?, asked: Duration)] = [:]
     /// The handler that is called when the kernel reports the end of a discovery.
     var onDiscoveryEnd: (() -> Void)?
-    /// The address types of the kernel's last discovery, which the command to end it must repeat; empty if there was
+    /// Address types of the kernel's last discovery, which the command that stops it must repeat; empty if there was
     /// none.
     private(set) var discoveryTypes: DiscoveryTypes = []
-    /// The pairing that the user has begun; nil for none.
+    /// The pairing started by the user; nil if there is none.
     var pairing: KernelPairing?
-    /// The time in which centrals may pair.
+    /// The pairable mode, in which centrals may pair.
     weak var window: KernelPairableMode?
-    /// The bonds with this adapter, whose keys the kernel has.
+    /// Bonds with this adapter, whose keys are loaded into the kernel.
     var bonds: [Bond] = []
-    /// The devices that this process has connected to since the adapter was opened.
+    /// Devices to which this process has connected since the adapter was opened.
     var asked: Set<ManagementAddress> = []
-    /// The resolver of private addresses, for scans; nil while no device has given its key.
+    /// The resolver of private addresses, for scans; nil while no identity resolving key is known.
     var resolver: AddressResolver?
-    /// True once keys were loaded, so that none are a change too.
+    /// True once keys were loaded; an empty list must be loaded too from then on.
     var hasLoadedKeys = false
-    /// The lists of keys that the kernel has refused, with its reasons: with a device of a bond no link is made.
+    /// Rejected key lists with the kernel's reasons; bonded devices are not connected while there are any.
     var refusedKeys: [ManagementOpcode: LinkFailure] = [:]
-    /// True from the first advertisement to the end of the last: centrals that connect are this process's.
+    /// True from the first advertisement until advertising is stopped; centrals that connect then belong to this
+    /// process.
     var isServing = false
-    /// The centrals that are connected to this process.
+    /// Centrals connected to this process.
     var served: Set<ManagementAddress> = []
     /// The advertiser; nil before the first advertisement.
     var advertiser: KernelAdvertiser?
 
-    /// An adapter that is ready, whose events come from this channel.
+    /// Creates an adapter that is ready, with the channel that delivers its events.
     package init(
         index: ControllerIndex,
         information: ControllerInformation,
@@ -88,13 +89,13 @@ package final class KernelAdapter: LowEnergyAdapter {
         case .indexRemoved: lose(.removed(name))
         case .newSettings(let settings) where !settings.contains(.powered): lose(off)
         case .controllerError(let code): lose(.failed(name, cause: AdapterErrorDescription.controllerError(name, code)))
-        // A controller that has slept neither scans nor advertises.
+        // After a suspend the controller neither scans nor advertises.
         case .controllerResumed:
             onWake?()
             advertiser?.resume()
         case .discovering(let types, isOn: true): discoveryTypes = types
         case .discovering(_, isOn: false): onDiscoveryEnd?()
-        // The controller stops advertising when a central connects, and could not start again while it had no room.
+        // The controller stops advertising when a central connects, and cannot resume while it has no free connection.
         case .deviceConnected(let device, _, _):
             connected.insert(device)
             if isServing, !asked.contains(device) { served.insert(device) }
@@ -133,20 +134,20 @@ package final class KernelAdapter: LowEnergyAdapter {
     package func restart(_ cause: String) {
         guard isOn else { return }
         restartCause = cause
-        // A kernel that does not carry it out is asked anew when the adapter is opened.
+        // A failure is ignored, because reopening the adapter checks its state again.
         management.send(.setPowered(index, false)) { [weak self] _ in
             guard let self else { return }
             lose(off)
         }
     }
 
-    /// Switches the adapter off and on, unless the kernel knows of a connection, which is somebody's.
+    /// Powers the adapter off and on, unless the kernel has a connection, which may belong to another program.
     package func renew(completion: @escaping (Bool) -> Void) {
         management.send(.getConnections(index)) { [weak self] reply in
             guard let self, isOn, case .status(.success, let returned) = reply,
                 (try? ManagementReturn.connections(returned.span))?.isEmpty == true
             else { return completion(false) }
-            // The kernel tells a change of settings to everybody but who has asked for it.
+            // The kernel reports a settings change to every socket except the one that requested it.
             management.send(.setPowered(index, false)) { [weak self] reply in
                 guard let self, case .status(.success, _) = reply else { return completion(false) }
                 management.send(.setPowered(index, true)) { [weak self] reply in
@@ -186,15 +187,15 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The adapter's public address.
     package var address: BluetoothAddress { information.address }
 
-    /// Makes a scanner, which begins with `start`.
+    /// Creates a scanner, which `start` starts.
     package func makeScanner() throws(ScanError) -> any DeviceScanner {
         try AdapterScanner(self, on: loop)
     }
 
     /// Connects to a device; `completion` is called once, later.
     ///
-    /// The kernel's own timing gives a link up after 0.42 s without a packet. It takes the one that is loaded here
-    /// before the command's reply is read; where it does not, its own stays.
+    /// With the kernel's default parameters a link is lost after 0.42 s without a packet. The kernel applies the
+    /// parameters loaded here before the command's reply is read; if it rejects them, its defaults remain.
     package func connect(
         to device: DeviceAddress,
         timeout: Duration,
@@ -203,7 +204,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         let peer = ManagementAddress(device)
         noteBeginning(peer)
         management.send(.loadConnectionParameters(index, peer, .standard)) { _ in }
-        // Without the socket the connection is made all the same.
+        // Best effort: the connection is made without the socket too.
         let watch = try? ConnectionWatch(controller: index, on: loop)
         watch?.onStalled = { [weak self] in
             self?.onStalledConnection?()
@@ -236,15 +237,15 @@ package final class KernelAdapter: LowEnergyAdapter {
         }
     }
 
-    /// Notes that this process is about to have a link with a device.
+    /// Records that this process is about to connect to or pair with a device.
     func noteBeginning(_ peer: ManagementAddress) {
         failedAttempts.noteBeginning(peer)
         asked.insert(peer)
     }
 
-    /// Looks what comes of an attempt that begins now; nil where that cannot be seen.
+    /// Starts watching for an orphaned link of the attempt that starts now; returns nil if the watch cannot be created.
     private func watchForCrossedLink() -> OrphanedConnectionWatch? {
-        // Without the socket the attempt ends all the same.
+        // Best effort: the attempt ends without the socket too.
         guard isOn, crossedLinks.count < Self.crossedLinkCapacity,
             let watch = try? OrphanedConnectionWatch(controller: index, on: loop)
         else { return nil }
@@ -263,8 +264,8 @@ package final class KernelAdapter: LowEnergyAdapter {
 
     /// Ends the connection with a device; `completion` is called, later, when the kernel has answered.
     ///
-    /// An adapter that is switched off has ended its connections: nothing is sent to it (BT-10). The end of a link is
-    /// often noticed before the event that says why, so the events that have arrived are read first.
+    /// An adapter that is powered off has ended its connections, so nothing is sent to it (BT-10). The end of a link is
+    /// often detected before the event with its reason, so pending events are read first.
     package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
         _ = loop.schedule(at: .zero) { [self] in
             guard isOn else { return completion() }
@@ -272,10 +273,10 @@ package final class KernelAdapter: LowEnergyAdapter {
         }
     }
 
-    /// Finds an adapter, the `known` one before others, switches it on, and makes it ready; `completion` is called once, later, on the loop's
-    /// thread.
+    /// Finds an adapter, preferably the `known` one, powers it on, and prepares it for use.
     ///
-    /// Throws at once if the kernel has no Bluetooth.
+    /// `completion` is called once, later, on the loop's thread. Throws immediately if the kernel has no Bluetooth
+    /// support.
     package static func open(
         _ selector: AdapterSelector,
         known: BluetoothAddress? = nil,
@@ -294,7 +295,7 @@ package final class KernelAdapter: LowEnergyAdapter {
             case .send(let command): send(command)
             case .sendLater(let command, let delay):
                 _ = loop.schedule(at: MonotonicClock.now + delay) { send(command) }
-            // A powered adapter can be looked at by anybody, and used by nobody without these.
+            // Any process can query a powered adapter, but using it requires these capabilities.
             case .ready where !Capability.missing.isEmpty:
                 management.close()
                 completion(.failure(.notPermitted(missing: Capability.missing)))
@@ -321,19 +322,18 @@ package final class KernelAdapter: LowEnergyAdapter {
         take(bringUp.begin())
     }
 
-    /// The longest time from the kernel's answer to the end of the discovery.
+    /// Maximum time from the kernel's reply to the end of the discovery.
     private static let discoveryTimeout = Duration.seconds(2)
 
-    /// Makes the kernel end the discovery for which it takes the running active scan, so that it can connect.
+    /// Stops the discovery that the kernel infers from the running active scan, so that it can connect.
     ///
-    /// `completion` is called with true when the kernel has switched the scan off, with false when that is still to
-    /// be done.
+    /// `completion` receives true if the kernel has disabled the scan, and false if the scan must still be disabled.
     ///
-    /// Kernels from 6.12 on take a raw active scan for a discovery, and begin no connection while it lasts. The scan
-    /// has to be running when the command is sent: a kernel that need not send a command to end a discovery may end
-    /// it before it notes that it is ending, and then begins no connection until another active scan has ended (seen
-    /// on a busy machine, in 18 of 3,561 cases). The kernel answers before the discovery has ended, so this method
-    /// waits for the event of its end. Older kernels refuse the command, which does no harm.
+    /// Kernels from 6.12 on treat a raw active scan as a discovery, and start no connection while it lasts. The scan
+    /// must be running when the command is sent: a kernel that needs no HCI command to stop a discovery may finish it
+    /// before it records the stopping state, and then starts no connection until another active scan has ended (seen on
+    /// a busy machine, in 18 of 3,561 cases). The kernel replies before the discovery has ended, so this method waits
+    /// for the event of its end. Older kernels reject the command, which is harmless.
     ///
     /// The corresponding C functions are `le_set_scan_enable_complete`, `stop_discovery` and
     /// `stop_discovery_complete`.

@@ -5,10 +5,9 @@ import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// Advertising on a kernel's adapter: one raw HCI socket for the commands, one listening L2CAP socket for the
-/// centrals.
+/// Advertising on a kernel adapter: a raw HCI socket for commands, and a listening L2CAP socket for centrals.
 final class KernelAdvertiser {
-    /// A handler of the start of advertising or of its failure, called once.
+    /// A handler of the result of starting to advertise, called once.
     typealias Completion = (Result<Void, AdapterError>) -> Void
 
     private let adapter: String
@@ -24,7 +23,7 @@ final class KernelAdvertiser {
     private var onStopped: (() -> Void)?
     private var onConnection: ((any ATTChannel) -> Void)?
 
-    /// Opens the sockets; the connections of centrals are accepted from now on.
+    /// Opens the sockets, and starts accepting connections of centrals.
     init(_ adapter: KernelAdapter) throws(AdapterError) {
         self.adapter = adapter.name
         loop = adapter.loop
@@ -42,7 +41,7 @@ final class KernelAdvertiser {
 
     deinit { close() }
 
-    /// Begins to advertise, or replaces the advertisement.
+    /// Starts advertising, or replaces the advertisement.
     func start(
         _ content: Advertiser.Content,
         onConnection: @escaping (any ATTChannel) -> Void,
@@ -59,15 +58,15 @@ final class KernelAdvertiser {
         if let wanted { commands.procedure?.start(wanted) }
     }
 
-    /// Enables advertising again, after a connection began or ended.
+    /// Enables advertising again.
     func resume() {
         watch.resume()
         commands.procedure?.resume()
         commands.pump()
     }
 
-    /// Ends the advertising and accepts no more centrals; `completion` is called when the controller has stopped or
-    /// does not answer.
+    /// Stops advertising and accepting centrals; `completion` is called when the controller has stopped or does not
+    /// answer.
     func stop(completion: @escaping () -> Void) {
         wanted = nil
         onStarted = nil
@@ -83,7 +82,7 @@ final class KernelAdvertiser {
         settle()
     }
 
-    /// Closes the sockets at once, in any state.
+    /// Closes the sockets immediately, in any state.
     func close() {
         resumption.cancel()
         onConnection = nil
@@ -94,7 +93,7 @@ final class KernelAdvertiser {
 
     private func accept() {
         do throws(Errno) {
-            // Centrals that come and go without end leave others their turn.
+            // The limit prevents a flood of short connections from blocking the loop.
             for _ in 0..<HCISocket.batch {
                 guard let central = try listener.accept(receiveBuffer: KernelATTChannel.receiveBuffer) else { return }
                 // A socket that cannot be watched is closed, which ends the central's connection.
@@ -108,7 +107,7 @@ final class KernelAdvertiser {
         }
     }
 
-    /// Calls the waiting handler when the advertiser has reached a state of rest.
+    /// Calls the pending handler when the advertiser has reached a stable state.
     private func settle() {
         switch commands.procedure?.state {
         case .advertising:
@@ -130,10 +129,10 @@ final class KernelAdvertiser {
         resumption.set(on: loop, at: watch.deadline) { [weak self] in self?.resume() }
     }
 
-    /// True when this advertiser has ended or is ending, so that a new advertisement needs another one.
+    /// True if this advertiser has stopped or is stopping, so that a new advertisement needs another advertiser.
     var isSpent: Bool { registration == nil || onStopped != nil }
 
-    /// Ends at once, and calls the handler that waits for the end.
+    /// Closes the sockets immediately, and calls the pending stop handler.
     func finishStopping() {
         let completion = onStopped
         onStopped = nil
@@ -167,7 +166,7 @@ final class KernelAdvertiser {
 }
 
 extension KernelAdapter {
-    /// Advertises until `stopAdvertising`, and again after each connection; replaces an advertisement before it.
+    /// Advertises until `stopAdvertising`, and again after each connection; replaces any previous advertisement.
     package func advertise(
         _ advertisement: Advertisement,
         onConnection: @escaping (any ATTChannel) -> Void,
@@ -207,7 +206,7 @@ extension KernelAdapter {
         }
     }
 
-    /// Ends the advertising; connections stay.
+    /// Stops advertising; existing connections stay open.
     package func stopAdvertising(completion: @escaping () -> Void) {
         isServing = false
         guard let advertiser else {
@@ -221,22 +220,22 @@ extension KernelAdapter {
     }
 }
 
-/// The decision when advertising is enabled again, on the caller's clock.
+/// The schedule for enabling advertising again, on the caller's clock.
 ///
-/// No command asks a controller whether it advertises, and enabling what is enabled changes nothing (Core 6.0, Vol 4,
-/// Part E, 7.8.9 and 7.8.56). So it is enabled again soon after another program has sent advertising commands, and now
-/// and then in any case.
+/// No command reads a controller's advertising state, and enabling advertising twice has no effect (Core 6.0, Vol 4,
+/// Part E, 7.8.9 and 7.8.56). So advertising is enabled again soon after another program has sent advertising commands,
+/// and periodically otherwise.
 struct AdvertisingWatch: Sendable {
-    /// The time from another program's command to the enabling.
+    /// Delay from another program's command to the next enabling.
     static let foreignInterval = Duration.seconds(1)
-    /// The time from one enabling to the next where nothing was seen.
+    /// Interval between enablings if no foreign command was seen.
     static let usualInterval = Duration.seconds(60)
 
     private var foreignCommands: UInt64 = 0
-    /// The time of the next enabling; nil before advertising has begun, and while an enabling is under way.
+    /// The time of the next enabling; nil before advertising has started, and while an enabling is in progress.
     private(set) var deadline: Duration?
 
-    /// Notes that the controller advertises, or has no room for another central, and how many foreign commands were seen.
+    /// Records that the controller is advertising or has no free connection, and the number of foreign commands seen.
     mutating func note(foreignCommands count: UInt64, now: Duration) {
         if count != foreignCommands {
             foreignCommands = count
@@ -246,6 +245,6 @@ struct AdvertisingWatch: Sendable {
         }
     }
 
-    /// Notes that advertising is enabled again now.
+    /// Records that advertising is being enabled again.
     mutating func resume() { deadline = nil }
 }

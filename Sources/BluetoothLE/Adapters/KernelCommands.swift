@@ -5,11 +5,11 @@ import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// A state machine of BluetoothHost that works by HCI commands: it tells the next command, and takes the events.
+/// A state machine of BluetoothHost that returns HCI commands and handles events.
 protocol CommandProcedure {
-    /// Makes the procedure for a controller with these commands; nil if they do not suffice.
+    /// Creates the procedure for a controller with these commands; nil if they are insufficient.
     init?(_ supported: SupportedCommands)
-    /// The time at which `advance` is to be called; nil for none.
+    /// The time at which to call `advance`; nil for none.
     var deadline: Duration? { get }
     mutating func nextCommand(now: Duration) -> HCICommand?
     mutating func handle(_ packet: Span<UInt8>, now: Duration)
@@ -24,13 +24,11 @@ extension Scanner: CommandProcedure {
     mutating func handle(_ packet: Span<UInt8>, now: Duration) { handle(packet, now: now) { _ in } }
 }
 
-/// The connection of a `CommandProcedure` with a kernel's controller: a raw HCI socket for its commands and their
-/// answers, and its timer.
+/// The driver of a `CommandProcedure` on a kernel adapter: a raw HCI socket for commands and responses, and a timer.
 ///
-/// The procedure is made after the controller was asked for its supported commands. It is used on the event loop's
-/// thread.
+/// The procedure is created once the controller's supported commands are known. Used on the event loop's thread.
 final class KernelCommands<Procedure: CommandProcedure> {
-    /// The reasons for which the procedure cannot go on.
+    /// Reasons why the procedure cannot continue.
     enum Failure {
         /// The socket could not be read: the adapter was removed.
         case read(Errno)
@@ -38,21 +36,21 @@ final class KernelCommands<Procedure: CommandProcedure> {
         case send(Errno)
         /// The controller lacks the commands that the procedure needs.
         case unsupported
-        /// The controller's list of supported commands cannot be decoded.
+        /// The controller's list of supported commands could not be decoded.
         case unreadable(HCIOpcode)
-        /// The controller refused to list its supported commands.
+        /// The controller rejected the request for its supported commands.
         case refused(HCIOpcode, HCIStatus)
-        /// The controller did not answer when asked for its supported commands.
+        /// The controller did not answer the request for its supported commands.
         case noAnswer(HCIOpcode)
     }
 
     /// The procedure; nil until the controller's supported commands are known.
     var procedure: Procedure?
-    /// The handler that is called once, when `procedure` was made.
+    /// The handler that is called once, when `procedure` has been created.
     var onPrepared: (() -> Void)?
-    /// The handler that is called after each step; it reads the state of the procedure.
+    /// The handler that is called after each step, in order to read the procedure's state.
     var onStep: (() -> Void)?
-    /// The handler that is called when the procedure cannot go on.
+    /// The handler that is called when the procedure cannot continue.
     var onFailure: ((Failure) -> Void)?
 
     private let loop: EventLoop
@@ -62,10 +60,10 @@ final class KernelCommands<Procedure: CommandProcedure> {
     private var faults = RepeatedFaults()
     private let timer = LoopTimer()
     private var discovery = HCICommandQueue()
-    /// The handler of `catchUp`, called when the kernel has processed all answers.
+    /// The completion handler of `catchUp`.
     private var onCaughtUp: (() -> Void)?
 
-    /// The events of the socket: Command Complete, Command Status and Hardware Error.
+    /// Events of the socket: Command Complete, Command Status and Hardware Error.
     static var events: [UInt8] {
         [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus, HCIEvent.Code.hardwareError]
     }
@@ -83,25 +81,25 @@ final class KernelCommands<Procedure: CommandProcedure> {
 
     deinit { close() }
 
-    /// Asks the controller for its supported commands, unless they are known or asked for already.
+    /// Requests the controller's supported commands, unless they are known or already requested.
     func prepare() {
         guard procedure == nil, discovery.outstandingOpcode == nil else { return }
         _ = discovery.enqueue(.readLocalSupportedCommands)
     }
 
-    /// Calls `completion` when the kernel itself has processed all answers that were read here, or does not answer.
+    /// Calls `completion` when the kernel has processed all responses read here, or when it does not answer.
     ///
-    /// The kernel passes an event to raw sockets before it processes it. A program that reads the end of a scan and
-    /// connects at once may find a kernel that takes the scan for running, disables it again, is refused, and never
-    /// begins the connection (seen on 6.1). Events are processed one after another, so the answer to one more command
-    /// comes after that. The corresponding C function is `hci_rx_work`.
+    /// The kernel passes an event to raw sockets before it processes the event itself. If a program reads the end of a
+    /// scan and connects immediately, the kernel may consider the scan still running, disable it again, receive an
+    /// error, and never start the connection (seen on 6.1). Events are processed in order, so the response to one more
+    /// command shows that the earlier ones are processed. The corresponding C function is `hci_rx_work`.
     func catchUp(completion: @escaping () -> Void) {
         onCaughtUp = completion
         _ = discovery.enqueue(.readLocalSupportedCommands)
         pump()
     }
 
-    /// Closes the socket at once, in any state.
+    /// Closes the socket immediately, in any state.
     func close() {
         timer.cancel()
         onCaughtUp = nil
@@ -109,7 +107,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
         registration = nil
     }
 
-    /// Sends the commands that are due, and sets the timer; it is called after each change of the procedure.
+    /// Sends the pending commands, and sets the timer; called after each change of the procedure.
     func pump() {
         guard registration != nil else { return }
         let now = MonotonicClock.now
@@ -124,7 +122,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
         timer.set(on: loop, at: deadline) { [weak self] in self?.expire() }
     }
 
-    /// Sends a command; throws `wouldBlock` where the socket has no room for it.
+    /// Sends a command; throws `wouldBlock` if the socket has no room for it.
     private func send(_ command: HCICommand) throws(Errno) {
         guard case .done = try socket.send(command.encoded) else { throw .wouldBlock }
     }

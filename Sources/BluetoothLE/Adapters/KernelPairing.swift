@@ -4,9 +4,9 @@ package import BluetoothHost
 package import BluetoothPackets
 import LinuxIO
 
-/// A pairing that the user has begun, on an adapter of the kernel (`ManagedPairing` on the event loop).
+/// A pairing started by the user on a kernel adapter (`ManagedPairing` on the event loop).
 final class KernelPairing: DevicePairing {
-    /// How long the kernel may take beyond the limit to end a pairing that was called off.
+    /// Extra time, beyond the limit, for the kernel to end a cancelled pairing.
     private static let grace = Duration.seconds(15)
 
     private let adapter: KernelAdapter
@@ -17,7 +17,7 @@ final class KernelPairing: DevicePairing {
 
     var onNews: ((ManagedPairing.News) -> Void)?
 
-    /// A pairing that has not begun; it is called off after the limit.
+    /// Creates a pairing without starting it; once started, it is cancelled after its time limit.
     init(_ wish: PairingOptions, on adapter: KernelAdapter) {
         self.adapter = adapter
         self.wish = wish
@@ -47,7 +47,7 @@ final class KernelPairing: DevicePairing {
     func close(forgetting: Bool, completion: @escaping () -> Void) {
         timer.cancel()
         onNews = nil
-        // The kernel would go on connecting to a device with which nobody pairs any more.
+        // Without the cancellation, the kernel would keep connecting to the device.
         cancel()
         isOver = true
         if adapter.pairing === self { adapter.pairing = nil }
@@ -56,11 +56,11 @@ final class KernelPairing: DevicePairing {
         }
         let disconnect = { [adapter, wish] in adapter.disconnect(wish.device, completion: completion) }
         guard forgetting else { return disconnect() }
-        // The kernel leaves the link of a device without a key alone.
+        // The kernel does not end the link of a device without a key, so it is disconnected separately.
         adapter.unpair(wish.device) { _ in disconnect() }
     }
 
-    /// True for the device, under the addresses that are known of it.
+    /// Returns true for the device of this pairing, under any of its known addresses.
     func isAbout(_ peer: ManagementAddress) -> Bool { machine.isMeant(peer) }
 
     func handle(_ event: ManagementEvent.Kind) { instruct { $0.handle(event) } }
@@ -89,7 +89,7 @@ final class KernelPairing: DevicePairing {
     }
 }
 
-/// A time in which a central may pair with an adapter of the kernel (`ManagedPairableMode` on the event loop).
+/// The pairable mode of a kernel adapter (`ManagedPairableMode` on the event loop).
 final class KernelPairableMode: PairableMode {
     private let adapter: KernelAdapter
     private let limit: Duration
@@ -178,10 +178,10 @@ final class KernelPairableMode: PairableMode {
 }
 
 extension KernelAdapter {
-    /// Loads the keys of the bonds with this adapter into the kernel, in the place of all that it had.
+    /// Replaces the kernel's keys for this adapter with those of the bonds.
     ///
-    /// The kernel takes them while the command is sent, so a connection that is begun afterwards finds them. While there
-    /// never were any, the keys of others are left alone.
+    /// The kernel loads them while the command is being sent, so a connection started afterwards uses them. As long as
+    /// there have been no bonds, other programs' keys are kept.
     package func use(_ bonds: [Bond]) {
         let own = bonds.filter { $0.localAddress == address }
         self.bonds = own
@@ -192,7 +192,7 @@ extension KernelAdapter {
         load(.loadLongTermKeys(index, own.flatMap(\.managementKeys)))
     }
 
-    /// Loads a list of keys, and notes whether the kernel has taken it.
+    /// Loads a list of keys, and stores the failure if the kernel rejects it.
     private func load(_ command: ManagementCommand) {
         let opcode = command.opcode
         management.send(command) { [weak self] reply in
@@ -204,9 +204,9 @@ extension KernelAdapter {
         }
     }
 
-    /// Why the kernel cannot encrypt a link with a device that has a bond: it has refused the keys; nil where it can.
+    /// Returns the failure of a link with a bonded device if the kernel has rejected the keys; nil otherwise.
     ///
-    /// It would want to pair anew, and the device would seem to be another.
+    /// Without the keys the kernel would start a new pairing, and the device would appear to be a different one.
     func keyFailure(of device: DeviceAddress) -> LinkFailure? {
         guard bonds.contains(where: { $0.identityAddress == device }) else { return nil }
         return refusedKeys[.loadLongTermKeys] ?? refusedKeys[.loadIdentityResolvingKeys]
@@ -216,18 +216,19 @@ extension KernelAdapter {
 
     package func makePairableMode(_ offer: PairableOptions) -> any PairableMode { KernelPairableMode(offer, on: self) }
 
-    /// Has the kernel forget the keys of a device, and ends a link with it; `completion` gets false where it had none.
+    /// Deletes a device's keys from the kernel, and ends a link with it; `completion` receives false if there were no
+    /// keys.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) {
         management.send(.unpairDevice(index, ManagementAddress(device), disconnects: true)) { reply in
             if case .status(.success, _) = reply { completion(true) } else { completion(false) }
         }
     }
 
-    /// Takes an event about pairing: for the pairing that the user has begun, or else a device that wants to pair anew.
+    /// Handles a pairing event, either of the pairing started by the user or of a device that requests a new pairing.
     ///
-    /// The latter is refused: a bond is made by the user only. Who connects to this adapter may pair while there is a window,
-    /// and is refused without one; devices of other programs are left to those. While the user pairs with one device, another one
-    /// of this process is refused too.
+    /// The latter is rejected, because only the user creates bonds. A central connected to this process may pair while
+    /// there is a pairable mode, and is rejected otherwise; devices of other programs are ignored. While the user pairs
+    /// with one device, other devices of this process are rejected too.
     func handlePairing(_ event: ManagementEvent.Kind) {
         let device = event.asker
         if let device, served.contains(device) {
@@ -241,13 +242,13 @@ extension KernelAdapter {
         }
     }
 
-    /// Answers no to a question of the kernel about a pairing.
+    /// Rejects a pairing request from the kernel.
     private func refuse(_ event: ManagementEvent.Kind) {
         switch event {
         case .userConfirmationRequest(let device, _, _):
             management.send(.userConfirmationReply(index, device, accepts: false)) { _ in }
         case .userPasskeyRequest(let device): management.send(.userPasskeyReply(index, device, nil)) { _ in }
-        // The kernel asks nothing here: only the end of the link ends the pairing.
+        // This event has no reply, so the pairing is ended by disconnecting.
         case .passkeyNotify(let device, _, _): management.send(.disconnect(index, device)) { _ in }
         default: break
         }
@@ -255,7 +256,7 @@ extension KernelAdapter {
 }
 
 extension ManagementEvent.Kind {
-    /// The device about whose pairing the kernel asks or shows something; nil for another event.
+    /// The device of a pairing request or a displayed passkey; nil for other events.
     fileprivate var asker: ManagementAddress? {
         switch self {
         case .userConfirmationRequest(let device, _, _), .userPasskeyRequest(let device),

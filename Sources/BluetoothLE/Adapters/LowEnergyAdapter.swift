@@ -4,43 +4,44 @@ package import BluetoothHost
 package import BluetoothPackets
 package import LinuxIO
 
-/// A scanner of devices, over the kernel's raw HCI sockets or the host stack of this library.
+/// A scanner for devices, over the kernel's raw HCI sockets or this library's host stack.
 package protocol DeviceScanner: AnyObject {
-    /// The handler of the reports that pass the filter.
+    /// The handler of reports that pass the filter.
     var onUpdate: ((DeviceTable.Update) -> Void)? { get set }
-    /// The handler that is called once after each `start`, when the controller scans.
+    /// The handler that is called once after each `start`, when the controller has started scanning.
     var onStarted: (() -> Void)? { get set }
     /// The handler that is called when the scan has failed, which ends it.
     var onFailure: ((ScanError) -> Void)? { get set }
-    /// The handler that is called when another program, or the kernel, has switched the scan: it may be off since.
+    /// The handler that is called when another program or the kernel has enabled or disabled scanning, so the scan may
+    /// be off.
     var onDisturbed: (() -> Void)? { get set }
 
-    /// The handler of every packet with advertising reports, its indicator included; nil where nobody else listens.
+    /// The handler of every packet with advertising reports, including its indicator; nil if no other scan listens.
     var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)? { get set }
 
-    /// Scans until `stop`; replaces a scan that runs.
+    /// Scans until `stop`; replaces a running scan.
     func start(_ parameters: ScanParameters, devices: DeviceTable)
-    /// Ends the scan; `completion` is called when the controller has stopped.
+    /// Stops the scan; `completion` is called when the controller has stopped scanning.
     func stop(completion: @escaping () -> Void)
-    /// Ends the scan at once; no handler is called any more.
+    /// Stops the scan immediately; no handler is called afterwards.
     func close()
 
-    /// The devices that were heard since the start.
+    /// Devices heard since the start.
     var devices: DeviceTable { get }
-    /// Removes the devices that have not been heard for long (LK-3); it is called before the devices are shown.
+    /// Removes devices that have not been heard recently (LK-3); called before the devices are shown.
     func expireDevices()
-    /// The number of reports that were lost because they were not read in time.
+    /// Number of reports lost because they were not read in time.
     var droppedReports: UInt32 { get }
 }
 
-/// An advertisement as the bytes of its two packets.
+/// An advertisement: the payloads of its two packets and its parameters.
 package struct Advertisement: Equatable, Sendable {
     /// The advertising data, at most 31 bytes.
     package var data: [UInt8]
     /// The scan response, at most 31 bytes.
     package var scanResponse: [UInt8]
     package var isConnectable: Bool
-    /// The time between advertising events, 20 ms to 10.24 s.
+    /// Interval between advertising events, 20 ms to 10.24 s.
     package var interval: Duration
 
     package init(
@@ -69,47 +70,48 @@ package protocol ConnectionAttempt: AnyObject {
     func cancel()
 }
 
-/// An adapter in both roles, over any transport.
+/// An adapter in the central and peripheral roles, over any transport.
 ///
-/// It is used on the event loop's thread, as is every class of this module whose comment does not name another.
+/// Used on the event loop's thread, like every class of this module unless its comment names another thread.
 package protocol LowEnergyAdapter: AnyObject {
     /// The adapter's name, such as `hci0`.
     var name: String { get }
     /// The adapter's public address.
     var address: BluetoothAddress { get }
-    /// The handler that is called once, when the adapter was lost.
+    /// The handler that is called once, when the adapter is lost.
     var onLoss: ((AdapterLoss) -> Void)? { get set }
-    /// The handler that is called when the machine has woken from sleep, in which the controller forgets its scan.
+    /// The handler that is called when the machine resumes from suspend, because the controller's scan is lost then.
     var onWake: (() -> Void)? { get set }
-    /// The handler that is called when a connection that was asked for has not been begun by the kernel.
+    /// The handler that is called when the kernel has not started a requested connection.
     var onStalledConnection: (() -> Void)? { get set }
     var isConnected: Bool { get }
-    /// What was done so that the controller goes on, since the adapter was made.
+    /// Counts of recovery measures for the controller since the adapter was created.
     var controllerCounts: ControllerCounts { get }
 
-    /// Ends what a process that did not end by itself has left in the controller, before the adapter is used; `completion`
-    /// gets false where nothing was done.
+    /// Resets controller state left by a process that was killed, before the adapter is used.
+    ///
+    /// `completion` receives false if nothing was done.
     func renew(completion: @escaping (Bool) -> Void)
 
-    /// What is known of the link with a device; nil where there is no such link.
+    /// Returns the known radio properties of the link with a device; nil if there is no such link.
     ///
-    /// Answers at once; what is older than `LinkQuality.life` is read anew for the next call.
+    /// The call does not block: if a value is older than `LinkQuality.life`, it is read again for the next call.
     func quality(of device: DeviceAddress) -> LinkQuality?
 
-    /// Makes the adapter know these bonds, and no others; those of other adapters are left out.
+    /// Replaces the adapter's bonds with these; bonds of other adapters are ignored.
     ///
-    /// It is called before the first connection, and again when they have changed.
+    /// Called before the first connection, and again when the bonds have changed.
     func use(_ bonds: [Bond])
-    /// False for an adapter that has another address after each start, by which no bond is found again.
+    /// False for an adapter whose address changes at each start, so that its bonds cannot be matched later.
     var keepsAddress: Bool { get }
-    /// Makes a pairing, which begins with `begin`.
+    /// Creates a pairing, which `begin` starts.
     func makePairing(_ wish: PairingOptions) -> any DevicePairing
-    /// Makes a time in which centrals may pair with this host, which begins with `open`.
+    /// Creates a pairable mode, in which centrals may pair with this host; `open` starts it.
     func makePairableMode(_ offer: PairableOptions) -> any PairableMode
-    /// Has what is below this process forget the keys of a device, and ends a link with it; `completion` gets false where
-    /// there were none.
+    /// Removes a device's keys from the kernel, and ends a link with it; `completion` receives false if there were no
+    /// keys.
     func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void)
-    /// Makes a scanner, which begins with `start`.
+    /// Creates a scanner, which `start` starts.
     func makeScanner() throws(ScanError) -> any DeviceScanner
     /// Connects to a device; `completion` is called once, later.
     func connect(
@@ -117,26 +119,25 @@ package protocol LowEnergyAdapter: AnyObject {
         timeout: Duration,
         completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
     ) throws(LinkFailure) -> any ConnectionAttempt
-    /// Ends the connection with a device at once; `completion` is called when the controller has ended it.
+    /// Ends the connection with a device immediately; `completion` is called when the controller has ended it.
     func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void)
-    /// Advertises until `stopAdvertising`, and again after each connection; replaces an advertisement before it.
+    /// Advertises until `stopAdvertising`, and again after each connection; replaces any previous advertisement.
     ///
-    /// `onConnection` gets the channel of each central; `completion` gets the start of the advertising, or its
-    /// failure.
+    /// `onConnection` receives the channel of each central; `completion` receives the result of starting.
     func advertise(
         _ advertisement: Advertisement,
         onConnection: @escaping (any ATTChannel) -> Void,
         completion: @escaping (Result<Void, AdapterError>) -> Void
     )
-    /// Ends the advertising; connections stay.
+    /// Stops advertising; existing connections stay open.
     func stopAdvertising(completion: @escaping () -> Void)
-    /// Switches the adapter off where the kernel has it, and gives it up: `onLoss` follows, with this cause.
+    /// Powers off an adapter managed by the kernel, and releases it; `onLoss` is called with this cause.
     func restart(_ cause: String)
-    /// Releases the adapter at once, in any state; no handler is called any more.
+    /// Releases the adapter immediately, in any state; no handler is called afterwards.
     func close()
-    /// Releases the adapter, in any state; `completion` is called, now or later, when somebody else may use it.
+    /// Releases the adapter, in any state; `completion` is called, now or later, when another program may use it.
     ///
-    /// No other handler is called any more.
+    /// No other handler is called afterwards.
     func release(completion: @escaping () -> Void)
 }
 
@@ -145,31 +146,31 @@ extension LowEnergyAdapter {
 
     package func use(_ bonds: [Bond]) {}
 
-    /// True: the address is the controller's.
+    /// True by default, because the address belongs to the controller.
     package var keepsAddress: Bool { true }
 
-    /// Nothing below this process keeps keys.
+    /// Does nothing by default, because only this process stores keys.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) { completion(false) }
 
     package var controllerCounts: ControllerCounts { ControllerCounts() }
 
-    /// Does nothing: a controller that this process alone drives begins with a Reset.
+    /// Does nothing by default, because a controller used exclusively by this process is started with a Reset.
     package func renew(completion: @escaping (Bool) -> Void) { completion(false) }
 
-    /// Releases an adapter that is free as soon as it is closed.
+    /// Closes the adapter and calls `completion`, for an adapter that is free as soon as it is closed.
     package func release(completion: @escaping () -> Void) {
         close()
         completion()
     }
 }
 
-/// The opening of adapters, over any transport.
+/// Functions that open adapters, over any transport.
 package enum LowEnergyAdapters {
-    /// Finds an adapter and makes it ready; `completion` is called once, later, on the loop's thread.
+    /// Finds an adapter and prepares it for use; `completion` is called once, later, on the loop's thread.
     ///
-    /// An adapter of the kernel with the `known` address is taken under whatever number it has come back.
-    /// `capture` records its packets; for the kernel's sockets its `listen` has to be called before. Throws the
-    /// errors that are known at once.
+    /// A kernel adapter with the `known` address is preferred, whatever its index is now. `capture` records the
+    /// adapter's packets; for the kernel's sockets, call its `listen` first. Throws errors that are detected
+    /// immediately.
     package static func open(
         _ transport: AdapterTransport,
         on loop: EventLoop,
@@ -192,7 +193,7 @@ package enum LowEnergyAdapters {
         }
     }
 
-    /// Starts the host stack of this library above a controller.
+    /// Starts this library's host stack on a controller.
     private static func start(
         _ transport: any PacketTransport,
         _ name: String,
@@ -206,7 +207,7 @@ package enum LowEnergyAdapters {
         adapter.start { result in
             completion(
                 result.map { adapter }.mapError { error in
-                    // With several controllers in use, the message has to name the one that failed.
+                    // The message names the controller that failed, because several may be in use.
                     if case .controller(let what) = error { .controller("\(name): \(what)") } else { error }
                 }
             )
@@ -214,14 +215,14 @@ package enum LowEnergyAdapters {
     }
 }
 
-/// What the user wants of a pairing.
+/// Parameters of a pairing started by the user.
 package struct PairingOptions: Sendable {
     package var device: DeviceAddress
-    /// What the user sees of this host, and can tell it.
+    /// This host's capability to show the user a number and to accept an answer.
     package var capability: IOCapability
-    /// The level below which there is no bond; a key of less than 16 bytes makes none either.
+    /// Minimum security level of the bond; a key shorter than 16 bytes creates no bond either.
     package var required: GATTLinkSecurity.Level
-    /// The time after which the pairing is called off.
+    /// Time-out after which the pairing is cancelled.
     package var limit: Duration
 
     package init(
@@ -237,33 +238,34 @@ package struct PairingOptions: Sendable {
     }
 }
 
-/// A pairing with one device that the user has begun, by the kernel's Security Manager or this library's.
+/// A pairing with one device, started by the user, over the kernel's Security Manager or this library's.
 ///
-/// It is used on the event loop's thread, and begun and closed by the arbiter of the radio, as `RadioPairing`.
+/// Used on the event loop's thread; the radio arbiter starts and closes it, as a `RadioPairing`.
 package protocol DevicePairing: AnyObject {
-    /// The handler of news; the last is the end.
+    /// The handler of events; the last one is the end.
     var onNews: ((ManagedPairing.News) -> Void)? { get set }
 
-    /// Begins; it is called off after its limit.
+    /// Starts the pairing; it is cancelled after its time limit.
     func begin()
-    /// The user's answer to `compare`.
+    /// Passes on the user's answer to `compare`.
     func answer(_ isSame: Bool)
-    /// The user's answer to `enter`; nil for none.
+    /// Passes on the user's answer to `enter`; nil declines.
     func answer(passkey: UInt32?)
-    /// Calls it off; the end follows, unless it was there already.
+    /// Cancels the pairing; the end event follows, unless the pairing has ended already.
     func cancel()
-    /// Puts the adapter back as it was and ends the link, with `forgetting` without a key left below this process;
-    /// `completion` is called when that is done.
+    /// Restores the adapter's state and ends the link; `completion` is called when that is done.
+    ///
+    /// If `forgetting` is true, it also removes the device's keys from the kernel or the host stack.
     func close(forgetting: Bool, completion: @escaping () -> Void)
 }
 
-/// What a central may agree on with this host, the peripheral.
+/// Conditions under which a central may pair with this host, the peripheral.
 package struct PairableOptions: Sendable {
-    /// What the user sees of this host, and can tell it.
+    /// This host's capability to show the user a number and to accept an answer.
     package var capability: IOCapability
-    /// The level below which there is no bond.
+    /// Minimum security level of the bond.
     package var required: GATTLinkSecurity.Level
-    /// The time after which nobody may pair any more.
+    /// Time-out after which pairing is disabled again.
     package var limit: Duration
 
     package init(_ capability: IOCapability, required: GATTLinkSecurity.Level, limit: Duration) {
@@ -273,20 +275,20 @@ package struct PairableOptions: Sendable {
     }
 }
 
-/// A time in which one central that asks for it pairs with this host: begun by the user, and off otherwise.
+/// A mode, started by the user, in which one central may pair with this host.
 ///
-/// It ends with the first bond, at its limit, or when it is closed; who asks before or behind it is refused. A central that
-/// has a bond already is refused too: a key is never replaced.
+/// It ends with the first bond, at its time limit, or when it is closed; pairing requests outside it are rejected. A
+/// central that is bonded already is rejected too, because a key is never replaced.
 package protocol PairableMode: AnyObject {
-    /// The handler of news; the last is the end.
+    /// The handler of events; the last one is the end.
     var onNews: ((PairableEvent) -> Void)? { get set }
 
-    /// Begins; it takes the place of another window of this adapter.
+    /// Starts the mode; it replaces another pairable mode of this adapter.
     func open()
-    /// The user's answer to `compare`.
+    /// Passes on the user's answer to `compare`.
     func answer(_ isSame: Bool)
-    /// The user's answer to `enter`; nil for none.
+    /// Passes on the user's answer to `enter`; nil declines.
     func answer(passkey: UInt32?)
-    /// Ends it at once, and a pairing that is under way; no news follows.
+    /// Ends the mode immediately, and a pairing in progress; no event follows.
     func close()
 }

@@ -12,7 +12,7 @@ package final class ManagementChannel {
         case timedOut
     }
 
-    /// The longest time for a reply; powering an adapter includes loading its firmware.
+    /// Maximum time for a reply; powering on an adapter includes loading its firmware.
     private static let timeout = Duration.seconds(12)
 
     private struct Pending {
@@ -30,8 +30,8 @@ package final class ManagementChannel {
 
     /// The handler of every event that is not a reply.
     package var onEvent: ((ManagementEvent) -> Void)?
-    /// The handler that is called once, when nothing more can be read: the channel is closed then, and every command
-    /// without a reply has timed out.
+    /// The handler that is called once, when reading fails; the channel is closed, and all pending commands have timed
+    /// out.
     package var onFailure: ((Errno) -> Void)?
 
     /// Opens the channel; throws `addressFamilyNotSupported` on a kernel without Bluetooth.
@@ -45,7 +45,7 @@ package final class ManagementChannel {
 
     deinit { close() }
 
-    /// Closes the channel; the handlers of commands without a reply are not called.
+    /// Closes the channel; the handlers of pending commands are not called.
     package func close() {
         for entry in pending { entry.timer.cancel() }
         pending = []
@@ -55,7 +55,7 @@ package final class ManagementChannel {
 
     /// Sends a command; `completion` is called once, later, on the loop's thread.
     ///
-    /// `patience` is for a command that waits for people; nil is the usual time.
+    /// `patience` is the time-out of a command that waits for the user; nil means the default time-out.
     package func send(_ command: ManagementCommand, patience: Duration? = nil, completion: @escaping (Reply) -> Void) {
         let entry = Pending(command: command, completion: completion)
         pending.append(entry)
@@ -64,7 +64,7 @@ package final class ManagementChannel {
         do throws(Errno) {
             if case .done = try socket.send(command.encoded) { return }
         } catch {
-            // The kernel refuses malformed packets only; the caller gets `timedOut`, from the timer below.
+            // The kernel rejects only malformed packets; the caller receives `timedOut` from the timer below.
         }
         entry.timer.set(on: loop, after: .zero, handler: expire)
     }
@@ -114,9 +114,9 @@ package final class ManagementChannel {
     }
 }
 
-/// A question to the kernel which commands and events its management protocol has; it changes nothing.
+/// A read-only query of the commands and events that the kernel's management protocol supports.
 package enum ManagementSurvey {
-    /// Asks the kernel, and waits for the answer on an event loop of its own.
+    /// Queries the kernel, and blocks until it has answered, on its own event loop.
     package static func take() throws(AdapterError) -> SupportedManagement {
         let command = ManagementCommand.readSupportedCommands
         var answer = ManagementChannel.Reply.timedOut
@@ -145,9 +145,9 @@ package enum ManagementSurvey {
     }
 }
 
-/// A query of the kernel's adapters, which changes none of them.
+/// A read-only query of the kernel's adapters.
 package final class AdapterEnumerator {
-    /// An adapter that the kernel manages.
+    /// An adapter managed by the kernel.
     package struct Entry: Hashable, Sendable {
         /// The adapter's index: 0 is hci0.
         package var index: ControllerIndex
@@ -165,9 +165,9 @@ package final class AdapterEnumerator {
         self.completion = completion
     }
 
-    /// Asks the kernel for its adapters, and returns them sorted by index.
+    /// Queries the kernel's adapters, and returns them sorted by index.
     ///
-    /// It blocks until the kernel has answered, on an event loop of its own.
+    /// It blocks until the kernel has answered, on its own event loop.
     package static func take() throws(AdapterError) -> [Entry] {
         var result: Result<[Entry], AdapterError> = .failure(.noAdapter)
         do throws(Errno) {
@@ -197,7 +197,7 @@ package final class AdapterEnumerator {
     private func next() {
         guard let index = remaining.popLast() else { return completion(.success(entries)) }
         ask(.readControllerInformation(index)) { [unowned self] status, parameters throws(DecodingError) in
-            // An adapter that was removed since the list was read is left out.
+            // An adapter removed since the list was read is omitted.
             if status == .success {
                 let information = try ControllerInformation(returnParameters: parameters.span)
                 entries.append(Entry(index: index, information: information))
@@ -225,7 +225,7 @@ package final class AdapterEnumerator {
 }
 
 extension AdapterTransport {
-    /// True if the controller exists; one that is reached by TCP is taken to exist.
+    /// True if the controller exists; a controller reached over TCP is assumed to exist.
     package var isPresent: Bool {
         switch self {
         case .kernel(let selector):

@@ -4,40 +4,41 @@ import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// The look for a link that came up as its attempt was given up, on the caller's clock.
+/// Detection of a link that was established while its attempt was being cancelled, on the caller's clock.
 ///
-/// The kernel's command that ends an attempt is refused by a controller that has just made the connection. Kernels from
-/// 6.1 on have forgotten the attempt by then: the link stands in the controller, and they know nothing of it. They tell
-/// nobody of it and never end it, and the device, which is connected, does not advertise. The corresponding C functions
-/// are `hci_abort_conn_sync` and `le_conn_complete_evt`.
+/// A controller that has just made the connection rejects the kernel's command to cancel the attempt. Kernels from 6.1
+/// on have removed the attempt by then, so they do not know the controller's link. They neither report nor end it, and
+/// the device, which is connected, does not advertise. The corresponding C functions are `hci_abort_conn_sync` and
+/// `le_conn_complete_evt`.
 struct OrphanedConnection: Sendable {
     enum Step: Equatable, Sendable {
-        /// Nothing before the next deadline.
+        /// Wait for the next deadline.
         case wait
-        /// End the connection with this handle, and the look.
+        /// End the connection with this handle, and stop watching.
         case disconnect(handle: UInt16)
-        /// End the look: no such link has come.
+        /// Stop watching: no such link was established.
         case end
     }
 
-    /// The time in which a link may come: a controller may take 2 s to answer the command.
+    /// Maximum time for a link to be established: a controller may take 2 s to answer the command.
     static let patience = Duration.seconds(5)
-    /// The time in which the kernel tells of a link that it knows.
+    /// Maximum time for the kernel to report a link that it knows.
     static let limit = Duration.seconds(1)
 
-    /// The time at which `check` is to be called; nil while the attempt is made.
+    /// The time at which to call `check`; nil while the attempt is in progress.
     private(set) var deadline: Duration?
-    /// The handle of a link of which the kernel has not told yet; nil for none.
+    /// The handle of a link not yet reported by the kernel; nil for none.
     private var handle: UInt16?
-    /// True when the kernel's word of a link was read before the link's own event: they come by different sockets.
+    /// True if the kernel's report of a link was read before the link's HCI event, because they arrive on different
+    /// sockets.
     private var isToldAhead = false
 
-    /// Notes that the attempt is given up now.
+    /// Records that the attempt is cancelled now.
     mutating func noteEnd(now: Duration) {
         deadline = now + (handle == nil ? Self.patience : Self.limit)
     }
 
-    /// Takes an event packet, its indicator included, as a raw socket passes it.
+    /// Handles an event packet from a raw socket, including its indicator.
     mutating func handle(_ packet: Span<UInt8>, now: Duration) {
         guard let event = try? HCIEvent(packet) else { return }
         switch event {
@@ -55,7 +56,7 @@ struct OrphanedConnection: Sendable {
         }
     }
 
-    /// Notes that the kernel has told of a link: it knows the one that has come.
+    /// Records the kernel's report of a link: the established link is known to the kernel.
     mutating func noteKnownLink() {
         isToldAhead = handle == nil
         handle = nil
@@ -67,12 +68,12 @@ struct OrphanedConnection: Sendable {
     }
 }
 
-/// A raw HCI socket that reads what comes of an attempt to connect, and, where it is given up, ends a link of which the
-/// kernel knows nothing.
+/// A raw HCI socket that monitors a connection attempt, and ends a link unknown to the kernel after the attempt is
+/// cancelled.
 ///
-/// It is used on the event loop's thread, from before the attempt until it has succeeded, or until `onEnd`.
+/// Used on the event loop's thread, from before the attempt until it has succeeded, or until `onEnd`.
 final class OrphanedConnectionWatch {
-    /// The handler that is called once when the look is over; `hasEnded` is true if a link was ended.
+    /// The handler that is called once, at the end of the watch; `hasEnded` is true if a link was ended.
     var onEnd: ((_ hasEnded: Bool) -> Void)?
 
     private let loop: EventLoop
@@ -87,7 +88,7 @@ final class OrphanedConnectionWatch {
         try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
     }
 
-    /// Takes over a socket that passes the events of connections.
+    /// Takes over a socket that passes connection events.
     init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket
@@ -96,7 +97,7 @@ final class OrphanedConnectionWatch {
 
     deinit { close() }
 
-    /// Closes the socket; no handler is called any more.
+    /// Closes the socket; no handler is called afterwards.
     func close() {
         onEnd = nil
         timer.cancel()
@@ -104,7 +105,7 @@ final class OrphanedConnectionWatch {
         registration = nil
     }
 
-    /// Notes that the attempt is given up.
+    /// Records that the attempt was cancelled.
     func noteEnd() {
         guard registration != nil else { return }
         link.noteEnd(now: MonotonicClock.now)
@@ -122,7 +123,7 @@ final class OrphanedConnectionWatch {
                 link.handle(buffer.span.extracting(first: packet.count), now: MonotonicClock.now)
             }
         } catch {
-            // The adapter was removed, which its management tells.
+            // The adapter was removed, which the management channel reports.
             end()
         }
     }

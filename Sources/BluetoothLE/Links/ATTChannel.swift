@@ -6,48 +6,48 @@ package import SystemPackage
 
 /// The ATT fixed channel of one connection.
 ///
-/// The L2CAP layer below it is the kernel's or this library's.
-///
-/// It is used on the event loop's thread. Core 6.0, Vol 3, Part A, 2.1 (channel 0x0004).
+/// The underlying L2CAP layer is the kernel's or this library's. Used on the event loop's thread. Core 6.0, Vol 3, Part
+/// A, 2.1 (channel 0x0004).
 package protocol ATTChannel: AnyObject {
     var device: DeviceAddress { get }
-    /// The number of received PDUs that were dropped below this channel because they were not read in time.
+    /// Number of received PDUs dropped below this channel because they were not read in time.
     var droppedPackets: UInt32 { get }
     /// The handler of each received PDU, called before the next is read; the span is valid during the call only.
     var onReceive: ((Span<UInt8>) -> Void)? { get set }
-    /// The handler that is called before the first PDU behind others that were dropped.
+    /// The handler that is called before the first PDU after dropped ones.
     var onGap: (() -> Void)? { get set }
     /// The handler that is called when the channel has room again, after `send` returned false.
     var onWritable: (() -> Void)? { get set }
-    /// The handler that is called once, when the channel was closed by the peer or by an error.
+    /// The handler that is called once, when the channel is closed by the peer or by an error.
     var onClosed: ((LinkFailure) -> Void)? { get set }
 
-    /// The security of the link, as it was read last.
+    /// The last known security of the link.
     var security: GATTLinkSecurity { get }
 
-    /// The timing of the link as far as it is known, its slowest where only limits are; nil where nothing is.
+    /// The timing of the link, or the slowest permitted one if only limits are known; nil if nothing is known.
     var timing: ConnectionTiming? { get }
-    /// The handler that is called when the link has another timing.
+    /// The handler that is called when the link's timing has changed.
     var onTiming: ((ConnectionTiming) -> Void)? { get set }
 
-    /// Encrypts the link with the key of a bond; `completion` is called once, later, unless the channel is closed before.
+    /// Encrypts the link with the key of a bond; `completion` is called once, later, unless the channel is closed
+    /// first.
     ///
-    /// What was received before is dropped: nobody knows who sent it. It has succeeded where the level is reached with a key
-    /// of 16 bytes; the link ends otherwise.
+    /// PDUs received before encryption are discarded, because their sender is not verified. The call succeeds if the
+    /// level is reached with a 16-byte key; otherwise the link ends.
     func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void)
 
-    /// Sends one PDU. Returns false without room for it; `onWritable` is called when it may be sent again.
+    /// Sends one PDU; returns false if there is no room, and `onWritable` is called when the caller may retry.
     func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool
-    /// Closes the channel; no handler is called any more.
+    /// Closes the channel; no handler is called afterwards.
     func close()
 }
 
 extension ATTChannel {
-    /// A link that cannot be encrypted.
+    /// Unencrypted by default.
     package var security: GATTLinkSecurity { GATTLinkSecurity() }
 
     package var timing: ConnectionTiming? { nil }
-    /// Never called.
+    /// Never called by default.
     package var onTiming: ((ConnectionTiming) -> Void)? {
         get { nil }
         set {}
@@ -59,10 +59,10 @@ extension ATTChannel {
 }
 
 extension GATTLinkSecurity.Level {
-    /// The level of BT_SECURITY that has the kernel secure a link at least so.
+    /// The BT_SECURITY level with which the kernel secures a link to at least this level.
     ///
-    /// BT_SECURITY_HIGH (3) is content with the passkey of LE legacy pairing, which authenticates nobody; BT_SECURITY_FIPS (4)
-    /// demands LE Secure Connections.
+    /// BT_SECURITY_HIGH (3) accepts the passkey of LE legacy pairing, which provides no authentication;
+    /// BT_SECURITY_FIPS (4) requires LE Secure Connections.
     package var kernelLevel: UInt8 {
         switch self {
         case .none: 1
@@ -71,37 +71,37 @@ extension GATTLinkSecurity.Level {
         }
     }
 
-    /// The level of a link for which the kernel reports this level of BT_SECURITY.
+    /// Creates the level from the BT_SECURITY level reported by the kernel.
     package init(kernelLevel: UInt8) {
         self = kernelLevel >= 4 ? .authenticated : kernelLevel >= 2 ? .encrypted : .none
     }
 }
 
 extension GATTLinkSecurity {
-    /// True for a link of at least this level; an encrypted one has a key of 16 bytes.
+    /// Returns true if the link has at least this level; an encrypted link must have a 16-byte key.
     package func suffices(for required: Level) -> Bool {
         required == .none || (level >= required && keySize >= Self.longestKey)
     }
 }
 
-/// The reason for which a link ended, or was not made.
+/// The reason why a link ended or could not be made.
 package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     /// The kernel refused or ended the connection, with this error.
     case system(Errno)
-    /// The device did not answer the request to connect, though it was heard (0x3E).
+    /// The connection failed to be established: the device was heard, but did not answer the connection request (0x3E).
     case notEstablished
-    /// The controller refused the command in the first text, with the status in the second.
+    /// The controller rejected the command in the first text, with the status in the second.
     case refused(String, String)
     /// The connection was not made within this time.
     case timedOut(Duration)
-    /// The peer broke the rules of the Attribute Protocol, or did not answer in time.
+    /// The peer violated the Attribute Protocol, or did not answer in time.
     case bearer(ATTBearer.Failure)
-    /// The link is less secure than it has to be: the device lacks the key of the bond, or has one of less worth.
+    /// The link is less secure than required: the device lacks the key of the bond, or its key is too weak.
     case notSecured
     case closedByPeer
     case adapterLost(String)
 
-    /// True where the device may have ended the link because of what it was asked: it hung up, or never answered.
+    /// True if the device may have ended the link because of a request: it disconnected, or never answered.
     package var isHangUp: Bool {
         switch self {
         case .system(.connectionReset), .closedByPeer, .bearer(.transactionTimeout): true
@@ -109,7 +109,7 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The failure in a few English words.
+    /// A short English message.
     package var description: String {
         switch self {
         case .system(.connectionReset): LinkErrorDescription.ended
@@ -127,7 +127,7 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// The sentences about a link's end, in English, each standing here alone, as those of `AdapterErrorDescription`.
+/// English messages about the end of a link, each defined only here, like those of `AdapterErrorDescription`.
 package enum LinkErrorDescription {
     package static let ended = "the device ended the connection"
     package static let outOfReach = "the device is out of reach"
@@ -148,19 +148,19 @@ package enum LinkErrorDescription {
     }
 }
 
-/// What is known of a link's radio.
+/// Radio properties of a link, as far as they are known.
 package struct LinkQuality: Equatable, Sendable {
-    /// The signal strength of the device, in dBm, as it was read last; nil before that, or where it cannot be read.
+    /// The last known signal strength of the device in dBm; nil before the first reading, or if it cannot be read.
     package var rssi: Int8?
-    /// The timing in force; nil where it is the kernel's, which does not tell it.
+    /// The current timing; nil if it is unknown because the kernel chose it.
     package var timing: ConnectionTiming?
 
-    /// The PHY on which the device sends; nil as long as no change was told.
+    /// The PHY on which the device transmits; nil until a change is reported.
     package var phy: PHY?
-    /// The longest data of one packet from the device, in bytes; nil as long as no change was told.
+    /// Maximum payload of a packet from the device, in bytes; nil until a change is reported.
     package var dataLength: UInt16?
 
-    /// For how long a signal strength is not read again.
+    /// Minimum time between two readings of the signal strength.
     package static let life = Duration.seconds(3)
 
     package init(rssi: Int8? = nil, timing: ConnectionTiming? = nil, phy: PHY? = nil, dataLength: UInt16? = nil) {

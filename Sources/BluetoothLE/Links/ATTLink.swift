@@ -4,7 +4,7 @@ package import BluetoothHost
 package import BluetoothPackets
 package import LinuxIO
 
-/// The connection to a peer's GATT server, on the event loop: a `GATTClient` over an ATT channel.
+/// A connection to a peer's GATT server on the event loop: a `GATTClient` over an ATT channel.
 package final class ATTLink {
     package enum Event {
         case procedure(GATTClient.Event)
@@ -12,18 +12,17 @@ package final class ATTLink {
         case closed(LinkFailure)
     }
 
-    /// A handler of a received value: its attribute, the way it came, and its bytes, which are valid during the call
-    /// only.
+    /// A handler of a received value: its attribute, its kind, and its bytes, which are valid during the call only.
     package typealias ValueHandler = (AttributeHandle, GATTSubscriptionKind, Span<UInt8>) -> Void
 
-    /// The handler that is called before the first value behind packets that were dropped.
+    /// The handler that is called before the first value after dropped packets.
     package var onGap: (() -> Void)? {
         get { channel.onGap }
         set { channel.onGap = newValue }
     }
 
     package var timing: ConnectionTiming? { channel.timing }
-    /// The handler that is called when the link has another timing.
+    /// The handler that is called when the link's timing has changed.
     package var onTiming: ((ConnectionTiming) -> Void)? {
         get { channel.onTiming }
         set { channel.onTiming = newValue }
@@ -33,7 +32,7 @@ package final class ATTLink {
     private let loop: EventLoop
     private var client: GATTClient
     private var isOpen = true
-    /// The PDU that the channel had no room for.
+    /// The PDU for which the channel had no room.
     private var unsent: [UInt8]?
     private let timer = LoopTimer()
     private var isPumping = false
@@ -49,15 +48,15 @@ package final class ATTLink {
     }
     /// The storage of `onValue`.
     ///
-    /// It is private so that the compiler sees every access, and need not check the exclusivity of each.
+    /// It is private so that the compiler can see all accesses and omit exclusivity checks.
     private var valueHandler: ValueHandler?
 
-    /// Makes a link over a channel that is connected.
+    /// Creates a link over a connected channel.
     package init(_ channel: any ATTChannel, on loop: EventLoop, client: GATTClient = GATTClient()) {
         self.channel = channel
         self.loop = loop
         self.client = client
-        // A link closes its channel before it is freed, and a closed channel calls none of these.
+        // A link closes its channel before it is deallocated, and a closed channel calls no handler.
         channel.onReceive = { [unowned self] pdu in receive(pdu) }
         channel.onWritable = { [unowned self] in pump() }
         channel.onClosed = { [unowned self] failure in fail(failure) }
@@ -67,24 +66,24 @@ package final class ATTLink {
 
     package var device: DeviceAddress { channel.device }
 
-    /// The number of received packets that were dropped below the link because they were not read in time.
+    /// Number of received packets dropped below the link because they were not read in time.
     package var droppedPackets: UInt32 { channel.droppedPackets }
 
-    /// The number of received values that were longer than any link carries, and were not delivered.
+    /// Number of received values that exceeded the maximum length and were not delivered.
     package var tooLongValues: UInt64 { client.counters.tooLongValues }
 
-    /// The ATT_MTU of the connection in bytes: the longest PDU of either side.
+    /// The connection's ATT_MTU in bytes: the maximum PDU length in either direction.
     package var mtu: UInt16 { client.mtu }
 
     package var security: GATTLinkSecurity { channel.security }
 
-    /// Encrypts the link with the key of a bond, as `ATTChannel.secure`.
+    /// Encrypts the link with the key of a bond, like `ATTChannel.secure`.
     package func secure(
         _ level: GATTLinkSecurity.Level,
         completion: @escaping (Result<Void, LinkFailure>) -> Void
     ) { channel.secure(level, completion: completion) }
 
-    /// Calls `body` with the client and the present time, and then sends the PDUs that follow from it.
+    /// Calls `body` with the client and the current time, and then sends the resulting PDUs.
     package func perform<Result, Failure: Error>(
         _ body: (inout GATTClient, Duration) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -92,9 +91,9 @@ package final class ATTLink {
         return try body(&client, MonotonicClock.now)
     }
 
-    /// Closes the channel; no handler is called any more.
+    /// Closes the channel; no handler is called afterwards.
     ///
-    /// `LowEnergyAdapter.disconnect` ends the connection at once.
+    /// `LowEnergyAdapter.disconnect` ends the connection immediately.
     package func close() {
         timer.cancel()
         isOpen = false
@@ -106,26 +105,25 @@ package final class ATTLink {
         onValue = nil
     }
 
-    /// Takes a PDU, and holds the link while its handlers run: one of them may let it go.
+    /// Handles a PDU; the link is retained during the call, because a handler may release it.
     private func receive(_ pdu: Span<UInt8>) {
         switch client.receive(pdu, now: MonotonicClock.now) {
         // The value follows the opcode and the handle, whose 3 bytes the client has checked.
         case .notification(let handle): valueHandler?(handle, .notifications, pdu.extracting(3..<pdu.count))
         case .indication(let handle):
-            // The confirmation goes first: the handler may close the link. If the sending fails, `pump` meets the
-            // error again.
+            // The confirmation is sent first, because the handler may close the link. If sending fails, `pump` will
+            // encounter the error again.
             try? send()
             valueHandler?(handle, .indications, pdu.extracting(3..<pdu.count))
             pump()
-        // Even an indication that is ignored is confirmed.
+        // Even an ignored indication is confirmed.
         case .handled, .ignored: pump()
         }
     }
 
-    /// Sends the PDUs that wait, reports the events, and sets the timer to the next deadline.
+    /// Sends the queued PDUs, reports the events, and sets the timer to the next deadline.
     private func pump() {
-        // An event's handler may begin the next procedure. The loop below sends it; a second loop inside it is not
-        // begun.
+        // An event handler may start the next procedure. The loop below sends its PDU, so no nested loop is started.
         guard !isPumping, isOpen else { return }
         isPumping = true
         defer { isPumping = false }

@@ -6,14 +6,14 @@ package import LinuxIO
 
 /// A kernel's double free of the HCI channel under an L2CAP socket.
 ///
-/// When a link ends, the kernel frees the channel. If the socket is closed later, a faulty kernel frees it again
-/// (`l2cap_conn_free` calls `hci_chan_del`): "kernel BUG at lib/list_debug.c", the process cannot be ended, and Bluetooth
-/// hangs until a reboot. The first whole packet that the device sends on a link prevents this, because the kernel then
-/// leaks a reference.
+/// The kernel frees the channel at the end of a link. A faulty kernel frees it again if the socket is closed later
+/// (`l2cap_conn_free` calls `hci_chan_del`): "kernel BUG at lib/list_debug.c", the process cannot be ended, and
+/// Bluetooth hangs until a reboot. The first whole packet that the device sends on a link prevents this, because the
+/// kernel then leaks a reference.
 ///
 /// Found in the machine code of Debian's 6.1.192-1 and 6.1.192-2, and not in that of 6.1.176-1, 6.1.177-1, 6.1.180-1,
-/// 6.1.187-1, 6.1.190-1, 5.10.262-1, 6.12.95-1, 6.12.118-1 and 7.3.4-1. According to Debian's changelog it came with 6.1.191.
-/// The series 5.15, 6.6 and 6.18 were not examined.
+/// 6.1.187-1, 6.1.190-1, 5.10.262-1, 6.12.95-1, 6.12.118-1 and 7.3.4-1. According to Debian's changelog it came with
+/// 6.1.191. The series 5.15, 6.6 and 6.18 were not examined.
 ///
 /// Tried on 6.1.192-2 with a device that has lost its key, in `Tests/KernelLab`:
 ///
@@ -25,19 +25,20 @@ package import LinuxIO
 /// | mgmt Pair Device of a bonded device | Already Paired, no link |
 /// | mgmt Pair Device, keys unloaded | no BUG, but pairs with the stranger |
 /// | mgmt Add Device, and a socket on the link that it makes | BUG at close() |
-/// | mgmt Add Device, and LE Start Encryption over a raw HCI socket, no L2CAP socket | no BUG: key refused (0x06), link ended |
+/// | mgmt Add Device, LE Start Encryption over raw HCI, no L2CAP socket | no BUG: key refused (0x06), link ended |
 /// | ATT request over the socket, answer, then BT_SECURITY | no BUG: EACCES |
 /// | the same request as a raw ACL packet on a link of mgmt Add Device, before there is a socket | no BUG |
 /// | no security, the device disconnects at once | BUG at close() |
 /// | HCI user channel | no BUG: the kernel's L2CAP is not used |
 ///
-/// `KernelATTChannel.secure` sends a request first on a faulty kernel. A device that disconnects before it answers still
-/// triggers the fault, paired or not. Only the user channel and the link of mgmt Add Device prevent that. The latter is not
-/// used: it takes raw ACL packets past the kernel's flow control, and a change of the kernel's accept list.
+/// `KernelATTChannel.secure` sends a request first on a faulty kernel. A device that disconnects before it answers
+/// still triggers the fault, paired or not. Only the user channel and the link of mgmt Add Device prevent that. The
+/// latter is not used, because it requires raw ACL packets that bypass the kernel's flow control, and a change of the
+/// kernel's accept list.
 package enum ChannelFault: Equatable, Sendable {
     case absent
     case present
-    /// A release of 6.1 that was not examined.
+    /// An unexamined 6.1 release.
     case unknown
 
     package init(_ version: KernelVersion?) {
@@ -54,7 +55,7 @@ package enum ChannelFault: Equatable, Sendable {
 
     package static let running = ChannelFault(.running)
 
-    /// The request that is sent before encryption: services from the last handle on.
+    /// The request sent before encryption: services from the last handle on.
     ///
     /// Every GATT server answers it, and it changes nothing. Core 6.0, Vol 3, Part G, 4.4.1.
     package static let question = ATTPDU.readByGroupTypeRequest(

@@ -5,22 +5,22 @@ package import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// The ATT channel of a connection of the host stack in this process; it is used on the event loop's thread.
+/// An ATT channel over this process's host stack; used on the event loop's thread.
 package final class HostChannel: ATTChannel {
     let connection: LowEnergyHost.Connection
     private weak var adapter: HostAdapter?
     private var isOpen = true
-    /// The level that is waited for, and the handler of its result; nil otherwise.
+    /// The requested security level and the handler of the result; nil if no request is pending.
     private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
     private let timer = LoopTimer()
-    /// How long the link may take to be encrypted.
+    /// Maximum time for encrypting the link.
     private static let securingTime = Duration.seconds(10)
 
     package private(set) var security: GATTLinkSecurity
     package private(set) var timing: ConnectionTiming?
     package var onTiming: ((ConnectionTiming) -> Void)?
     package var onReceive: ((Span<UInt8>) -> Void)?
-    /// Never called: between the host stack and its reader no packet is dropped.
+    /// Never called: no packet is dropped between the host stack and this channel.
     package var onGap: (() -> Void)?
     package var onWritable: (() -> Void)?
     package var onClosed: ((LinkFailure) -> Void)?
@@ -33,7 +33,7 @@ package final class HostChannel: ATTChannel {
     }
 
     package var device: DeviceAddress { connection.peer }
-    /// Always 0: between the host stack and its reader no packet is dropped.
+    /// Always 0: no packet is dropped between the host stack and this channel.
     package var droppedPackets: UInt32 { 0 }
 
     package func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
@@ -45,11 +45,11 @@ package final class HostChannel: ATTChannel {
         guard isOpen, let adapter else { return }
         securing = (level, completion)
         timer.set(on: adapter.loop, after: Self.securingTime) { [weak self] in self?.finishSecuring() }
-        // A Security Request that was faster has begun it.
+        // An earlier Security Request from the peer may have started encryption already.
         let isBegun = adapter.perform { host in
             host.isEncrypting(connection.handle) || host.encrypt(connection.handle)
         }
-        // The caller goes on first.
+        // The completion handler is called later, after this method has returned.
         if !isBegun { adapter.later { [weak self] in self?.finishSecuring() } }
     }
 
@@ -70,12 +70,12 @@ package final class HostChannel: ATTChannel {
         onTiming?(timing)
     }
 
-    /// Passes a PDU on; what comes while the link is being secured is dropped.
+    /// Passes on a PDU; PDUs received while the link is being secured are discarded.
     func receive(_ pdu: [UInt8]) {
         if securing == nil { onReceive?(pdu.span) }
     }
 
-    /// Closes the channel and ends the connection, which has no other channel.
+    /// Closes the channel, and ends the connection, because it has no other channel.
     package func close() {
         guard isOpen else { return }
         forget()
@@ -102,7 +102,7 @@ package final class HostChannel: ATTChannel {
 }
 
 extension LinkFailure {
-    /// The failure for an HCI status, with the `Errno` that the kernel's sockets give for it.
+    /// Creates the failure for an HCI status, with the `Errno` that the kernel's sockets report for it.
     init(_ status: HCIStatus) {
         switch status {
         case .remoteUserTerminatedConnection: self = .system(.connectionReset)
@@ -117,7 +117,7 @@ extension LinkFailure {
     }
 }
 
-/// An attempt to connect that the host stack of this library makes.
+/// A connection attempt of this library's host stack.
 final class HostAttempt: ConnectionAttempt {
     let device: DeviceAddress
     let timeout: Duration

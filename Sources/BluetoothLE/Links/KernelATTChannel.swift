@@ -5,18 +5,18 @@ package import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// The ATT channel of a connection whose L2CAP layer is the kernel's.
+/// An ATT channel over the kernel's L2CAP layer.
 ///
-/// It is used on the loop's thread. It closes when it is freed.
+/// Used on the loop's thread. It closes when it is deallocated.
 package final class KernelATTChannel: ATTChannel {
-    /// A handler of the connection or of the failure to make it, called once.
+    /// A handler of the result of connecting, called once.
     package typealias Completion = (Result<any ATTChannel, LinkFailure>) -> Void
 
-    /// The size of the receive queue in bytes; without CAP_NET_ADMIN the kernel limits it to less.
+    /// Size of the receive queue in bytes; without CAP_NET_ADMIN the kernel applies a lower limit.
     static let receiveBuffer: Int32 = 1 << 22
-    /// The most packets that are read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop serves its other descriptors.
     private static let batch = 64
-    /// The time after which a PDU is sent again for which the kernel had no memory.
+    /// Delay before retrying a PDU for which the kernel had no memory.
     private static let recovery = Duration.milliseconds(50)
 
     private let loop: EventLoop
@@ -27,47 +27,46 @@ package final class KernelATTChannel: ATTChannel {
     private let securingTimer = LoopTimer()
     private var receiveFaults = RepeatedFaults()
     private var sendFaults = RepeatedFaults()
-    /// The handler of the connection; nil once the connection is made.
+    /// The handler of the result of connecting; nil once the connection is made.
     private var completion: Completion?
 
-    /// The security of the link, read again whenever packets have come; not read of a link that this process made and has not
-    /// secured.
+    /// The security of the link, updated whenever packets arrive.
+    ///
+    /// It is not updated for a link made by this process until that link has been secured.
     package private(set) var security = GATTLinkSecurity()
-    /// The level that is waited for, and the handler of its result; nil otherwise.
+    /// The requested security level and the handler of the result; nil if no request is pending.
     private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
-    /// True once the link was secured, and from the beginning where the peer may do that.
+    /// True once the link is secured; true from the start for an accepted connection, which the central secures.
     private var isSecured = false
-    /// True while the answer to `ChannelFault.question` is awaited.
+    /// True while waiting for the response to `ChannelFault.question`.
     private var isAsking = false
-    /// How long the link may take to be encrypted.
+    /// Maximum time for encrypting the link.
     private static let securingTime = Duration.seconds(10)
 
     package let device: DeviceAddress
     /// The handler of each received PDU, called before the next is read.
     ///
-    /// The span is valid during the call only.
-    ///
-    /// It has to be set as soon as the connection is made.
+    /// The span is valid during the call only. Set the handler as soon as the connection is made.
     package var onReceive: ((Span<UInt8>) -> Void)? {
         get { receiver }
         set { receiver = newValue }
     }
     /// The storage of `onReceive`.
     ///
-    /// It is private so that the compiler sees every access, and need not check the exclusivity of each.
+    /// It is private so that the compiler can see all accesses and omit exclusivity checks.
     private var receiver: ((Span<UInt8>) -> Void)?
     package var onGap: (() -> Void)?
     package private(set) var timing: ConnectionTiming?
     package var onTiming: ((ConnectionTiming) -> Void)?
-    /// The packets that were dropped before the last one that was read.
+    /// Number of packets dropped before the last read one.
     private var dropped: UInt32 = 0
     private var queue = ReceiveQueue()
     /// The handler that is called when the channel has room again, after `send` returned false.
     package var onWritable: (() -> Void)?
-    /// The handler that is called once, when the channel was closed by the peer or by an error.
+    /// The handler that is called once, when the channel is closed by the peer or by an error.
     package var onClosed: ((LinkFailure) -> Void)?
 
-    /// Begins to connect from the adapter with the address `local`.
+    /// Starts connecting from the adapter with the address `local`.
     init(
         to device: DeviceAddress,
         from local: BluetoothAddress,
@@ -81,8 +80,7 @@ package final class KernelATTChannel: ATTChannel {
         do throws(Errno) {
             socket = try L2CAPSocket(local: local.rawValue, receiveBuffer: Self.receiveBuffer)
             _ = try socket.connect(to: device.address.rawValue, isRandom: device.type == .random)
-            // A connection that is made at once is reported through the loop all the same, when the caller has
-            // returned.
+            // Even a connection that is made immediately is reported through the loop, after the caller has returned.
             registration = try loop.watch(socket.descriptor, for: .writable) { [unowned self] readiness in
                 if self.completion == nil { handle(readiness) } else { finishConnecting() }
             }
@@ -92,12 +90,12 @@ package final class KernelATTChannel: ATTChannel {
         connectTimer.set(on: loop, after: timeout) { [unowned self] in fail(.timedOut(timeout)) }
     }
 
-    /// Makes the channel of a connection that a central has made.
+    /// Creates the channel of a connection made by a central.
     init(accepted central: consuming L2CAPListener.Central, on loop: EventLoop) throws(LinkFailure) {
         device = DeviceAddress(BluetoothAddress(rawValue: central.address), central.isRandom ? .random : .public)
         self.loop = loop
         socket = central.takeSocket()
-        // The central secures the link whenever it wants to.
+        // The central may secure the link at any time.
         isSecured = true
         do throws(Errno) {
             registration = try loop.watch(socket.descriptor, for: .readable) { [unowned self] readiness in
@@ -110,12 +108,12 @@ package final class KernelATTChannel: ATTChannel {
 
     deinit { close() }
 
-    /// The number of packets that the kernel has dropped on this connection because they were not read in time.
+    /// Number of packets dropped by the kernel on this connection because they were not read in time.
     package var droppedPackets: UInt32 { socket.descriptor.droppedPacketCount }
 
     /// Sends one PDU.
     ///
-    /// Returns false when the socket has no room for it; `onWritable` is called when it may be sent again.
+    /// Returns false if the socket has no room for it; `onWritable` is called when the caller may retry.
     package func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
         guard let registration else { return false }
         do throws(Errno) {
@@ -132,9 +130,9 @@ package final class KernelATTChannel: ATTChannel {
         }
     }
 
-    /// Closes the channel; no handler is called any more.
+    /// Closes the channel; no handler is called afterwards.
     ///
-    /// The kernel keeps the connection for about 2 s more; `KernelAdapter.disconnect` ends it at once.
+    /// The kernel keeps the connection for about 2 s; `KernelAdapter.disconnect` ends it immediately.
     package func close() {
         for timer in [connectTimer, resendTimer, securingTimer] { timer.cancel() }
         if let registration { loop.unwatch(registration, socket.descriptor) }
@@ -182,7 +180,8 @@ package final class KernelATTChannel: ATTChannel {
         completion(.success(self))
     }
 
-    /// Takes parameters that the device has asked for and the kernel has granted; the controller chooses within them.
+    /// Updates the timing with parameters requested by the device and accepted by the kernel; the controller chooses
+    /// within them.
     func take(_ parameters: ConnectionParameters) {
         let timing = ConnectionTiming(slowest: parameters)
         self.timing = timing
@@ -215,13 +214,13 @@ package final class KernelATTChannel: ATTChannel {
         try loop.change(registration, socket.descriptor, to: [.readable, .writable])
     }
 
-    /// Looks whether the link is secure, once the socket is ready for anything.
+    /// Checks the link's security, whenever the socket becomes ready.
     private func finishSecuring() {
         guard let registration, let (level, completion) = securing else { return }
         readSecurity()
         let wasAsking = isAsking
         var isOver = socket.descriptor.takePendingError() != nil
-        // What has come by now was sent before the key was proved.
+        // Packets received up to now were sent before the device proved its key, so they are discarded.
         while !isOver {
             let taken = try? socket.receive { pdu, dropped in
                 self.dropped = dropped
@@ -284,7 +283,7 @@ package final class KernelATTChannel: ATTChannel {
                 if count == 0 { fail(.closedByPeer) }
             } catch {
                 queue.take()
-                // What is in the queue still is read when the loop comes back.
+                // The rest of the queue is read at the next readiness event.
                 if receiveFaults.allow(error, of: .link) { return }
                 fail(.system(error))
             }
@@ -304,39 +303,40 @@ package final class KernelATTChannel: ATTChannel {
         let (completion, onClosed, securing) = (completion, onClosed, securing)
         close()
         completion?(.failure(failure))
-        // Until the link is secure nobody else is told of its end.
+        // Before the link is secured, only the security request is notified of its end.
         if let securing { securing.completion(.failure(.notSecured)) } else { onClosed?(failure) }
     }
 }
 
 extension KernelATTChannel: ConnectionAttempt {
-    /// True until the connection is made, or could not be, or is given up.
+    /// True until the connection succeeds, fails or is cancelled.
     var isConnecting: Bool { completion != nil }
 
-    /// Cancels the attempt to connect; does nothing once the connection is made.
+    /// Cancels connecting; does nothing once the connection is made.
     package func cancel() {
         if completion != nil { close() }
     }
 }
 
-/// What is known of a socket's receive queue: whether the kernel can have dropped packets for want of room in it.
+/// Fill history of a socket's receive queue, which shows if the kernel can have dropped packets for lack of room.
 ///
-/// The kernel drops a packet only while others wait, even in the smallest queue, which has room for two of the longest MTU.
-/// What it drops behind the last packet that waits is told with the next one, which may come much later. A queue that has
-/// held one packet at a time since it was last empty has therefore dropped none, and its next packet need not be asked.
+/// The kernel drops a packet only while others are queued: even the smallest queue has room for two packets of the
+/// maximum MTU. Drops after the last queued packet are reported with the next packet, which may arrive much later. A
+/// queue that has held only one packet at a time since it was last empty has therefore dropped none, so the drop count
+/// of its next packet need not be read.
 struct ReceiveQueue {
-    /// The packets that were taken since the queue was last found empty, two for more.
+    /// Number of packets read since the queue was last empty, capped at two.
     private var taken: UInt8 = 2
-    /// True unless the queue held one packet at most between the last two times that it was found empty.
+    /// True unless the queue held at most one packet between the last two times it was empty.
     private var wasLonger = true
 
-    /// True if the next packet may tell of dropped ones.
+    /// True if the next packet may report dropped packets.
     var mayHaveDropped: Bool { wasLonger || taken > 0 }
 
-    /// Notes that a packet was taken, or that taking it failed.
+    /// Records a read, successful or not.
     mutating func take() { taken = min(taken &+ 1, 2) }
 
-    /// Notes that there was none to take.
+    /// Records that the queue was empty.
     mutating func foundEmpty() {
         wasLonger = taken > 1
         taken = 0

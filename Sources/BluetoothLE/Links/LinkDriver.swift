@@ -4,58 +4,58 @@ package import BluetoothHost
 package import BluetoothPackets
 import LinuxIO
 
-/// A connection to a device from the attempt to its end, made ready for procedures: connected, secured, MTU exchanged.
+/// The driver of a connection to a device: connects, secures the link, and exchanges the MTU.
 ///
-/// The driver connects again where the controller reports a connection that was not established (0x3E), and leaves the
-/// MTU exchange out once for a device that has hung up at it. One link exists at a time. Used on the loop's thread.
+/// It reconnects if the controller reports a connection that failed to be established (0x3E), and omits the MTU
+/// exchange once for a device that disconnected during it. One link exists at a time. Used on the loop's thread.
 package final class LinkDriver {
-    /// The events of the link that was opened last.
+    /// Events of the link opened last.
     package enum Event {
-        /// The connection is made: handlers of its values are to be set now.
+        /// The connection is made: set the handlers of its values now.
         case connected(ATTLink)
-        /// The link is secured and its MTU exchanged: procedures may begin.
+        /// The link is secured and its MTU exchanged: procedures can be started.
         ///
-        /// Sent again for the next link where this one turns out not to have been established.
+        /// The event is repeated for the next link if this one turns out not to have been established.
         case ready(ATTLink)
-        /// A procedure of the owner's has ended.
+        /// A procedure of the owner has ended.
         case procedure(GATTClient.Event)
-        /// The device has not proved that it is the paired one; the link is still to be closed.
+        /// The device did not prove that it is the paired one; the owner must close the link.
         case notSecured
-        /// The link has ended, or was not made.
+        /// The link has ended, or could not be made.
         case failed(LinkFailure)
     }
 
     package var onEvent: ((Event) -> Void)?
     /// The link; nil before the connection is made, and after `close`.
     package private(set) var link: ATTLink?
-    /// True where the device has hung up at the last MTU exchange: the next `open` leaves it out.
+    /// True if the device disconnected during the last MTU exchange, so that the next `open` omits it.
     package private(set) var leavesMTU = false
 
     private let radio: RadioArbiter
     private var device: DeviceAddress?
     private var required = GATTLinkSecurity.Level.none
-    /// The end of the time in which a connection may be repeated; nil for no end.
+    /// The deadline for retrying a connection; nil for none.
     private var end: Duration?
     private var attempt: RadioAttempt?
     private var asksForMTU = true
-    /// The MTU exchange under way, kept where the bearer fails in it.
+    /// The MTU exchange in progress, kept if the bearer fails during it.
     private var exchange: GATTClient.ProcedureID?
     private var droppedBefore: UInt64 = 0
     private var tooLongBefore: UInt64 = 0
 
-    /// Makes a driver without a link.
+    /// Creates a driver without a link.
     package init(on radio: RadioArbiter) {
         self.radio = radio
     }
 
-    /// Packets that were dropped below the links because they were not read in time.
+    /// Number of packets dropped below the links because they were not read in time.
     package var droppedPackets: UInt64 { droppedBefore &+ UInt64(link?.droppedPackets ?? 0) }
-    /// Received values that were longer than any link carries.
+    /// Number of received values that exceeded the maximum length.
     package var tooLongValues: UInt64 { tooLongBefore &+ (link?.tooLongValues ?? 0) }
 
-    /// Connects to a device; an earlier link must have ended or be closed.
+    /// Connects to a device; an earlier link must have ended or been closed.
     ///
-    /// Nothing is asked of the device before the link has the `required` security.
+    /// No request is sent to the device before the link has the `required` security.
     package func open(
         _ device: DeviceAddress,
         _ patience: RadioAttempt.Patience,
@@ -115,7 +115,8 @@ package final class LinkDriver {
         }
     }
 
-    /// Exchanges the MTU, which a client may leave at 23 bytes (Core 6.0, Vol 3, Part G, 4.3.1).
+    /// Exchanges the MTU, unless it should be omitted: a client may keep the default of 23 bytes (Core 6.0, Vol 3, Part
+    /// G, 4.3.1).
     private func exchangeMTU(_ link: ATTLink) {
         leavesMTU = false
         guard asksForMTU else {
@@ -130,10 +131,10 @@ package final class LinkDriver {
     }
 
     private func exchanged(_ link: ATTLink, _ result: Result<GATTClient.Outcome, GATTError>) {
-        // A bearer that fails closes the link, which is reported then.
+        // A failed bearer closes the link, which is reported separately.
         if case .failure(.bearer) = result { return }
         exchange = nil
-        // A server that refuses the exchange keeps the 23 bytes that need none.
+        // If the server rejects the exchange, the default MTU of 23 bytes remains.
         onEvent?(.ready(link))
     }
 
@@ -142,7 +143,7 @@ package final class LinkDriver {
         switch event {
         case .procedure(let event) where event.procedure == exchange: exchanged(link, event.result)
         case .procedure(let event): onEvent?(.procedure(event))
-        // A controller may call a connection made before the device has said a word.
+        // A controller may report a connection before it has received any packet from the device.
         case .closed(.notEstablished) where end.map { MonotonicClock.now < $0 } ?? true:
             leavesMTU = !asksForMTU
             forget()
@@ -154,7 +155,7 @@ package final class LinkDriver {
         }
     }
 
-    /// Drops the link, and keeps its counts.
+    /// Drops the link, and adds its counts to the totals.
     private func forget() {
         exchange = nil
         guard let link else { return }

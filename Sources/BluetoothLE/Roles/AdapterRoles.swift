@@ -2,9 +2,9 @@
 
 import LinuxIO
 
-/// What an application's `BluetoothAdapter` has on the loop's thread: the adapter, its central role, and its pairings.
+/// State of an application's `BluetoothAdapter` on the loop's thread: the adapter, its central role, and its pairings.
 ///
-/// The daemon uses `AdapterCore` alone.
+/// The daemon uses only `AdapterCore`.
 final class AdapterRoles {
     let core: AdapterCore
     /// The central role's state: its scan and its connections.

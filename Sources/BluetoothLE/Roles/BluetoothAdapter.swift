@@ -6,27 +6,26 @@ package import LinuxIO
 
 /// A Bluetooth adapter of this machine.
 ///
-/// A `Central` and a `PeripheralServer` are made from it.
+/// It is the argument for creating a `Central` and a `PeripheralServer`.
 ///
-/// The adapter and everything made from it run on one thread, which reads the sockets. An adapter that was lost is
-/// opened again as soon as it is back; scans, connections and advertising have to be started again by the
-/// application.
+/// The adapter and the objects created from it run on one thread, which reads the sockets. A lost adapter is reopened
+/// as soon as it is available again; the application must restart scans, connections and advertising.
 public actor BluetoothAdapter {
     nonisolated let thread: LoopThread
     nonisolated let roles: LoopBound<AdapterRoles>
 
-    /// The executor of the thread on which the adapter and everything made from it run.
+    /// The executor of the thread on which the adapter and the objects created from it run.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe thread.executor.asUnownedSerialExecutor()
     }
 
-    /// Makes an adapter that `opener` opens on a thread, which may be other adapters' too.
+    /// Creates an adapter that `opener` opens on a thread, which may be shared with other adapters.
     package init(on thread: LoopThread, opener: @escaping SendableAdapterOpener) {
         self.thread = thread
         roles = LoopBound(to: thread.executor) { loop in AdapterRoles(AdapterCore(loop, opener)) }
     }
 
-    /// Makes an adapter that `opener` opens on a thread of its own; throws if that cannot be made.
+    /// Creates an adapter that `opener` opens on its own thread; throws if the thread cannot be created.
     package init(opener: @escaping SendableAdapterOpener) throws(BluetoothError) {
         self.init(on: try Self.makeThread(), opener: opener)
     }
@@ -43,18 +42,18 @@ public actor BluetoothAdapter {
         }
     }
 
-    /// Makes an adapter that is not opened before `start`; its state is `unknown` until then.
+    /// Creates an adapter that `start` opens; its state is `unknown` until then.
     ///
-    /// Throws if the adapter's event loop cannot be made.
+    /// Throws if the adapter's event loop cannot be created.
     public init(_ transport: AdapterTransport = .any) throws(BluetoothError) {
         try self.init { (loop, completion) throws(AdapterError) in
             try LowEnergyAdapters.open(transport, on: loop, completion: completion)
         }
     }
 
-    /// Finds an adapter and switches it on.
+    /// Finds an adapter and powers it on.
     ///
-    /// Throws `unavailable`, with the cause and a remedy, if it cannot be used now.
+    /// Throws `unavailable`, with the cause and a remedy, if the adapter cannot be used now.
     public static func open(_ transport: AdapterTransport = .any) async throws(BluetoothError) -> BluetoothAdapter {
         let adapter = try BluetoothAdapter(transport)
         try await adapter.start()
@@ -63,8 +62,8 @@ public actor BluetoothAdapter {
 
     /// Opens the adapter.
     ///
-    /// Throws `unavailable`, with the cause and a remedy, if it cannot be used now; attempts to open it go on all the
-    /// same, and `states` tells of their end.
+    /// Throws `unavailable`, with the cause and a remedy, if the adapter cannot be used now. Attempts to open it
+    /// continue in that case, and `states` reports their success.
     public func start() async throws(BluetoothError) {
         let reply = Reply<Void>()
         core.start(reply)
@@ -73,18 +72,18 @@ public actor BluetoothAdapter {
 
     private var core: AdapterCore { roles.value.core }
 
-    /// The present state.
+    /// The current state.
     public var state: BluetoothState { core.state }
 
-    /// The adapter's public address; nil while the adapter is lost.
+    /// The adapter's public address; nil while no adapter is open.
     public var address: BluetoothAddress? { core.adapter?.address }
 
-    /// The adapter's name, such as `hci0`; nil while the adapter is lost.
+    /// The adapter's name, such as `hci0`; nil while no adapter is open.
     public var name: String? { core.adapter?.name }
 
-    /// The present state, followed by each new one (CB-1).
+    /// Returns a sequence of the current state and each new one (CB-1).
     ///
-    /// At most 64 states wait for the reader; beyond that the oldest is dropped.
+    /// At most 64 states are buffered; on overflow the oldest is discarded.
     public func states() -> BoundedSequence<BluetoothState> {
         let roles = roles
         let identifier = core.nextWatcher()
@@ -97,9 +96,9 @@ public actor BluetoothAdapter {
     }
 }
 
-/// A function that makes an adapter ready for use on a loop.
+/// A function that prepares an adapter for use on a loop.
 ///
-/// It calls its completion handler once, later, on the loop's thread; it throws when it cannot even begin.
+/// It calls its completion handler once, later, on the loop's thread; it throws if opening cannot be started.
 package typealias AdapterOpener =
     (EventLoop, @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void) throws(AdapterError) -> Void
 
@@ -107,8 +106,8 @@ package typealias AdapterOpener =
 package typealias SendableAdapterOpener =
     @Sendable (EventLoop, @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void) throws(AdapterError) -> Void
 
-/// The management of one adapter: opens it, lends its radio through an arbiter, and opens it again every 3 s after it
-/// was lost or could not be opened.
+/// The owner of one adapter: opens it, shares its radio through an arbiter, and retries every 3 s after a loss or a
+/// failure.
 ///
 /// Every method is called on the loop's thread.
 package final class AdapterCore {
@@ -124,27 +123,28 @@ package final class AdapterCore {
     /// The time from a loss, or from a failed attempt, to the next attempt to open the adapter.
     private static let interval = Duration.seconds(3)
 
-    /// The loop on whose thread all methods and handlers are called.
+    /// The loop whose thread calls all methods and handlers.
     package let loop: EventLoop
     /// The arbiter of the adapter's radio; all scans, connections and advertising go through it.
     package let radio: RadioArbiter
     /// The handler of events, called on the loop's thread.
     package var onEvent: ((Event) -> Void)?
-    /// A test of each adapter by its name: before it is opened where the transport names it, and before it is used.
+    /// A filter of adapters by name, called before opening if the transport contains the name, and before use.
     ///
-    /// An adapter for which it returns false is not opened, or closed again, and the next attempt follows in 3 s. Without
-    /// a test every adapter is used.
+    /// An adapter for which it returns false is not opened, or closed again, and the next attempt follows in 3 s.
+    /// Without a filter every adapter is used.
     package var isAdmitted: ((_ name: String) -> Bool)?
-    /// Whether the process that had the adapter before has ended without giving it back, as by SIGKILL; asked when it
-    /// was admitted.
+    /// A function that returns true if the adapter's previous process ended without releasing it, for example by
+    /// SIGKILL.
     ///
-    /// Such an adapter is renewed before it is used: what was begun may go on in its controller.
+    /// It is called after `isAdmitted`. Such an adapter is renewed before use, because its controller may still execute
+    /// that process's operations.
     package var isAbandoned: (() -> Bool)?
 
     private let opener: AdapterOpener
-    /// The adapter's name, where opening it would already disturb who has it.
+    /// The adapter's name if opening it would disturb its current user; nil otherwise.
     private let exclusiveName: String?
-    /// The present state, which `watch` reports.
+    /// The current state, which `watch` reports.
     private(set) var state = BluetoothState.unknown
     private var isStarted = false
     private var isStopped = false
@@ -153,7 +153,7 @@ package final class AdapterCore {
     private var watchers: [UInt64: BoundedSequence<BluetoothState>.Source] = [:]
     private var lastWatcher: UInt64 = 0
 
-    /// Makes a core whose adapter is not opened before `start`.
+    /// Creates a core whose adapter `start` opens.
     package convenience init(_ loop: EventLoop, _ opener: @escaping AdapterOpener) {
         self.init(loop, watching: ScanWatch(), RadioArbiter.Limits(), opener)
     }
@@ -174,9 +174,9 @@ package final class AdapterCore {
         }
     }
 
-    /// Makes a core whose adapter is opened over a transport; `capture` records the adapter's packets.
+    /// Creates a core that opens its adapter over a transport; `capture` records the adapter's packets.
     package convenience init(_ loop: EventLoop, _ transport: AdapterTransport, capture: TrafficCapture? = nil) {
-        // Numbers are given anew each time that an adapter is plugged in: its address tells which it was.
+        // An adapter gets a new index each time it is plugged in, so it is identified by its address.
         var known: BluetoothAddress?
         self.init(loop, watching: ScanWatch(), RadioArbiter.Limits(), exclusive: transport.exclusiveName) {
             loop,
@@ -188,26 +188,26 @@ package final class AdapterCore {
         }
     }
 
-    /// Makes a core for an adapter of the host stack in this process, which `start` starts.
+    /// Creates a core for an adapter of this process's host stack; `start` initialises it.
     package convenience init(_ loop: EventLoop, starting adapter: HostAdapter) {
         self.init(loop) { _, completion in adapter.start { result in completion(result.map { adapter }) } }
     }
 
-    /// Makes a core for an adapter that is open already.
+    /// Creates a core for an open adapter.
     package convenience init(_ loop: EventLoop, using adapter: any LowEnergyAdapter) {
         self.init(loop) { _, completion in completion(.success(adapter)) }
     }
 
     package var adapter: (any LowEnergyAdapter)? { radio.adapter }
 
-    /// Begins to open the adapter, and keeps trying until `stop`; calls after the first do nothing.
+    /// Starts opening the adapter, and retries until `stop`; calls after the first do nothing.
     package func start() {
         guard !isStarted else { return }
         isStarted = true
         open()
     }
 
-    /// Begins to open the adapter, as `start()` does; `reply` is given the result of the first attempt.
+    /// Starts opening the adapter, like `start()`; `reply` receives the result of the first attempt.
     func start(_ reply: Reply<Void>) {
         if adapter != nil { return reply.give(.success(())) }
         if state != .unknown { return reply.give(.failure(radio.absence)) }
@@ -215,13 +215,13 @@ package final class AdapterCore {
         start()
     }
 
-    /// Ends the attempts to open an adapter; an adapter that is open stays open.
+    /// Stops the attempts to open an adapter; an open adapter remains open.
     package func stop() {
         isStopped = true
         timer.cancel()
     }
 
-    /// Ends the attempts to open an adapter, and releases one that is open; `completion` is called when somebody else may
+    /// Stops the attempts to open an adapter, and releases an open one; `completion` is called when another program may
     /// use it.
     package func release(completion: @escaping () -> Void) {
         stop()
@@ -229,7 +229,7 @@ package final class AdapterCore {
         adapter.release(completion: completion)
     }
 
-    /// Sends the present state, then each new one, to `source`; returns the number for `unwatch`.
+    /// Sends the current state and each new one to `source`; returns the identifier for `unwatch`.
     func watch(_ source: BoundedSequence<BluetoothState>.Source) -> UInt64 {
         lastWatcher &+= 1
         watchers[lastWatcher] = source
@@ -237,10 +237,10 @@ package final class AdapterCore {
         return lastWatcher
     }
 
-    /// Ends the watch with this number.
+    /// Ends the watch with this identifier.
     func unwatch(_ identifier: UInt64) { watchers[identifier] = nil }
 
-    /// The number that the next call of `watch` returns.
+    /// Returns the identifier that the next call of `watch` will return.
     func nextWatcher() -> UInt64 { lastWatcher &+ 1 }
 
     private func open() {

@@ -6,31 +6,31 @@ import SystemPackage
 
 /// The availability of Bluetooth on this machine.
 public enum BluetoothState: Hashable, Sendable {
-    /// No attempt to open an adapter has ended yet.
+    /// No attempt to open an adapter has finished yet.
     case unknown
-    /// The adapter does not answer, or was lost; attempts to open it go on.
+    /// The adapter does not answer, or was lost; attempts to open it continue.
     case resetting
     /// There is no adapter, or none with Low Energy.
     case unsupported
     /// This process lacks the permission to use the adapter.
     case unauthorized
-    /// The adapter is switched off or blocked.
+    /// The adapter is powered off or blocked.
     case poweredOff
     /// The adapter can be used.
     case poweredOn
 }
 
-/// The reason for which a connection ended, or could not be made.
+/// The reason why a connection ended or could not be made.
 public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
-    /// This side ended the connection.
+    /// This host ended the connection.
     case requested
     /// The peer ended the connection.
     case byPeer
-    /// The supervision timeout passed, or the device did not answer the connection request in time.
+    /// The supervision time-out expired, or the device did not answer the connection request in time.
     case outOfReach
-    /// The peer broke the rules of the Attribute Protocol, or did not answer within its 30 s.
+    /// The peer violated the Attribute Protocol, or did not answer within its time-out of 30 s.
     case protocolFault(String)
-    /// The adapter was lost or switched off; the text is the cause.
+    /// The adapter was lost or powered off; the text is the cause.
     case adapterLost(String)
     /// A system call failed; the text is its error.
     case system(String)
@@ -47,7 +47,7 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// The reason in a few English words.
+    /// A short English message.
     public var description: String {
         switch self {
         case .requested: "ended by this side"
@@ -58,34 +58,34 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The errors of this library.
+/// An error of this library.
 public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Bluetooth cannot be used: the state, the cause, and the remedy where one is known.
+    /// Bluetooth cannot be used; the values are the state, the cause, and the remedy if one is known.
     case unavailable(BluetoothState, cause: String, remedy: String?)
     case scanFailed(cause: String, remedy: String?)
-    /// The connection could not be made, for a reason that another attempt would not change.
+    /// The connection could not be made, for a permanent reason.
     case connectionFailed(DisconnectReason)
-    /// The connection ended before the operation did.
+    /// The connection ended before the operation.
     case disconnected(DisconnectReason)
-    /// What was awaited, a connection or a pairing, did not come within the time that the caller gave.
+    /// The connection or the pairing did not succeed within the caller's time-out.
     case timedOut
-    /// The device has not proved that it is the paired one, or its bond protects less than was asked for.
+    /// The device did not prove that it is the paired one, or the security of its bond is too low.
     case notSecured
     case pairingFailed(ManagedPairing.Failure)
-    /// The operation needs a connection, and there is none.
+    /// The operation requires a connection.
     case notConnected
-    /// The device has no characteristic of this UUID, or none in a service of the other one.
+    /// The device has no characteristic with the first UUID, or none in a service with the second.
     case noCharacteristic(BluetoothUUID, service: BluetoothUUID?)
     case procedure(GATTError)
     /// Advertising could not be started.
     case advertisingFailed(cause: String)
-    /// The advertisement does not fit into 31 bytes, nor into the scan response.
+    /// The advertisement fits neither into 31 bytes nor into the scan response.
     case advertisementTooLong(AdvertisementLayout.Failure)
     /// The GATT server refused the operation.
     case server(GATTServerError)
     /// Another server that has advertised on this adapter still exists.
     case serverExists
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     case cancelled
 
     init(_ error: AdapterError) {
@@ -104,7 +104,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
         self = .scanFailed(cause: error.cause, remedy: error.remedy)
     }
 
-    /// The error in one English line.
+    /// A one-line English message.
     public var description: String {
         switch self {
         case .unavailable(_, let cause, let remedy), .scanFailed(let cause, let remedy):

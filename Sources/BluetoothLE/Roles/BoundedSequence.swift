@@ -2,19 +2,19 @@
 
 import Synchronization
 
-/// An asynchronous sequence that buffers a limited number of elements for one reader, and counts those it dropped.
+/// An asynchronous sequence that buffers a limited number of elements for one consumer, and counts the discarded ones.
 ///
-/// It ends when the reader's task is cancelled. When its source ends with an error, it throws that error after the
+/// It ends when the consumer's task is cancelled. If its source ends with an error, it throws that error after the
 /// buffered elements.
 public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// The type of the errors that the sequence throws.
     public typealias Failure = BluetoothError
 
-    /// The element that is dropped when the buffer is full.
+    /// The element that is discarded when the buffer is full.
     enum Overflow {
-        /// The new element: the buffered ones have no gap between them.
+        /// The new element, so that the buffered ones have no gap.
         case newest
-        /// The oldest buffered element: the buffered ones are the latest.
+        /// The oldest buffered element, so that the buffered ones are the latest.
         case oldest
     }
 
@@ -23,7 +23,7 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate let continuation: AsyncThrowingStream<Element, any Error>.Continuation
         fileprivate let drops: Drops
 
-        /// Adds an element; counts a drop if the buffer is full.
+        /// Adds an element; if the buffer is full, an element is discarded and counted.
         func send(_ element: Element) {
             if case .dropped = continuation.yield(element) { drops.count.add(1, ordering: .relaxed) }
         }
@@ -42,9 +42,9 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let drops = Drops()
     let source: Source
 
-    /// Makes a sequence that buffers up to `capacity` elements, at least 1.
+    /// Creates a sequence that buffers up to `capacity` elements, at least 1.
     ///
-    /// `onEnd` is called on any thread when the reader is cancelled or gone.
+    /// `onEnd` is called on any thread when the consumer is cancelled or releases the sequence.
     init(capacity: Int, dropping overflow: Overflow, onEnd: @escaping @Sendable () -> Void = {}) {
         let room = Swift.max(1, capacity)
         let (stream, continuation) = AsyncThrowingStream<Element, any Error>.makeStream(
@@ -55,21 +55,21 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
         source = Source(continuation: continuation, drops: drops)
     }
 
-    /// The number of elements that were dropped because the buffer was full.
+    /// Number of elements discarded because the buffer was full.
     public var dropped: UInt64 { drops.count.load(ordering: .relaxed) }
 
     /// The iterator of the sequence.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var base: AsyncThrowingStream<Element, any Error>.AsyncIterator
 
-        /// The next element; nil at the end.
+        /// Returns the next element; nil at the end.
         ///
         /// Throws the source's error, or `cancelled`.
         public mutating func next() async throws(BluetoothError) -> Element? {
             try await next(isolation: nil)
         }
 
-        /// The next element; nil at the end.
+        /// Returns the next element; nil at the end.
         ///
         /// Throws the source's error, or `cancelled`.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(BluetoothError) -> Element? {
@@ -83,13 +83,13 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// An iterator over the elements; the sequence is meant for one.
+    /// Returns an iterator over the elements; use only one per sequence.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(base: stream.makeAsyncIterator())
     }
 }
 
-/// A result for one waiting task; it is given once, from the loop's thread or by the cancellation of the task.
+/// A result for one waiting task, set once by the loop's thread or by the task's cancellation.
 final class Reply<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, BluetoothError>
 
@@ -102,7 +102,7 @@ final class Reply<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// Gives the result; calls after the first do nothing.
+    /// Sets the result; calls after the first do nothing.
     func give(_ outcome: Outcome) {
         let continuation: CheckedContinuation<Outcome, Never>? = state.withLock { state in
             switch state {
@@ -118,7 +118,7 @@ final class Reply<Value: Sendable>: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Waits for the result; throws `cancelled` at once when the task is cancelled.
+    /// Waits for the result; throws `cancelled` immediately if the task is cancelled.
     func value(isolation: isolated (any Actor)? = #isolation) async throws(BluetoothError) -> Value {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -6,28 +6,28 @@ import LinuxIO
 
 /// The central role: scans for devices and connects to them.
 ///
-/// It runs on its adapter's thread. Cancelling a task that waits here cancels the operation.
+/// It runs on its adapter's thread. Cancelling a waiting task cancels its operation.
 public actor Central {
-    /// The adapter that is used.
+    /// The adapter.
     public nonisolated let adapter: BluetoothAdapter
 
     /// The executor of the adapter's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe adapter.unownedExecutor }
 
-    /// Makes the central role of an adapter; several of one adapter share its scan and its connections.
+    /// Creates the central role of an adapter; several centrals of one adapter share its scan and its connections.
     public init(_ adapter: BluetoothAdapter) {
         self.adapter = adapter
     }
 
     private var core: CentralCore { adapter.roles.value.central }
 
-    /// Scans until the reader of the returned sequence ends, or until another scan replaces this one (CB-2).
+    /// Scans until the returned sequence is released, or until another scan replaces this one (CB-2).
     ///
-    /// Throws `unavailable` without an adapter.
+    /// Throws `unavailable` if there is no adapter.
     ///
     /// Each device is reported when it is first heard and when its data changes, or with `duplicates` at every
-    /// advertisement. The scan pauses while a connection is being made, after which every device is reported as new.
-    /// At most `capacity` reports wait for the reader; beyond that the oldest is dropped and counted.
+    /// advertisement. The scan pauses while a connection is being made; afterwards every device is reported as new. At
+    /// most `capacity` reports are buffered; on overflow the oldest is discarded and counted.
     public func scan(
         _ filter: ScanFilter = ScanFilter(),
         duplicates: Bool = false,
@@ -48,18 +48,18 @@ public actor Central {
         return reports
     }
 
-    /// Ends the adapter's scan, even one that another `Central` started.
+    /// Stops the adapter's scan, even if another `Central` started it.
     public func stopScan() {
         core.stopScan()
     }
 
     /// Connects to a device, without a time limit unless one is given (CB-6).
     ///
-    /// The attempt ends by success, `timedOut`, cancellation, the loss of the adapter, or a failure that another attempt
-    /// would not change.
+    /// The attempt ends with success, `timedOut`, cancellation, loss of the adapter, or a permanent failure.
     ///
-    /// Before it returns, the link has the `required` security by the keys of a bond, the MTU is exchanged, and the
-    /// subscriptions of earlier connections are made again. Throws `notSecured` for a device without that bond.
+    /// Before the method returns, the link is secured to the `required` level with the keys of a bond, the MTU is
+    /// exchanged, and the subscriptions of earlier connections are renewed. Throws `notSecured` for a device without
+    /// such a bond.
     @discardableResult
     public func connect(
         to device: DeviceAddress,
@@ -77,26 +77,27 @@ public actor Central {
         return Peripheral(device, adapter)
     }
 
-    /// The device with this address, connected or not (CB-14).
+    /// Returns the device with this address, connected or not (CB-14).
     public nonisolated func peripheral(_ device: DeviceAddress) -> Peripheral {
         Peripheral(device, adapter)
     }
 
-    /// The addresses of the devices that were connected to, or tried, since the adapter was opened, sorted (CB-14).
+    /// Sorted addresses of the devices to which a connection was made or attempted since the adapter was opened
+    /// (CB-14).
     public var knownDevices: [DeviceAddress] {
         core.peripherals.keys.sorted { $0.address < $1.address }
     }
 
-    /// The addresses of the devices that are connected now, sorted (CB-14).
+    /// Sorted addresses of the connected devices (CB-14).
     public var connectedDevices: [DeviceAddress] {
         core.peripherals.values.filter(\.isConnected).map(\.device).sorted { $0.address < $1.address }
     }
 }
 
-/// The report of a device in a scan: its data, and which of them are new.
+/// A report of a device in a scan: its current state, and the effect of the report.
 public typealias Discovery = DeviceTable.Update
 
-/// The central role on the loop's thread: the scan with its reader, and the known devices.
+/// The central role on the loop's thread: the scan with its sequence, and the known devices.
 ///
 /// Every method is called on the loop's thread.
 final class CentralCore {
@@ -110,20 +111,20 @@ final class CentralCore {
     let radio: RadioArbiter
     private var reading: Reading?
     private var lastIdentifier: UInt64 = 0
-    /// The devices that were connected to, tried, or used through a `Peripheral`, by address.
+    /// Devices with an attempted connection or used through a `Peripheral`, by address.
     private(set) var peripherals: [DeviceAddress: PeripheralCore] = [:]
 
     init(_ radio: RadioArbiter) {
         self.radio = radio
     }
 
-    /// A number for a scan, a connection or a subscription, which no other has.
+    /// Returns a unique identifier for a scan, a connection or a subscription.
     func makeIdentifier() -> UInt64 {
         lastIdentifier &+= 1
         return lastIdentifier
     }
 
-    /// The device with this address; it is made at the first call.
+    /// Returns the device with this address, which is created at the first call.
     func peripheral(_ device: DeviceAddress) -> PeripheralCore {
         if let known = peripherals[device] { return known }
         let peripheral = PeripheralCore(device, radio)
@@ -133,9 +134,9 @@ final class CentralCore {
 
     // MARK: Scanning
 
-    /// Starts a scan whose reports go to `source`, after ending the scan before it (CB-2).
+    /// Starts a scan that sends its reports to `source`, after stopping the previous scan (CB-2).
     ///
-    /// Throws `unavailable` without an adapter.
+    /// Throws `unavailable` if there is no adapter.
     func start(
         _ scan: RadioScan,
         _ identifier: UInt64,
@@ -154,7 +155,7 @@ final class CentralCore {
         }
     }
 
-    /// Ends the scan with this number, or any scan without one; does nothing if another scan has replaced it.
+    /// Stops the scan with this identifier, or any scan if it is nil; does nothing if another scan has replaced it.
     func stopScan(_ identifier: UInt64? = nil) {
         guard let reading, identifier == nil || reading.identifier == identifier else { return }
         reading.source.finish()
@@ -164,9 +165,9 @@ final class CentralCore {
 
     // MARK: Connecting
 
-    /// Connects to a device (CB-6), or joins the attempt under way; without a `timeout` there is no limit.
+    /// Connects to a device (CB-6), or joins the attempt in progress; without a `timeout` there is no time limit.
     ///
-    /// Returns the number for `cancel`; throws `unavailable` without an adapter.
+    /// Returns the identifier for `cancel`; throws `unavailable` if there is no adapter.
     func connect(
         _ device: DeviceAddress,
         _ timeout: Duration?,
@@ -179,7 +180,7 @@ final class CentralCore {
         return identifier
     }
 
-    /// Closes every connection, after the adapter was lost.
+    /// Closes all connections after a loss of the adapter.
     func adapterLost(_ reason: String) {
         for peripheral in peripherals.values { peripheral.closed(.adapterLost(reason)) }
     }

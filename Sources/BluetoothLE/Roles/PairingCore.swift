@@ -3,29 +3,30 @@
 import BluetoothHost
 import LinuxIO
 
-/// The pairings of both roles on the loop's thread, and the bonds that the application has given or made.
+/// The pairings of both roles on the loop's thread, and the bonds set or created by the application.
 ///
 /// Every method is called on the loop's thread.
 final class PairingCore {
     private enum Running {
-        /// A pairing that this host has begun.
+        /// A pairing started by this host.
         case own(RadioPairing)
-        /// A time in which a central may pair.
+        /// A pairable mode, in which a central may pair.
         case window(any PairableMode, Reply<Bond>)
     }
 
-    /// Carries the answer to the question of a pairing, by its number, to the loop's thread; called on any thread.
+    /// A function, callable on any thread, that passes the answer for the pairing with this identifier to the loop's
+    /// thread.
     typealias Deliver = @Sendable (UInt64, PairingUser.Answer) -> Void
 
     private let radio: RadioArbiter
     private var running: [UInt64: Running] = [:]
     private var lastIdentifier: UInt64 = 0
-    /// The bonds of the application; nil as long as it has none, so that nobody else's are replaced.
+    /// The application's bonds; nil until it has any, so that other programs' bonds are not replaced.
     private var bonds: [Bond]?
 
     init(_ radio: RadioArbiter) { self.radio = radio }
 
-    /// Makes an adapter that has been opened know the bonds.
+    /// Passes the bonds to an adapter that has been opened.
     func use(on adapter: any LowEnergyAdapter) { if let bonds { adapter.use(bonds) } }
 
     func use(_ bonds: [Bond]) {
@@ -33,7 +34,7 @@ final class PairingCore {
         radio.adapter?.use(bonds)
     }
 
-    /// Begins a pairing, and returns the number for `cancel`; throws `unavailable` without an adapter.
+    /// Starts a pairing, and returns the identifier for `cancel`; throws `unavailable` if there is no adapter.
     func begin(
         _ wish: PairingOptions,
         _ user: PairingUser,
@@ -68,8 +69,7 @@ final class PairingCore {
         return identifier
     }
 
-    /// Opens the time in which a central may pair, and returns the number for `cancel`; throws `unavailable` without an
-    /// adapter.
+    /// Starts a pairable mode, and returns the identifier for `cancel`; throws `unavailable` if there is no adapter.
     func accept(
         _ offer: PairableOptions,
         _ user: PairingUser,
@@ -97,7 +97,7 @@ final class PairingCore {
         return identifier
     }
 
-    /// Calls a pairing off, without a key left; does nothing after its end.
+    /// Cancels a pairing and deletes its keys; does nothing after its end.
     func cancel(_ identifier: UInt64) {
         switch running.removeValue(forKey: identifier) {
         case .own(let pairing): radio.end(pairing, forgetting: true) {}
@@ -106,7 +106,7 @@ final class PairingCore {
         }
     }
 
-    /// Takes the user's answer; does nothing after the pairing's end.
+    /// Passes on the user's answer; does nothing after the pairing's end.
     func answer(_ identifier: UInt64, _ answer: PairingUser.Answer) {
         switch (running[identifier], answer) {
         case (.own(let pairing), .isSame(let isSame)): pairing.answer(isSame)
@@ -117,7 +117,7 @@ final class PairingCore {
         }
     }
 
-    /// Ends the windows of an adapter that was lost.
+    /// Ends the pairable modes of a lost adapter.
     func adapterLost() {
         for (identifier, one) in running {
             guard case .window(_, let reply) = one else { continue }
@@ -126,7 +126,7 @@ final class PairingCore {
         }
     }
 
-    /// The adapter; throws without one, or with one that has another address after each start.
+    /// Returns the adapter; throws if there is none, or if its address changes at each start.
     @discardableResult
     private func check() throws(BluetoothError) -> any LowEnergyAdapter {
         let adapter = try radio.ready()

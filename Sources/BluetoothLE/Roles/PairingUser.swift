@@ -4,19 +4,19 @@ public import BluetoothHost
 public import BluetoothPackets
 import LinuxIO
 
-/// The user of this host in a pairing: what can be shown, and what can be asked (Core 6.0, Vol 3, Part H, 2.3.2).
+/// The user of this host in a pairing, with the available input and output functions (Core 6.0, Vol 3, Part H, 2.3.2).
 ///
-/// The functions are called outside the adapter's thread. A question that is not answered before the pairing's time is over
-/// ends it.
+/// The functions are called outside the adapter's thread. If a question is not answered before the pairing's time-out,
+/// the pairing ends.
 public enum PairingUser: Sendable {
-    /// Shows the number, 0 … 999,999, that is to be entered at the other device.
+    /// Displays the number, 0 … 999,999, to be entered on the other device.
     public typealias Show = @Sendable (UInt32) async -> Void
-    /// Answers if both devices show this number.
+    /// Returns true if both devices display this number.
     public typealias Compare = @Sendable (UInt32) async -> Bool
-    /// Answers with the number that the other device shows; nil declines.
+    /// Returns the number displayed by the other device; nil declines.
     public typealias Enter = @Sendable () async -> UInt32?
 
-    /// Nobody is asked, and nothing is authenticated (Just Works).
+    /// No user interaction, and no authentication (Just Works).
     case none
     case display(Show)
     case displayYesNo(Show, Compare)
@@ -33,7 +33,7 @@ public enum PairingUser: Sendable {
         }
     }
 
-    /// An answer to a question; a number is nil for a user who declines, or has no keys.
+    /// An answer to a question; the passkey is nil if the user declines or cannot enter one.
     enum Answer: Sendable { case isSame(Bool), passkey(UInt32?) }
 
     func show(_ number: UInt32) async {
@@ -56,11 +56,13 @@ public enum PairingUser: Sendable {
 }
 
 extension Central {
-    /// Pairs with a device that advertises and is ready to pair, and returns their bond, which the application keeps: the
-    /// adapter knows it until it is closed, and `BluetoothAdapter.use` makes it known to a later one.
+    /// Pairs with an advertising device that is ready to pair, and returns the bond, which the application must store
+    ///
     ///
-    /// The bond has the `required` security and a key of 16 bytes, or there is none. Throws `pairingFailed`, `unavailable`,
-    /// or `cancelled`, after which nothing is left of the pairing. A device that is connected must be disconnected before.
+    /// The adapter uses the bond until it is closed; pass it to `BluetoothAdapter.use` of a later adapter. A bond with
+    /// less than the `required` security or with a key shorter than 16 bytes is not accepted. Throws `pairingFailed`,
+    /// `unavailable` or `cancelled`, after removing all traces of the pairing. Disconnect a connected device before
+    /// pairing.
     public func pair(
         with device: DeviceAddress,
         _ user: PairingUser = .none,
@@ -88,14 +90,15 @@ extension BluetoothAdapter {
         }
     }
 
-    /// Makes the adapter know these bonds, and no others; those of other adapters are left out.
+    /// Replaces the adapter's bonds with these; bonds of other adapters are ignored.
     ///
-    /// It knows them again when it comes back after a loss.
+    /// They are loaded again when the adapter is reopened after a loss.
     public func use(_ bonds: [Bond]) { roles.value.pairings.use(bonds) }
 
-    /// Lets one central that asks for it pair with this host, the peripheral, and returns their bond, as `Central.pair` does.
+    /// Accepts the pairing request of one central, with this host as the peripheral, and returns the bond, like
+    /// `Central.pair`.
     ///
-    /// Throws `timedOut` if none has paired within the time; a central that fails may try again.
+    /// Throws `timedOut` if no central has paired within the time-out; a central whose pairing fails may retry.
     public func acceptPairing(
         _ user: PairingUser = .none,
         requiring required: GATTLinkSecurity.Level = .encrypted,

@@ -6,8 +6,8 @@ import LinuxIO
 
 /// A remote device in the peripheral role: its services, characteristics and connection.
 ///
-/// `Central.connect` makes the connection, and the object stays valid for later connections. Procedures run one after
-/// another. A procedure goes on when the task that waits for it is cancelled.
+/// `Central.connect` establishes the connection, and the object remains valid for later connections. Procedures run one
+/// after another. A procedure continues if the task that waits for it is cancelled.
 public actor Peripheral {
     /// The device's address.
     public nonisolated let address: DeviceAddress
@@ -28,27 +28,26 @@ public actor Peripheral {
     /// True while the device is connected.
     public var isConnected: Bool { core.isConnected }
 
-    /// The ATT_MTU of the connection in bytes: the longest PDU of either side.
+    /// The connection's ATT_MTU in bytes: the maximum PDU length in either direction.
     ///
-    /// A write carries 3 bytes less.
-    ///
-    /// Nil without a connection.
+    /// The payload of a write is 3 bytes shorter. Nil if there is no connection.
     public var mtu: UInt16? { core.mtu }
 
-    /// The security of the connection; nil without one.
+    /// The security of the connection; nil if there is none.
     public var security: GATTLinkSecurity? { core.security }
 
-    /// The signal strength of the device in dBm, as the controller has said last: a reading asks it for a newer one.
+    /// The last known signal strength of the device in dBm.
     ///
-    /// Nil without a connection, and before the controller's first answer.
+    /// Each access requests a new value from the controller. Nil if there is no connection, and before the controller's
+    /// first response.
     public var rssi: Int8? { core.rssi }
 
-    /// The number of received packets that were dropped before they were read, in this connection.
+    /// Number of received packets in this connection that were dropped before they were read.
     public var droppedPackets: UInt32 { core.droppedPackets }
 
-    /// The connections and disconnections of this device from now on (CB-13).
+    /// Returns a sequence of this device's future connections and disconnections (CB-13).
     ///
-    /// At most 64 wait for the reader; beyond that the oldest is dropped.
+    /// At most 64 events are buffered; on overflow the oldest is discarded.
     public func connectionEvents() -> BoundedSequence<ConnectionEvent> {
         let (identifier, end) = makeEnd { core, identifier in core.unwatch(identifier) }
         let events = BoundedSequence<ConnectionEvent>(capacity: 64, dropping: .oldest, onEnd: end)
@@ -66,7 +65,7 @@ public actor Peripheral {
 
     // MARK: Discovery
 
-    /// The primary services, all of them or those of one UUID (CB-7).
+    /// Discovers the primary services, all of them or those with one UUID (CB-7).
     public func discoverServices(_ uuid: BluetoothUUID? = nil) async throws(BluetoothError) -> [GATTService] {
         let outcome = try await run { (client, now) throws(GATTError) in
             guard let uuid else { return try client.discoverPrimaryServices(now: now) }
@@ -77,7 +76,7 @@ public actor Peripheral {
         return found
     }
 
-    /// The services that a service includes (CB-7).
+    /// Discovers the services included by a service (CB-7).
     public func discoverIncludedServices(
         of service: GATTService
     ) async throws(BluetoothError) -> [GATTIncludedService] {
@@ -88,7 +87,7 @@ public actor Peripheral {
         return found
     }
 
-    /// The characteristics of a service, all of them or those of one UUID (CB-8).
+    /// Discovers the characteristics of a service, all of them or those with one UUID (CB-8).
     public func discoverCharacteristics(
         of service: GATTService,
         _ uuid: BluetoothUUID? = nil
@@ -101,7 +100,7 @@ public actor Peripheral {
         return found
     }
 
-    /// The descriptors of a characteristic (CB-8).
+    /// Discovers the descriptors of a characteristic (CB-8).
     public func discoverDescriptors(
         of characteristic: GATTCharacteristic
     ) async throws(BluetoothError) -> [GATTDescriptor] {
@@ -129,7 +128,7 @@ public actor Peripheral {
         _ = try await run { (client, now) throws(GATTError) in try client.write(value, to: handle, now: now) }
     }
 
-    /// Writes at most MTU − 3 bytes without a confirmation; throws `queueFull` while too many writes wait to be sent.
+    /// Writes at most MTU − 3 bytes without a confirmation; throws `queueFull` while too many writes are queued.
     public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) throws(BluetoothError) {
         try core.perform { (client, now) throws(GATTError) in
             try client.writeWithoutResponse(value, to: handle, now: now)
@@ -141,17 +140,16 @@ public actor Peripheral {
         _ = try await run { (client, now) throws(GATTError) in try client.writeLong(value, to: handle, now: now) }
     }
 
-    /// Writes several values as one reliable write: the device's echo of each is compared, and all or none are
-    /// written (CB-11).
+    /// Writes several values as one reliable write: verifies the device's echo of each, and writes all or none (CB-11).
     public func writeReliably(_ values: [ATTPDU.HandleValue]) async throws(BluetoothError) {
         _ = try await run { (client, now) throws(GATTError) in try client.writeReliably(values, now: now) }
     }
 
     // MARK: Values by UUID
 
-    /// The first characteristic of a UUID, in the services of a UUID or in any (CB-8).
+    /// Returns the first characteristic with a UUID, in the services with a UUID or in any service (CB-8).
     ///
-    /// It is looked for once in a connection. Throws `noCharacteristic` where the device has none.
+    /// The result is cached for the connection. Throws `noCharacteristic` if the device has no such characteristic.
     public func characteristic(
         _ uuid: BluetoothUUID,
         of service: BluetoothUUID? = nil
@@ -167,7 +165,7 @@ public actor Peripheral {
         throw .noCharacteristic(uuid, service: service)
     }
 
-    /// Reads the whole value of the characteristic of a UUID (CB-9).
+    /// Reads the whole value of the characteristic with a UUID (CB-9).
     public func read(
         _ uuid: BluetoothUUID,
         of service: BluetoothUUID? = nil
@@ -176,8 +174,10 @@ public actor Peripheral {
         return try await readLong(characteristic.value)
     }
 
-    /// Writes at most 512 bytes to the characteristic of a UUID, in the way that it offers: confirmed rather than not, and as
-    /// prepared writes where the value is longer than one PDU (CB-11).
+    /// Writes at most 512 bytes to the characteristic with a UUID (CB-11).
+    ///
+    /// A confirmed write is preferred if the characteristic supports it; a value longer than one PDU is sent as
+    /// prepared writes.
     public func write(
         _ value: [UInt8],
         to uuid: BluetoothUUID,
@@ -193,7 +193,7 @@ public actor Peripheral {
         if value.count > room { try await writeLong(value, to: handle) } else { try await write(value, to: handle) }
     }
 
-    /// Subscribes to the characteristic of a UUID, as `subscribe(to:kind:capacity:)` does (CB-10).
+    /// Subscribes to the characteristic with a UUID, like `subscribe(to:kind:capacity:)` (CB-10).
     public func subscribe(
         to uuid: BluetoothUUID,
         of service: BluetoothUUID? = nil,
@@ -206,7 +206,7 @@ public actor Peripheral {
 
     /// Reads the Device Name of the Generic Access service (Core 6.0, Vol 3, Part C, 12.1).
     ///
-    /// It may hold control characters: show `printable` to people.
+    /// It may contain control characters; display `printable` instead.
     public func name() async throws(BluetoothError) -> LocalName {
         let value = try await read(.deviceName, of: .genericAccess)
         return LocalName(value.span, isComplete: true)
@@ -214,11 +214,12 @@ public actor Peripheral {
 
     // MARK: Subscriptions
 
-    /// Subscribes to a characteristic's values, in this connection and in every later one (CB-10).
+    /// Subscribes to a characteristic's values, in this connection and in all later ones (CB-10).
     ///
-    /// Without a `kind`, notifications are preferred to indications; values are delivered whichever of the two the device
-    /// sends, and from a characteristic without a client configuration descriptor too (D-36). At most `capacity` values wait for the reader;
-    /// beyond that the newest is dropped and counted. The subscription ends with its reader, or by `unsubscribe`.
+    /// Without a `kind`, notifications are preferred to indications. Values of either kind are delivered, even from a
+    /// characteristic without a client configuration descriptor (D-36). At most `capacity` values are buffered; on
+    /// overflow the newest is discarded and counted. The subscription ends when its sequence is released, or by
+    /// `unsubscribe`.
     public func subscribe(
         to characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,
@@ -240,10 +241,10 @@ public actor Peripheral {
         return values
     }
 
-    /// Subscribes as `subscribe(to:kind:capacity:)` does, with a function that receives each value without a copy.
+    /// Subscribes like `subscribe(to:kind:capacity:)`, with a function that receives each value without a copy.
     ///
-    /// `sink` is called on the adapter's thread before the next packet is read, so it must return quickly. It is
-    /// called until `unsubscribe`.
+    /// `sink` is called on the adapter's thread before the next packet is read, so it must return quickly. The calls
+    /// continue until `unsubscribe`.
     public func subscribe(
         to characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,
@@ -279,7 +280,7 @@ public actor Peripheral {
         return value
     }
 
-    /// A number for a reader, and a function that calls `end` with that number when the reader is gone.
+    /// Returns an identifier for a sequence, and a function that calls `end` with it when the sequence is released.
     private func makeEnd(
         _ end: @escaping @Sendable (PeripheralCore, UInt64) -> Void
     ) -> (UInt64, @Sendable () -> Void) {

@@ -4,25 +4,25 @@ import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// A remote device on the loop's thread: its connection, the procedures that run, and the subscriptions.
+/// A remote device on the loop's thread: its connection, its running procedures, and its subscriptions.
 ///
 /// Every method is called on the loop's thread.
 final class PeripheralCore {
     /// A function that receives each value without a copy.
     typealias Sink = @Sendable (Span<UInt8>) -> Void
 
-    /// A subscription to a characteristic's values, in this connection and in every later one (CB-10).
+    /// A subscription to a characteristic's values, in this connection and in all later ones (CB-10).
     private struct Subscription {
         var identifier: UInt64
         var characteristic: GATTCharacteristic
-        /// The UUID of the characteristic's service, by which it is found again in a later connection.
+        /// The UUID of the characteristic's service, used to find the characteristic again in a later connection.
         var service: BluetoothUUID?
         var kind: GATTSubscriptionKind
         var sink: Sink
         var onEnd: @Sendable (BluetoothError?) -> Void
     }
 
-    /// A caller that waits for the connection, and the end of its patience.
+    /// A caller waiting for the connection, with its time-out.
     private struct Waiting {
         var reply: Reply<Void>
         var required: GATTLinkSecurity.Level
@@ -31,25 +31,25 @@ final class PeripheralCore {
 
     /// A handler of a procedure's result.
     typealias Completion = (Result<GATTClient.Outcome, BluetoothError>) -> Void
-    /// A function that begins a procedure at the given time, and returns its number.
+    /// A function that starts a procedure at the given time, and returns its identifier.
     typealias Begin = (inout GATTClient, Duration) throws(GATTError) -> GATTClient.ProcedureID
 
     let device: DeviceAddress
     private unowned let radio: RadioArbiter
     private let driver: LinkDriver
-    /// The link from the moment it is ready for procedures to its end.
+    /// The link, while it is ready for procedures.
     private var link: ATTLink?
     private(set) var isConnected = false
-    /// The number of connections that were made, by which one is told from the next.
+    /// Number of connections made so far, which identifies the current connection.
     private(set) var connections: UInt64 = 0
     private var procedures: [GATTClient.ProcedureID: Completion] = [:]
     private var subscriptions: [Subscription] = []
     private var services: [GATTService] = []
-    /// The characteristics that were looked for by their UUIDs, in this connection.
+    /// Characteristics found by their UUIDs in this connection.
     private var characteristics: [CharacteristicPath: GATTCharacteristic] = [:]
-    /// The callers that wait for the connection, by the numbers that `connect` was given, and the ends of their patience.
+    /// Callers waiting for the connection, with their time-outs, by the identifiers passed to `connect`.
     private var waiting: [UInt64: Waiting] = [:]
-    /// True from the first of those on, until the link is ready.
+    /// True from the first waiting caller until the link is ready.
     private var isConnecting = false
     private var watchers: [UInt64: BoundedSequence<ConnectionEvent>.Source] = [:]
 
@@ -65,13 +65,13 @@ final class PeripheralCore {
 
     var security: GATTLinkSecurity? { link?.security }
 
-    /// The signal strength of the device in dBm, as the controller has said last; each call asks it again.
+    /// The last known signal strength of the device in dBm; each access requests a new value.
     var rssi: Int8? { link.flatMap { _ in radio.adapter?.quality(of: device)?.rssi } }
 
-    /// The number of received packets that were dropped before they were read, in this connection.
+    /// Number of received packets in this connection that were dropped before they were read.
     var droppedPackets: UInt32 { link?.droppedPackets ?? 0 }
 
-    /// Sends each connection and disconnection to `source`, until `unwatch` with this number.
+    /// Sends each connection and disconnection to `source`, until `unwatch` with this identifier.
     func watch(_ identifier: UInt64, _ source: BoundedSequence<ConnectionEvent>.Source) {
         watchers[identifier] = source
     }
@@ -80,9 +80,9 @@ final class PeripheralCore {
 
     // MARK: The connection
 
-    /// Connects (CB-6), or joins the attempt under way; without a `timeout` there is no limit.
+    /// Connects (CB-6), or joins the attempt in progress; without a `timeout` there is no time limit.
     ///
-    /// A link that an attempt before has begun without the `required` security is not what the caller gets.
+    /// If the attempt in progress does not provide the `required` security, the reply is `notSecured`.
     func connect(
         _ identifier: UInt64,
         _ timeout: Duration?,
@@ -101,7 +101,7 @@ final class PeripheralCore {
         driver.open(device, .forever, requiring: required)
     }
 
-    /// Removes a caller that waits; the attempt is cancelled when none is left.
+    /// Removes a waiting caller; cancels the attempt if none remains.
     func cancel(_ identifier: UInt64) {
         guard waiting.removeValue(forKey: identifier) != nil, isConnecting, waiting.isEmpty else { return }
         isConnecting = false
@@ -110,10 +110,10 @@ final class PeripheralCore {
 
     private func take(_ event: LinkDriver.Event) {
         switch event {
-        // The device chooses whether it notifies or indicates.
+        // The device chooses between notifications and indications.
         case .connected(let link): link.onValue = { [weak self] handle, _, value in self?.take(value, of: handle) }
         case .ready(let link):
-            // Those of a link that was not established.
+            // End the procedures of a previous link that was not established.
             endProcedures(.outOfReach)
             isConnecting = false
             self.link = link
@@ -127,7 +127,7 @@ final class PeripheralCore {
             isConnecting = false
             let callers = waiting.values
             waiting = [:]
-            // The next attempt needs the controller to have ended this link.
+            // The next attempt can start only after the controller has ended this link.
             driver.close { for caller in callers { caller.reply.give(.failure(.notSecured)) } }
         case .failed(let failure) where isConnecting && driver.link == nil: notConnected(failure)
         case .failed(let failure): closed(DisconnectReason(failure))
@@ -147,7 +147,7 @@ final class PeripheralCore {
         for caller in callers { if let error { caller.reply.give(.failure(error)) } else { answer(caller) } }
     }
 
-    /// Answers a caller that the link is there, if it is as secure as that one wants.
+    /// Reports success to a caller if the link has the required security, and `notSecured` otherwise.
     private func answer(_ caller: Waiting) {
         let level = link?.security.level ?? .none
         caller.reply.give(level < caller.required ? .failure(.notSecured) : .success(()))
@@ -160,12 +160,12 @@ final class PeripheralCore {
         answer()
     }
 
-    /// True from the connection to its end, whether the link is ready or not.
+    /// True while there is a connection, even if the link is not ready yet.
     private var hasLink: Bool { link != nil || isConnecting && driver.link != nil }
 
-    /// Drops the link, after it was closed or when it is to be closed.
+    /// Drops the link, after it was closed or in order to close it.
     ///
-    /// Procedures and callers that wait fail with the reason.
+    /// Procedures and waiting callers fail with the reason.
     func closed(_ reason: DisconnectReason) {
         guard hasLink else { return }
         driver.link?.close()
@@ -195,7 +195,7 @@ final class PeripheralCore {
 
     // MARK: Procedures
 
-    /// Begins a procedure; `completion` is called once with its result.
+    /// Starts a procedure; `completion` is called once with its result.
     func run(_ begin: Begin, _ completion: @escaping Completion) {
         guard let link else { return completion(.failure(.notConnected)) }
         do throws(GATTError) {
@@ -208,7 +208,7 @@ final class PeripheralCore {
         }
     }
 
-    /// Calls `body` with the link's client, for an operation that has no response.
+    /// Calls `body` with the link's client, for an operation without a response.
     func perform(_ body: (inout GATTClient, Duration) throws(GATTError) -> Void) throws(BluetoothError) {
         guard let link else { throw .notConnected }
         do throws(GATTError) {
@@ -218,22 +218,22 @@ final class PeripheralCore {
         }
     }
 
-    /// Remembers discovered services, by which a subscription finds the service of its characteristic.
+    /// Stores discovered services, in which a subscription looks up the service of its characteristic.
     func note(_ found: [GATTService]) {
         for service in found where !services.contains(service) { services.append(service) }
     }
 
-    /// The characteristic that was found before, in this connection.
+    /// Returns a characteristic found earlier in this connection; nil if there is none.
     func characteristic(_ path: CharacteristicPath) -> GATTCharacteristic? { isConnected ? characteristics[path] : nil }
 
-    /// Remembers a characteristic for the connection with this number, if that is still the one.
+    /// Stores a characteristic, if the connection with this number is still the current one.
     func note(_ found: GATTCharacteristic, _ path: CharacteristicPath, in connection: UInt64) {
         if connection == connections { characteristics[path] = found }
     }
 
     // MARK: Subscriptions
 
-    /// Subscribes to a characteristic's values; `onEnd` is called with the error when the subscription fails later.
+    /// Subscribes to a characteristic's values; `onEnd` is called with the error if the subscription fails later.
     func subscribe(
         _ characteristic: GATTCharacteristic,
         _ kind: GATTSubscriptionKind?,
@@ -265,7 +265,7 @@ final class PeripheralCore {
         }
     }
 
-    /// Ends one subscription; the descriptor is written when it was the last one of its characteristic.
+    /// Ends one subscription; writes the descriptor if it was the last subscription to its characteristic.
     func endSubscription(_ identifier: UInt64) {
         guard let index = subscriptions.firstIndex(where: { $0.identifier == identifier }) else { return }
         let ended = subscriptions.remove(at: index)
@@ -291,9 +291,9 @@ final class PeripheralCore {
         }
     }
 
-    /// Makes the subscriptions again from this index on, one after another.
+    /// Renews the subscriptions from this index on, one after another.
     ///
-    /// One that cannot be made ends with the error.
+    /// A subscription that cannot be renewed ends with the error.
     private func subscribeAgain(_ index: Int) {
         guard link != nil else { return }
         guard index < subscriptions.count else { return finishSetup() }
@@ -349,7 +349,7 @@ final class PeripheralCore {
     }
 
     private func giveUp(_ subscription: Subscription, _ error: BluetoothError?) {
-        // A link that was lost meanwhile does not end the subscription: it is made again in the next connection.
+        // A link lost in the meantime does not end the subscription, which is renewed in the next connection.
         guard link != nil else { return }
         guard let index = subscriptions.firstIndex(where: { $0.identifier == subscription.identifier }) else {
             return finishSetup()
@@ -360,7 +360,7 @@ final class PeripheralCore {
     }
 }
 
-/// The UUIDs by which a characteristic is looked for.
+/// The UUIDs that identify a characteristic.
 struct CharacteristicPath: Hashable {
     var service: BluetoothUUID?
     var characteristic: BluetoothUUID
@@ -368,8 +368,8 @@ struct CharacteristicPath: Hashable {
 
 /// A change of a connection.
 public enum ConnectionEvent: Hashable, Sendable {
-    /// The connection is made, and the subscriptions of earlier ones are made again.
+    /// The connection is ready, and the subscriptions of earlier connections are renewed.
     case connected
-    /// The connection has ended, for this reason.
+    /// The connection ended for this reason.
     case disconnected(DisconnectReason)
 }

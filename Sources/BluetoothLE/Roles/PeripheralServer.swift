@@ -6,13 +6,13 @@ import LinuxIO
 
 /// A central that is connected to a server.
 public struct ConnectedCentral: Hashable, Sendable {
-    /// The number of the connection, valid until it ends.
+    /// The identifier of the connection, valid until the connection ends.
     public var id: GATTServer.PeerID
     /// The central's address.
     public var address: DeviceAddress
 }
 
-/// The events of a server, other than the requests that its handlers answer.
+/// Events of a server, except the requests answered by its handlers.
 public enum ServerEvent: Hashable, Sendable {
     case connected(ConnectedCentral)
     case disconnected(ConnectedCentral, DisconnectReason)
@@ -20,29 +20,28 @@ public enum ServerEvent: Hashable, Sendable {
     case subscribed(ConnectedCentral, AttributeHandle, GATTSubscriptionKind)
     /// A central has ended its subscription, or has disconnected (CB-25).
     case unsubscribed(GATTServer.PeerID, AttributeHandle)
-    /// A central wrote a stored value, whose new bytes are given.
+    /// A central wrote a stored value; the bytes are the new value.
     case written(ConnectedCentral, AttributeHandle, [UInt8])
     /// A central wrote a dynamic value without response.
     case command(ConnectedCentral, AttributeHandle, [UInt8])
-    /// The queue of a central has room again, after an update was refused for it (CB-26).
+    /// A central's queue has room again, after an update for it was rejected (CB-26).
     case readyToUpdate(GATTServer.PeerID)
     /// A central has confirmed an indication.
     case confirmed(GATTServer.PeerID, AttributeHandle)
 }
 
-/// The functions that read and write the dynamic values; each request is answered by what the function returns or
-/// throws.
+/// Functions that read and write the dynamic values; the result or the thrown error of each is the response.
 ///
-/// A request that is not answered within 20 s is refused with the error Unlikely Error (0x0E).
+/// A request that is not answered within 20 s is rejected with Unlikely Error (0x0E).
 public struct ServerHandlers: Sendable {
-    /// Returns the whole value, at most 512 bytes; the server sends the part that the central reads (CB-23).
+    /// Returns the whole value, at most 512 bytes; the server sends the part requested by the central (CB-23).
     public var read: @Sendable (ConnectedCentral, AttributeHandle) async throws(ATTError) -> [UInt8]
-    /// Accepts a write of one or more values as a whole; to refuse it, it throws (CB-24).
+    /// Accepts a write of one or more values as a whole, or throws to reject it (CB-24).
     public var write: @Sendable (ConnectedCentral, [GATTServer.Write]) async throws(ATTError) -> Void
 
-    /// Makes handlers.
+    /// Creates handlers.
     ///
-    /// Without functions of their own, reads are refused with Read Not Permitted, writes with Write Not Permitted.
+    /// By default, reads are rejected with Read Not Permitted, and writes with Write Not Permitted.
     public init(
         read: @escaping @Sendable (ConnectedCentral, AttributeHandle) async throws(ATTError) -> [UInt8] = {
             (_, _) throws(ATTError) in throw .readNotPermitted
@@ -58,15 +57,15 @@ public struct ServerHandlers: Sendable {
 
 /// The peripheral role: advertises, and serves a GATT database to the centrals that connect.
 ///
-/// It runs on its adapter's thread. After the adapter was lost, `advertise` has to be called again (CB-20).
+/// It runs on its adapter's thread. After a loss of the adapter, call `advertise` again (CB-20).
 public actor PeripheralServer {
-    /// The adapter that is used.
+    /// The adapter.
     public nonisolated let adapter: BluetoothAdapter
-    /// The database that is served.
+    /// The GATT database.
     public nonisolated let database: GATTServerDatabase
-    /// The events.
+    /// The event sequence.
     ///
-    /// At most 1,024 wait for the reader; beyond that the oldest is dropped and counted.
+    /// At most 1,024 events are buffered; on overflow the oldest is discarded and counted.
     public nonisolated let events: BoundedSequence<ServerEvent>
 
     /// The executor of the adapter's thread.
@@ -74,7 +73,7 @@ public actor PeripheralServer {
 
     private nonisolated let core: LoopBound<ServerCore>
 
-    /// Makes a server of a database from `GATTDatabaseBuilder`; an adapter can have one server that advertises.
+    /// Creates a server for a database from `GATTDatabaseBuilder`; only one server per adapter can advertise.
     public init(_ adapter: BluetoothAdapter, database: GATTServerDatabase, handlers: ServerHandlers = ServerHandlers())
     {
         self.adapter = adapter
@@ -104,7 +103,7 @@ public actor PeripheralServer {
         self.box = box
     }
 
-    /// A weak reference by which an answer of the handlers finds the server; used on the loop's thread only.
+    /// A weak reference to the server for the handlers' responses; used on the loop's thread only.
     private final class ServerBox: @unchecked Sendable {
         weak var core: ServerCore?
     }
@@ -113,11 +112,11 @@ public actor PeripheralServer {
 
     // MARK: Advertising
 
-    /// Advertises until `stopAdvertising`, and again after each connection; replaces an advertisement before it
+    /// Advertises until `stopAdvertising`, and again after each connection; replaces any previous advertisement
     /// (CB-22).
     ///
-    /// The data that do not fit into the 31 bytes of the advertisement go into the scan response. Throws
-    /// `advertisementTooLong`, with the sizes, if they do not fit there either.
+    /// Data that does not fit into the 31 bytes of the advertisement is placed in the scan response. Throws
+    /// `advertisementTooLong`, with the sizes, if it does not fit there either.
     public func advertise(
         _ content: AdvertisementLayout.Content,
         isConnectable: Bool = true,
@@ -143,7 +142,7 @@ public actor PeripheralServer {
         try await reply.value()
     }
 
-    /// Ends the advertising; connections stay.
+    /// Stops advertising; existing connections stay open.
     public func stopAdvertising() async {
         let reply = Reply<Void>()
         core.value.stopAdvertising { reply.give(.success(())) }
@@ -153,21 +152,21 @@ public actor PeripheralServer {
 
     // MARK: Centrals and values
 
-    /// The centrals that are connected now.
+    /// Connected centrals.
     public var centrals: [ConnectedCentral] {
         core.value.centrals.map { ConnectedCentral(id: $0.key, address: $0.value) }
     }
 
-    /// The centrals that are subscribed to a characteristic's values.
+    /// Returns the centrals subscribed to a characteristic's values.
     public func subscribers(of handle: AttributeHandle) -> [GATTServer.PeerID] {
         core.value.subscribers(of: handle)
     }
 
     /// Sends a characteristic's new value to its subscribers, or to the chosen ones among them.
     ///
-    /// A stored value is stored as well (CB-26).
+    /// A stored value is updated as well (CB-26).
     ///
-    /// Returns the centrals whose queues are full, which do not get this value; the event `readyToUpdate` follows for
+    /// Returns the centrals that do not receive this value because their queues are full; `readyToUpdate` follows for
     /// each when its queue has room.
     @discardableResult
     public func updateValue(
@@ -234,7 +233,7 @@ public actor PeripheralServer {
 extension ServerCore {
     /// Answers a read.
     ///
-    /// A request that has expired was answered already, and is ignored.
+    /// An expired request is ignored, because the server has already answered it.
     fileprivate func answer(_ request: GATTServer.RequestID, _ answer: Result<[UInt8], ATTError>) {
         do throws(BluetoothError) {
             try perform { (server) throws(GATTServerError) in
@@ -244,14 +243,14 @@ extension ServerCore {
                 }
             }
         } catch {
-            // A value that is too long is a mistake of the handler; the central gets Unlikely Error.
+            // A value that is too long is an error of the handler; the central receives Unlikely Error.
             try? perform { (server) throws(GATTServerError) in try server.refuse(request, .unlikelyError) }
         }
     }
 
-    /// Carries a write out, or refuses it.
+    /// Accepts or rejects a write.
     ///
-    /// A request that has expired was answered already, and is ignored.
+    /// An expired request is ignored, because the server has already answered it.
     fileprivate func accept(_ request: GATTServer.RequestID, _ refusal: ATTError?) {
         try? perform { (server) throws(GATTServerError) in
             if let refusal { try server.refuse(request, refusal) } else { try server.accept(request) }

@@ -6,49 +6,49 @@ package import LinuxIO
 
 /// The owner of an adapter's radio: every scan, connection, pairing and advertisement goes through it.
 ///
-/// One scan runs at a time: the newest, an active one before a passive one; the others overhear it, each with its own
-/// filter and table, so that nobody who scans keeps others from hearing. While a connection is being made every scan is
-/// paused (BT-4); the connection begins when the controller has stopped scanning. Connections are made one
-/// after another. A pairing comes before them, and while it runs every scan is paused and no connection is made. One server
-/// can advertise.
+/// One scan runs at a time: the newest active scan, or the newest passive one if none is active. The other scans
+/// receive its reports, each with its own filter and table, so no scan blocks another. All scans are paused while a
+/// connection is being made (BT-4); connecting starts when the controller has stopped scanning. Connections are made
+/// one after another. A pairing has priority over them; while it runs, all scans are paused and no connection is made.
+/// One server can advertise.
 ///
-/// A running scan is watched, and armed again when it may have been switched off (`ScanWatch`). What an adapter was asked
-/// for and never tells the end of is given up (`Limits`).
+/// A running scan is monitored, and restarted when it may have been disabled (`ScanWatch`). An operation that the
+/// adapter does not complete in time is abandoned (`Limits`).
 ///
 /// Every method is called on the loop's thread, and so is every handler.
 package final class RadioArbiter {
-    /// The loop on whose thread all methods and handlers are called.
+    /// The loop whose thread calls all methods and handlers.
     package let loop: EventLoop
     package private(set) var adapter: (any LowEnergyAdapter)?
-    /// The error that is thrown while there is no adapter.
+    /// The error thrown while there is no adapter.
     var absence = BluetoothError.unavailable(.unknown, cause: "Bluetooth is not ready yet", remedy: nil)
-    /// The handler that is called when a scan finds the adapter gone, before the system reports it.
+    /// The handler that is called when a scan detects that the adapter was removed, before the system reports it.
     var onAdapterGone: (() -> Void)?
 
-    /// True to restart an adapter that hears nothing for long, or refuses every scan; every scan on it fails then.
+    /// True to restart an adapter that receives nothing for a long time, or rejects every scan; its scans fail then.
     ///
-    /// For who opens it again and goes on, and has it alone.
+    /// Set it only in a program that reopens the adapter and uses it exclusively.
     package var restartsAdapter = false
 
     private var radio = Radio.idle
-    /// The scans that are wanted, and the one that runs.
+    /// The requested scans and the running one.
     private let scans: RadioScans
     private let limits: Limits
-    /// The limit of the step that the adapter was asked for.
+    /// Time-out of the operation in progress on the adapter.
     private let limitTimer = LoopTimer()
-    /// The connections that are wanted; the first one is made first.
+    /// Queue of connection attempts.
     private var attempts: [RadioAttempt] = []
-    /// The pairings that are wanted; the first one is made first.
+    /// Queue of pairings.
     private var pairings: [RadioPairing] = []
     private let pauseTimer = LoopTimer()
-    /// The handlers to be called when the controller has stopped scanning.
+    /// Handlers to be called when the controller has stopped scanning.
     private var onQuiet: [() -> Void] = []
-    /// The number of `together` calls under way, during which `arbitrate` does nothing.
+    /// Number of `together` calls in progress; `arbitrate` does nothing until they return.
     private var holds = 0
-    /// The server that has advertised on this adapter, if it still exists.
+    /// The server that has advertised on this adapter, while it exists.
     private weak var server: ServerCore?
 
-    /// Makes an arbiter of an adapter; without one, scans and connections wait for `use`.
+    /// Creates an arbiter for an adapter; without an adapter, scans and connections wait for `use`.
     package convenience init(on loop: EventLoop, using adapter: (any LowEnergyAdapter)? = nil) {
         self.init(on: loop, using: adapter, ScanWatch())
     }
@@ -70,7 +70,7 @@ package final class RadioArbiter {
         if let adapter { use(adapter) }
     }
 
-    /// The counts of what was done so that the radio goes on.
+    /// Counts of recovery measures for the radio.
     package var counts: RadioCounts {
         var counts = scans.watch.counts
         if let adapter { counts.controllers.add(adapter.controllerCounts) }
@@ -79,7 +79,7 @@ package final class RadioArbiter {
 
     // MARK: The adapter
 
-    /// Takes over an adapter, and begins what waits for one.
+    /// Takes over an adapter, and starts the operations that wait for one.
     package func use(_ adapter: any LowEnergyAdapter) {
         self.adapter = adapter
         scans.watch.counts.noteOpened(adapter.name, adapter.address)
@@ -88,14 +88,16 @@ package final class RadioArbiter {
         arbitrate()
     }
 
-    /// The adapter; throws `absence` without one.
+    /// Returns the adapter; throws `absence` if there is none.
     func ready() throws(BluetoothError) -> any LowEnergyAdapter {
         guard let adapter else { throw absence }
         return adapter
     }
 
-    /// Drops the adapter after its loss: every scan fails with `ScanError.adapterGone`, every connection attempt with
-    /// `LinkFailure.adapterLost` and the cause, every pairing ends with `onLoss`, and the server's connections end.
+    /// Drops the adapter after its loss.
+    ///
+    /// Every scan fails with `ScanError.adapterGone`, every connection attempt with `LinkFailure.adapterLost` and the
+    /// cause; every pairing ends with `onLoss`, and the server's connections end.
     package func lose(_ loss: AdapterLoss) {
         if let adapter { scans.watch.counts.controllers.add(adapter.controllerCounts) }
         adapter?.onWake = nil
@@ -120,7 +122,7 @@ package final class RadioArbiter {
         becomeQuiet()
     }
 
-    /// Runs `body`, and decides about the radio once, after it, instead of at each of the calls within it.
+    /// Runs `body`, and arbitrates once afterwards instead of after each call within it.
     package func together(_ body: () -> Void) {
         holds += 1
         body()
@@ -130,16 +132,17 @@ package final class RadioArbiter {
 
     // MARK: Scanning
 
-    /// Adds a scan; one that was started before becomes the newest.
+    /// Adds a scan; a scan that was started before becomes the newest.
     package func start(_ scan: RadioScan) {
         scans.add(scan)
         arbitrate()
         scans.noteOverheard(by: scan)
     }
 
-    /// Ends a scan, whose handlers are not called any more.
+    /// Stops a scan; its handlers are not called afterwards.
     ///
-    /// `completion` is called when the controller has stopped scanning, or at once if it scans for other scans only.
+    /// `completion` is called when the controller has stopped scanning, or immediately if it keeps scanning for other
+    /// scans.
     package func stop(_ scan: RadioScan, completion: @escaping () -> Void = {}) {
         scan.onUpdate = nil
         scan.onPacket = nil
@@ -177,9 +180,9 @@ package final class RadioArbiter {
         return attempt
     }
 
-    /// Cancels an attempt, whose completion handler is not called.
+    /// Cancels an attempt without calling its completion handler.
     ///
-    /// `completion` is called, later, when the controller has given up the connection.
+    /// `completion` is called, later, when the controller has cancelled the connection.
     package func cancel(_ attempt: RadioAttempt, completion: @escaping () -> Void = {}) {
         attempts.removeAll { $0 === attempt }
         let isUnderWay = attempt.connection != nil
@@ -198,7 +201,7 @@ package final class RadioArbiter {
         arbitrate()
     }
 
-    /// Ends the connection with a device at once; `completion` is called, later, when the controller has ended it.
+    /// Ends the connection with a device immediately; `completion` is called, later, when the controller has ended it.
     package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
         guard let adapter else { return later(completion) }
         adapter.disconnect(device, completion: completion)
@@ -213,7 +216,7 @@ package final class RadioArbiter {
         }
         attempts.removeAll { $0 === attempt }
         if case .failure(let failure) = result, attempt.isWorthTryingAgain(after: failure) {
-            // The other attempts come first.
+            // The attempt moves to the end of the queue.
             attempts.append(attempt)
             pauseTimer.set(on: loop, after: RadioAttempt.pause) { [weak self] in
                 self?.radio = .idle
@@ -227,16 +230,16 @@ package final class RadioArbiter {
 
     // MARK: Pairing
 
-    /// Adds a pairing, which comes before every scan and every connection that has not begun.
+    /// Adds a pairing, which has priority over every scan and over connections that have not started.
     package func start(_ pairing: RadioPairing) {
         pairings.append(pairing)
         arbitrate()
     }
 
-    /// Ends a pairing and its link, in any state, with `forgetting` without a key left below this process; its handlers are
-    /// not called any more.
+    /// Ends a pairing and its link, in any state; its handlers are not called afterwards.
     ///
-    /// `completion` is called once, later, when the radio is free for others.
+    /// If `forgetting` is true, the device's keys are removed from the kernel or the host stack too. `completion` is
+    /// called once, later, when the radio is free again.
     package func end(_ pairing: RadioPairing, forgetting: Bool, completion: @escaping () -> Void) {
         let isRunning = if case .pairing(let current) = radio { current === pairing } else { false }
         if isRunning {
@@ -259,7 +262,7 @@ package final class RadioArbiter {
 
     /// Advertises for a server.
     ///
-    /// `completion` is called once, later. Throws `unavailable` without an adapter, and `serverExists` if another
+    /// `completion` is called once, later. Throws `unavailable` if there is no adapter, and `serverExists` if another
     /// server that has advertised here still exists.
     func advertise(
         _ advertisement: Advertisement,
@@ -273,7 +276,7 @@ package final class RadioArbiter {
         adapter.advertise(advertisement, onConnection: onConnection, completion: completion)
     }
 
-    /// Ends the advertising; connections stay.
+    /// Stops advertising; existing connections stay open.
     ///
     /// `completion` is called when the controller has stopped.
     func stopAdvertising(completion: @escaping () -> Void) {
@@ -281,9 +284,10 @@ package final class RadioArbiter {
         adapter.stopAdvertising(completion: completion)
     }
 
-    // MARK: Who has the radio
+    // MARK: Arbitration
 
-    /// Makes the next step from the present use of the radio to the wanted one; called again at the end of each step.
+    /// Starts the next step from the current use of the radio to the requested one; called again at the end of each
+    /// step.
     private func arbitrate() {
         guard holds == 0 else { return }
         guard let adapter else { return becomeQuiet() }
@@ -304,10 +308,10 @@ package final class RadioArbiter {
         becomeQuiet()
     }
 
-    /// Calls `handler` from the loop, after the present call has returned.
+    /// Calls `handler` from the loop, after the current call has returned.
     private func later(_ handler: @escaping () -> Void) { _ = loop.schedule(at: .zero, handler: handler) }
 
-    /// Calls the handlers that wait until the controller has stopped scanning.
+    /// Calls the handlers waiting for the controller to stop scanning.
     private func becomeQuiet() {
         let waiting = onQuiet
         onQuiet = []
@@ -332,7 +336,7 @@ package final class RadioArbiter {
         radio = .stopping(scanner)
         scanner.onFailure = nil
         let rested = { [weak self, weak scanner] in
-            // An open scanner would receive every report of the scans that the kernel makes to connect.
+            // An open scanner would receive every report of the kernel's own scans for connecting.
             scanner?.close()
             guard let self, case .stopping(let current) = radio, current === scanner else { return }
             limitTimer.cancel()
@@ -368,11 +372,11 @@ package final class RadioArbiter {
         pairing.begin(on: adapter)
     }
 
-    // MARK: The limit of a step
+    // MARK: Operation time-outs
 
-    /// Goes on with `next` where the adapter has not told of the end of its step within `time`.
+    /// Calls `next` if the adapter has not completed its operation within `time`.
     ///
-    /// Such an adapter is restarted where that is wanted: what it does next cannot be known.
+    /// The adapter is then restarted if `restartsAdapter` is set, because its state is unknown.
     private func limit(_ time: Duration, orElse next: @escaping () -> Void) {
         limitTimer.set(on: loop, after: time) { [weak self] in
             guard let self else { return }
@@ -382,10 +386,10 @@ package final class RadioArbiter {
         }
     }
 
-    /// Restarts the adapter; false where it is left alone.
+    /// Restarts the adapter; returns false if it must not be restarted.
     @discardableResult
     private func restart(_ cause: (String) -> String) -> Bool {
-        // A controller with a link is alive, and a link is worth more than what may be heard.
+        // A controller with a link works, and keeping the link is more important than scanning.
         guard restartsAdapter, let adapter, !adapter.isConnected else { return false }
         noteRestart()
         adapter.restart(cause(adapter.name))

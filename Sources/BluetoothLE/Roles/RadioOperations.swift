@@ -5,24 +5,25 @@ package import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// An attempt to connect to a device, which waits in a `RadioArbiter` for its turn on the radio.
+/// An attempt to connect to a device, queued in a `RadioArbiter`.
 package final class RadioAttempt {
     package enum Patience: Equatable, Sendable {
-        /// One connection, with this timeout.
+        /// One connection, with this time-out.
         case once(Duration)
-        /// Connections one after another, in turn with the attempts for other devices, until one succeeds, the
-        /// attempt is cancelled, or a connection fails for a reason that another would not change (CB-6).
+        /// Repeated connections, alternating with the attempts for other devices (CB-6).
+        ///
+        /// They end when one succeeds, when the attempt is cancelled, or when one fails for a permanent reason.
         case forever
     }
 
     /// The pause after a failed attempt with `Patience.forever`, before the next attempt in the queue begins.
     static let pause = Duration.seconds(1)
-    /// The timeout of each connection under `Patience.forever`.
+    /// The time-out of each connection with `Patience.forever`.
     private static let turn = Duration.seconds(10)
 
     package let device: DeviceAddress
     let patience: Patience
-    /// The connection being made; nil while the attempt waits for its turn.
+    /// The connection being made; nil while the attempt is queued.
     var connection: (any ConnectionAttempt)?
     private var completion: ((Result<ATTLink, LinkFailure>) -> Void)?
 
@@ -64,7 +65,7 @@ package final class RadioAttempt {
 }
 
 extension LinkFailure {
-    /// True for a failure that may pass: the device may be out of reach, or the controller busy.
+    /// True for a temporary failure: the device may be out of range, or the controller busy.
     fileprivate var isPassing: Bool {
         switch self {
         case .timedOut, .closedByPeer, .notEstablished, .refused: true
@@ -80,48 +81,48 @@ extension LinkFailure {
     }
 }
 
-/// A scan, which a `RadioArbiter` runs while the radio is free for it, or which overhears another one that runs.
+/// A scan, which a `RadioArbiter` runs when the radio is free, or which shares the reports of another running scan.
 package final class RadioScan {
     package let parameters: ScanParameters
 
-    /// The handler of the reports that pass the filter.
+    /// The handler of reports that pass the filter.
     package var onUpdate: ((DeviceTable.Update) -> Void)?
-    /// The handler of the packets of advertising reports, as the controller sends them; where there is one, the scan keeps no
-    /// devices while another scan runs.
+    /// The handler of raw advertising report packets; a scan with this handler stores no devices while another scan
+    /// runs.
     package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
     /// The handler that is called once, when the controller has first started scanning.
     package var onStarted: (() -> Void)?
     /// The handler that is called when the scan has failed, which ends it.
     package var onFailure: ((ScanError) -> Void)?
 
-    /// The handler that is called each time that the controller has begun to scan, for the arbiter.
+    /// The arbiter's handler, called each time the controller has started scanning.
     var onArmed: (() -> Void)?
 
-    /// The scanner that runs the scan; nil while the scan is paused, or overhears another.
+    /// The scanner that runs the scan; nil while the scan is paused or shares another scan's reports.
     var scanner: (any DeviceScanner)?
-    /// What is known while there is no scanner.
+    /// The devices and the count of dropped reports while there is no scanner.
     private var last: (devices: DeviceTable, droppedReports: UInt32)
 
-    /// Makes a scan, which begins with `RadioArbiter.start`.
+    /// Creates a scan, which `RadioArbiter.start` starts.
     ///
-    /// The table's filter decides which devices are reported, and if each of their reports is.
+    /// The table determines the filter for devices, and if repeated reports of a device are passed on.
     package init(_ parameters: ScanParameters, devices: DeviceTable) {
         self.parameters = parameters
         last = (devices, 0)
     }
 
-    /// The devices that the scan began with, and those that were heard since.
+    /// The initial devices of the scan, and those heard since.
     package var devices: DeviceTable { scanner?.devices ?? last.devices }
 
-    /// The number of reports that were lost since the scan last got the radio because they were not read in time.
+    /// Number of reports lost since the scan last started running, because they were not read in time.
     package var droppedReports: UInt32 { scanner?.droppedReports ?? last.droppedReports }
 
-    /// Removes the devices that have not been heard for long (LK-3); it is called before the devices are shown.
+    /// Removes devices that have not been heard recently (LK-3); called before the devices are shown.
     package func expireDevices() {
         if let scanner { scanner.expireDevices() } else { _ = last.devices.expire(now: MonotonicClock.now) }
     }
 
-    /// Begins or resumes the scan with this scanner, which the arbiter has lent.
+    /// Starts or resumes the scan with a scanner from the arbiter.
     func begin(_ scanner: any DeviceScanner) {
         self.scanner = scanner
         scanner.onUpdate = { [weak self] update in self?.onUpdate?(update) }
@@ -129,14 +130,14 @@ package final class RadioScan {
         scanner.start(parameters, devices: last.devices)
     }
 
-    /// Notes that the controller has begun to scan, for this scan or for another that it overhears.
+    /// Calls `onStarted` once, when the controller has started this scan or the scan whose reports it shares.
     func noteStart() {
         let handler = onStarted
         onStarted = nil
         handler?()
     }
 
-    /// Takes a packet of advertising reports from the scan that runs.
+    /// Handles a packet of advertising reports from the running scan.
     func overhear(_ packet: Span<UInt8>, now: Duration) {
         if let onPacket { return onPacket(packet, now) }
         // The updates are passed on after the table has returned, because a handler may end the scan.
@@ -145,13 +146,13 @@ package final class RadioScan {
         for update in updates { onUpdate?(update) }
     }
 
-    /// Makes the controller begin the scan anew; the devices stay.
+    /// Restarts the scan in the controller; the devices are kept.
     func arm() {
         guard let scanner else { return }
         scanner.start(parameters, devices: scanner.devices)
     }
 
-    /// Pauses the scan, and gives the scanner up; its devices and its count are kept.
+    /// Pauses the scan and releases the scanner, keeping its devices and its drop count.
     func rest() {
         guard let scanner else { return }
         scanner.onUpdate = nil
@@ -171,29 +172,29 @@ package final class RadioScan {
     }
 }
 
-/// A pairing, which waits in a `RadioArbiter` for its turn on the radio, and has the radio alone until `RadioArbiter.end`.
+/// A pairing, queued in a `RadioArbiter`, with exclusive use of the radio until `RadioArbiter.end`.
 package final class RadioPairing {
-    /// The device, and what the user wants of its keys.
+    /// The device, and the user's options for the pairing.
     package let wish: PairingOptions
-    /// The handler of questions, numbers and the result, as of `DevicePairing`.
+    /// The handler of questions, numbers and the result, like that of `DevicePairing`.
     package var onNews: ((ManagedPairing.News) -> Void)?
     /// The handler that is called once if the adapter is lost, which ends the pairing without a result.
     package var onLoss: ((AdapterLoss) -> Void)?
 
-    /// The adapter's pairing; nil while this one waits for its turn.
+    /// The adapter's pairing; nil while this one is queued.
     private var pairing: (any DevicePairing)?
     private var onClosed: (() -> Void)?
 
-    /// Makes a pairing, which begins with `RadioArbiter.start`.
+    /// Creates a pairing, which `RadioArbiter.start` starts.
     package init(_ wish: PairingOptions) { self.wish = wish }
 
     /// Answers the comparison of two numbers.
     package func answer(_ isSame: Bool) { pairing?.answer(isSame) }
 
-    /// Answers the question for a passkey; nil declines.
+    /// Answers the request for a passkey; nil declines.
     package func answer(passkey: UInt32?) { pairing?.answer(passkey: passkey) }
 
-    /// Begins, on an adapter that neither scans nor connects.
+    /// Starts the pairing on an adapter that is neither scanning nor connecting.
     func begin(on adapter: any LowEnergyAdapter) {
         let pairing = adapter.makePairing(wish)
         self.pairing = pairing
@@ -214,7 +215,7 @@ package final class RadioPairing {
         if ended == nil { noteClosed() }
     }
 
-    /// Completes `close`, whether the adapter has answered or not.
+    /// Completes `close`, even if the adapter has not answered.
     func noteClosed() {
         let completion = onClosed
         onClosed = nil
@@ -230,7 +231,7 @@ package final class RadioPairing {
 }
 
 extension RadioArbiter {
-    /// The present use of the radio.
+    /// The current use of the radio.
     enum Radio {
         case idle
         case scanning
@@ -239,13 +240,13 @@ extension RadioArbiter {
         case pairing(RadioPairing)
     }
 
-    /// The times after which the arbiter goes on without an adapter's word; each adapter has shorter ones of its own.
+    /// The arbiter's time-outs for operations of an adapter; the adapters' own time-outs are shorter.
     struct Limits: Sendable {
-        /// The time in which a scanner has to stop.
+        /// Maximum time for a scanner to stop.
         var stop = Duration.seconds(15)
-        /// The time, beyond its own, in which a connection has to be made or to fail.
+        /// Extra time, beyond its own time-out, for a connection to succeed or fail.
         var connection = Duration.seconds(5)
-        /// The time, beyond its own, in which a pairing has to end.
+        /// Extra time, beyond its own time limit, for a pairing to end.
         var pairing = Duration.seconds(20)
     }
 }

@@ -3,24 +3,24 @@
 import BluetoothPackets
 import LinuxIO
 
-/// The scans of a `RadioArbiter`: those that are wanted, and the one that runs.
+/// The scans of a `RadioArbiter`: the requested ones and the running one.
 ///
-/// The running one is overheard by the others, watched, and armed again when it may have been switched off (`ScanWatch`). It
-/// is used on the loop's thread.
+/// The other scans receive the running scan's reports. The running scan is monitored, and restarted when it may have
+/// been disabled (`ScanWatch`). Used on the loop's thread.
 final class RadioScans {
-    /// The watch over the running scan, with the arbiter's counts.
+    /// The monitor of the running scan, with the arbiter's counts.
     var watch: ScanWatch
-    /// Called when the running scan has failed, which ends it; the scan stays wanted.
+    /// Called when the running scan has failed, which ends it; the scan remains requested.
     var onFailure: ((RadioScan, ScanError) -> Void)?
-    /// Called when nothing is heard for long; true if the adapter was restarted.
+    /// Called when nothing was received for a long time; returns true if the adapter was restarted.
     var onSilence: (() -> Bool)?
 
     private let loop: EventLoop
     private let timer = LoopTimer()
-    /// In the order of their starts.
+    /// Requested scans, in the order of their start.
     private var wanted: [RadioScan] = []
     private var running: (scanner: any DeviceScanner, scan: RadioScan)?
-    /// True from the moment when the controller has begun the running scan.
+    /// True once the controller has started the running scan.
     private var isArmed = false
 
     init(_ watch: ScanWatch, on loop: EventLoop) {
@@ -28,12 +28,13 @@ final class RadioScans {
         self.loop = loop
     }
 
-    /// The scan that is to have the radio: who asks devices for more hears all that others would.
+    /// The scan that should run: the newest active scan, which receives all that a passive one would, or the newest
+    /// scan.
     var leading: RadioScan? { wanted.last { $0.parameters.type == .active } ?? wanted.last }
 
     func contains(_ scan: RadioScan) -> Bool { wanted.contains { $0 === scan } }
 
-    /// Adds a scan as the newest, also where it was wanted before.
+    /// Adds a scan as the newest, even if it was requested before.
     func add(_ scan: RadioScan) {
         remove(scan)
         wanted.append(scan)
@@ -41,13 +42,13 @@ final class RadioScans {
 
     func remove(_ scan: RadioScan) { wanted.removeAll { $0 === scan } }
 
-    /// Removes all wanted scans, and returns them.
+    /// Removes all requested scans, and returns them.
     func removeAll() -> [RadioScan] {
         defer { wanted = [] }
         return wanted
     }
 
-    /// Calls, later, `onStarted` of a scan that overhears one which the controller has begun.
+    /// Calls, later, `onStarted` of a scan that shares a scan already started by the controller.
     func noteOverheard(by scan: RadioScan) {
         guard let running, running.scan !== scan, isArmed else { return }
         _ = loop.schedule(at: .zero) { [weak self] in
@@ -56,7 +57,7 @@ final class RadioScans {
         }
     }
 
-    /// Counts the failure of a scan; true if the adapter is to be restarted.
+    /// Counts a scan failure; returns true if the adapter should be restarted.
     func noteFailure(_ error: ScanError) -> Bool {
         if case .system = error { watch.counts.rebuiltSockets &+= 1 }
         let isByController = if case .controller = error { true } else { false }
@@ -65,7 +66,8 @@ final class RadioScans {
 
     func begin(_ scan: RadioScan, on scanner: any DeviceScanner) {
         running = (scanner, scan)
-        // A scanner that kept itself would keep its sockets, and the number of an adapter that is gone.
+        // The capture is weak: a retained scanner would keep its sockets open, and with them the index of a removed
+        // adapter.
         scanner.onFailure = { [weak self, weak scanner] error in
             guard let self, let scanner, self.running?.scanner === scanner else { return }
             end()
@@ -89,7 +91,7 @@ final class RadioScans {
         setTimer()
     }
 
-    /// Goes on with the running scan, or with another on its scanner.
+    /// Continues the running scan, or replaces it with another scan on the same scanner.
     func goOn(with scan: RadioScan) {
         guard let running else { return }
         if scan === running.scan { return shareReports(of: running.scanner, scan) }
@@ -97,7 +99,7 @@ final class RadioScans {
         begin(scan, on: running.scanner)
     }
 
-    /// Pauses the running scan, and returns its scanner; nil where none runs.
+    /// Pauses the running scan, and returns its scanner; returns nil if no scan runs.
     @discardableResult
     func end() -> (any DeviceScanner)? {
         guard let (scanner, scan) = running else { return nil }
@@ -110,13 +112,13 @@ final class RadioScans {
         return scanner
     }
 
-    /// Notes that the machine, and its controller, have slept.
+    /// Records that the machine and its controller were suspended.
     func resume() {
         watch.resume(now: MonotonicClock.now)
         setTimer()
     }
 
-    /// Lets the other scans hear what the running one hears.
+    /// Passes the running scan's reports on to the other scans.
     private func shareReports(of scanner: any DeviceScanner, _ running: RadioScan) {
         guard wanted.count > 1 || running.onPacket != nil else { return scanner.onPacket = nil }
         scanner.onPacket = { [weak self, weak running] packet, now in
@@ -140,68 +142,68 @@ final class RadioScans {
     }
 }
 
-/// The decision when a scan that runs is armed again, and when the adapter is restarted, on the caller's clock.
+/// The policy for restarting a running scan and the adapter, on the caller's clock.
 ///
-/// A scan that was switched off by somebody else, by a suspend or by a fault of the controller looks like a room in
-/// which nobody advertises. So a scan in which nothing at all was heard is armed again after `Periods.quiet`, and the
-/// adapter is restarted after `Periods.stuck`; both ever more seldom while that does not help. A scan that another
-/// program was seen to switch is armed again after `Periods.disturbed`, ever later in a quarrel.
+/// A scan that was disabled by another program, by a suspend or by a controller fault cannot be distinguished from a
+/// room without advertisers. So a scan that received nothing is restarted after `Periods.quiet`, and the adapter is
+/// restarted after `Periods.stuck`; both intervals back off while the restarts do not help. A scan whose state another
+/// program has changed is restarted after `Periods.disturbed`, which backs off while the interference continues.
 struct ScanWatch: Sendable {
     struct Periods: Sendable {
-        /// The silence after which a scan is armed again.
+        /// The silence after which a scan is restarted.
         var quiet = Backoff(.seconds(30)...Duration.seconds(60))
-        /// The time from another program's command to the scan's arming.
+        /// The time from another program's command to the restart of the scan.
         var disturbed = Backoff(.seconds(1)...Duration.seconds(60))
         /// The silence, in all scans together, after which the adapter is restarted.
         var stuck = Backoff(.seconds(600)...Duration.seconds(6 * 3600))
     }
 
     enum Step: Equatable, Sendable {
-        /// Nothing before the next deadline.
+        /// Wait for the next deadline.
         case wait
         case arm
         case restart
     }
 
-    /// The failures of scans, one after another, after which the adapter is restarted.
+    /// Number of consecutive scan failures after which the adapter is restarted.
     private static let failureLimit = 3
 
     private var periods: Periods
     private var failures = 0
     private var failureLimit = Self.failureLimit
     var counts = RadioCounts()
-    /// The time of the scan's arming, and the number of its reports then; nil while none runs.
+    /// The time of the scan's last start, and its report count at that time; nil while no scan runs.
     private var armed: (time: Duration, reports: UInt64)?
-    /// The time of a disturbed scan's arming.
+    /// The time at which a disturbed scan will be restarted.
     private var mending: Duration?
     private var lastDisturbance: Duration?
-    /// The scanning time since the last report, up to `armed`.
+    /// Scanning time since the last report, up to the time in `armed`.
     private var silence = Duration.zero
 
     init(_ periods: Periods = Periods()) { self.periods = periods }
 
-    /// The time at which `check` is to be called; nil while no scan runs.
+    /// The time at which to call `check`; nil while no scan runs.
     var deadline: Duration? {
         guard let armed else { return nil }
         let due = armed.time + min(periods.quiet.pause, max(.zero, periods.stuck.pause - silence))
         return mending.map { min($0, due) } ?? due
     }
 
-    /// Notes that a scan runs from now on, which has heard this many reports.
+    /// Records the start of a scan, with its current report count.
     mutating func begin(reports: UInt64, now: Duration) {
         armed = (now, reports)
         mending = nil
         periods.quiet.reset()
     }
 
-    /// Notes that no scan runs any more.
+    /// Records the end of the running scan.
     mutating func end(reports: UInt64, now: Duration) {
         note(reports, now)
         armed = nil
         mending = nil
     }
 
-    /// Notes that another program, or the kernel, has switched the scan.
+    /// Records that another program or the kernel has enabled or disabled scanning.
     mutating func disturb(now: Duration) {
         guard armed != nil else { return }
         counts.disturbed &+= 1
@@ -211,14 +213,15 @@ struct ScanWatch: Sendable {
         mending = now + periods.disturbed.next()
     }
 
-    /// Notes that the machine, and its controller, have slept: the scan is armed at the next `check`.
+    /// Records a suspend of the machine and its controller: the scan is restarted at the next `check`.
     mutating func resume(now: Duration) {
         counts.resumed &+= 1
         if armed != nil { mending = now }
     }
 
-    /// Notes that a scan failed; returns true if the adapter is to be restarted: after the third failure of the
-    /// controller in a row, and after each doubling of their number.
+    /// Records a failed scan; returns true if the adapter should be restarted.
+    ///
+    /// That is the case after three consecutive controller failures, and again each time their number doubles.
     mutating func fail(byController: Bool) -> Bool {
         counts.failedScans &+= 1
         if byController { failures &+= 1 }
@@ -227,19 +230,19 @@ struct ScanWatch: Sendable {
         return true
     }
 
-    /// Notes that the controller has begun to scan.
+    /// Records that the controller has started scanning.
     mutating func noteStart() {
         failures = 0
         failureLimit = Self.failureLimit
     }
 
-    /// Notes that something else has shown that the controller is alive.
+    /// Records other evidence that the controller works.
     mutating func noteLife() {
         silence = .zero
         periods.stuck.reset()
     }
 
-    /// Decides what is to be done now, of a scan that has heard this many reports.
+    /// Returns the next step for a scan with this report count.
     mutating func check(reports: UInt64, now: Duration) -> Step {
         guard let deadline, now >= deadline else { return .wait }
         let isMending = mending.map { now >= $0 } ?? false
@@ -262,7 +265,7 @@ struct ScanWatch: Sendable {
         return .arm
     }
 
-    /// Adds the time since the arming to the silence, or ends the silence; returns whether something was heard.
+    /// Adds the time since the last start to the silence, or resets the silence; returns true if anything was received.
     @discardableResult
     private mutating func note(_ reports: UInt64, _ now: Duration) -> Bool {
         guard let armed else { return false }
@@ -277,33 +280,33 @@ struct ScanWatch: Sendable {
     }
 }
 
-/// The counts of what was done so that the radio goes on, since the start.
+/// Counts of recovery measures for the radio since the start.
 package struct RadioCounts: Equatable, Sendable {
     package var opened: UInt64 = 0
-    /// Of these, the times that the one before came back under another name.
+    /// Number of these in which the previous adapter reappeared under another name.
     package var moved: UInt64 = 0
     package var lost: UInt64 = 0
-    /// The times that a running scan was armed again, for any reason.
+    /// Number of restarts of a running scan, for any reason.
     package var armed: UInt64 = 0
-    /// Of these, the times because nothing was heard.
+    /// Number of these caused by silence.
     package var quiet: UInt64 = 0
-    /// The times that another program, or the kernel, switched a running scan.
+    /// Number of times that another program or the kernel enabled or disabled a running scan.
     package var disturbed: UInt64 = 0
-    /// The times that the machine woke from sleep.
+    /// Number of resumes of the machine from suspend.
     package var resumed: UInt64 = 0
     package var failedScans: UInt64 = 0
     package var failedAttempts: UInt64 = 0
-    /// The connections that the kernel had not begun to make some seconds after it was asked.
+    /// Number of requested connections that the kernel had not started within some seconds.
     package var stalledConnections: UInt64 = 0
-    /// The steps that the adapter told no end of, and that were given up.
+    /// Number of operations abandoned because the adapter did not complete them.
     package var overdue: UInt64 = 0
-    /// The attempts that were given up: their time was over, or nobody wanted them any more.
+    /// Number of connection attempts that timed out or were cancelled.
     package var cancelledAttempts: UInt64 = 0
-    /// The times that the sockets of a scan failed, so that others were made.
+    /// Number of times that a scan's sockets failed and were reopened.
     package var rebuiltSockets: UInt64 = 0
     package var restarts: UInt64 = 0
 
-    /// What the controllers of this process took, those that are lost included.
+    /// Sum of the counts of this process's controllers, including the lost ones.
     package var controllers = ControllerCounts()
 
     package init() {}
@@ -314,43 +317,42 @@ package struct RadioCounts: Equatable, Sendable {
         var address: BluetoothAddress
     }
 
-    /// The adapter that was opened last.
+    /// The adapter opened last.
     private var last: Place?
 
-    /// Notes that an adapter was opened; without an address of its own nothing tells one from another.
+    /// Records that an adapter was opened; adapters without an address cannot be told apart.
     mutating func noteOpened(_ name: String, _ address: BluetoothAddress) {
         opened &+= 1
         if let last, last.address == address, last.name != name, address.rawValue != 0 { moved &+= 1 }
         last = Place(name: name, address: address)
     }
 
-    /// Notes that an attempt to connect has failed.
+    /// Records a failed connection attempt.
     mutating func noteFailure(_ failure: LinkFailure) {
         failedAttempts &+= 1
         if case .timedOut = failure { cancelledAttempts &+= 1 }
     }
 }
 
-/// The counts of what was done so that a controller goes on.
+/// Counts of recovery measures for a controller.
 ///
-/// All but the last stay 0 on an adapter of the kernel, which does such things by itself.
+/// All but the last stay 0 on a kernel adapter, because the kernel takes such measures itself.
 package struct ControllerCounts: Equatable, Sendable {
-    /// The times that a silent controller in use was asked whether it is there.
+    /// Number of liveness probes sent to a silent controller in use.
     package var probes: UInt64 = 0
-    /// The times that Reset was sent again because the one before was not answered.
+    /// Number of Reset retries after an unanswered Reset.
     package var repeatedResets: UInt64 = 0
-    /// The connections that could not be established (0x3E), and were tried again.
+    /// Number of retries after a connection that failed to be established (0x3E).
     package var repeatedConnections: UInt64 = 0
-    /// The bytes on a line that came before the answer to Reset, and were dropped.
+    /// Number of bytes discarded because they arrived before the response to Reset.
     package var droppedBytes: UInt64 = 0
-    /// The peers' wishes for other connection parameters that were granted, as a whole or in part.
+    /// Number of peers' connection parameter requests that were accepted, fully or in part.
     package var grantedParameters: UInt64 = 0
-    /// The peers' wishes for other connection parameters that were refused.
+    /// Number of peers' connection parameter requests that were rejected.
     package var refusedParameters: UInt64 = 0
-    /// The L2CAP frames that were broken, or too long to be a value.
+    /// Number of L2CAP frames that were malformed or too long for a value.
     package var badFrames: UInt64 = 0
-    /// The links that were ended because they had come up as their attempt was given up and the kernel knew nothing of
-    /// them.
+    /// Number of links ended because they were established while their attempt was cancelled, unnoticed by the kernel.
     package var crossedLinks: UInt64 = 0
 
     package init() {}

@@ -4,16 +4,15 @@ package import BluetoothHost
 package import BluetoothPackets
 import LinuxIO
 
-/// The peripheral role on the loop's thread: advertising, and a GATT server with the channels of the centrals that
-/// connect.
+/// The peripheral role on the loop's thread: advertising, and a GATT server with the channels of its centrals.
 ///
 /// Every method is called on the loop's thread.
 package final class ServerCore {
-    /// The connection of one central; `unsent` is the PDU that the channel had no room for.
+    /// The connection of one central; `unsent` is the PDU for which the channel had no room.
     private final class Link {
         let channel: any ATTChannel
         var client = GATTClient()
-        /// The security that the server knows the link to have.
+        /// The link's security as last passed to the server.
         var security: GATTLinkSecurity
         var unsent: [UInt8]?
 
@@ -32,10 +31,10 @@ package final class ServerCore {
     private let onEvent: (ServerCore, GATTServer.Event) -> Void
     private let onConnection: (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
 
-    /// Makes a server of a database, which does not advertise yet.
+    /// Creates a server for a database, without advertising yet.
     ///
-    /// `onEvent` gets the events of the GATT server; `onConnection` is called when a central has connected, and with
-    /// the reason when it has disconnected.
+    /// `onEvent` receives the events of the GATT server; `onConnection` is called when a central has connected, and
+    /// with the reason when it has disconnected.
     package init(
         _ radio: RadioArbiter,
         _ database: GATTServerDatabase,
@@ -52,17 +51,17 @@ package final class ServerCore {
 
     package var centrals: [GATTServer.PeerID: DeviceAddress] { links.mapValues { $0.channel.device } }
 
-    /// The centrals that are subscribed to a characteristic's values.
+    /// Returns the centrals subscribed to a characteristic's values.
     package func subscribers(of handle: AttributeHandle) -> [GATTServer.PeerID] { server.subscribers(of: handle) }
 
-    /// The ATT_MTU of the connection with a central, in bytes; nil for one that is not connected.
+    /// Returns the ATT_MTU of the connection with a central in bytes; nil if the central is not connected.
     package func mtu(of id: GATTServer.PeerID) -> UInt16? { links[id]?.client.mtu }
 
     // MARK: Advertising
 
     /// Advertises until `stopAdvertising`.
     ///
-    /// `completion` is called once, later. Throws `unavailable` without an adapter, and `serverExists` if another
+    /// `completion` is called once, later. Throws `unavailable` if there is no adapter, and `serverExists` if another
     /// server that has advertised on it still exists.
     package func advertise(
         _ advertisement: Advertisement,
@@ -80,7 +79,7 @@ package final class ServerCore {
         isAdvertising = true
     }
 
-    /// Ends the advertising; connections stay.
+    /// Stops advertising; existing connections stay open.
     ///
     /// `completion` is called when the controller has stopped.
     package func stopAdvertising(completion: @escaping () -> Void) {
@@ -115,13 +114,13 @@ package final class ServerCore {
         onConnection(id, link.channel.device, reason)
     }
 
-    /// Ends every connection, after the adapter was lost.
+    /// Ends all connections after a loss of the adapter.
     func adapterLost(_ reason: String) {
         isAdvertising = false
         for id in Array(links.keys) { end(id, .adapterLost(reason)) }
     }
 
-    /// Ends all connections and the advertising at once.
+    /// Ends all connections and stops advertising immediately.
     package func close() {
         timer.cancel()
         for link in links.values { link.channel.close() }
@@ -132,7 +131,7 @@ package final class ServerCore {
 
     // MARK: Serving
 
-    /// Calls `body` with the GATT server, and then sends the PDUs and reports the events that follow from it.
+    /// Calls `body` with the GATT server, and then sends the resulting PDUs and reports the resulting events.
     ///
     /// Throws the error of `body` as `server`.
     package func perform<Value>(
@@ -148,7 +147,7 @@ package final class ServerCore {
 
     private func receive(_ pdu: Span<UInt8>, from id: GATTServer.PeerID) {
         guard let link = links[id] else { return }
-        // A central that was refused pairs, or encrypts with the key that it has, and asks again.
+        // After a rejection, a central pairs or encrypts with its key, and repeats the request.
         if link.channel.security != link.security {
             link.security = link.channel.security
             server.setSecurity(link.security, of: id)
@@ -157,10 +156,9 @@ package final class ServerCore {
         pump()
     }
 
-    /// Sends the PDUs that wait, reports the events, and sets the timer to the next deadline.
+    /// Sends the queued PDUs, reports the events, and sets the timer to the next deadline.
     private func pump() {
-        // An event's handler may call `perform`. The loop below sends the answer; a second loop inside it is not
-        // begun.
+        // An event handler may call `perform`. The loop below sends the response, so no nested loop is started.
         guard !isPumping else { return }
         isPumping = true
         defer { isPumping = false }

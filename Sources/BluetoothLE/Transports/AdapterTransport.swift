@@ -5,21 +5,22 @@ public import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
 
-/// The choice of a controller, and of the transport of its packets.
+/// The selection of a controller and its packet transport.
 ///
-/// In text it is `hci0`, an address, `user:hci0`, `h4:unix:PATH`, `h4:tcp:HOST:PORT` or `h4:/dev/ttyX[@BAUD]`.
+/// Its text form is `hci0`, an address, `user:hci0`, `h4:unix:PATH`, `h4:tcp:HOST:PORT` or `h4:/dev/ttyX[@BAUD]`.
 public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
-    /// An adapter of the kernel, over its sockets; other programs may use it at the same time.
+    /// A kernel adapter, over the kernel's sockets; other programs may use it at the same time.
     case kernel(AdapterSelector)
-    /// A controller of this machine for this program alone, over the HCI user channel; the adapter has to be down.
+    /// A local controller for exclusive use by this program, over the HCI user channel; its adapter must be powered
+    /// off.
     case userChannel(ControllerIndex)
-    /// A controller for this program alone, at the other end of a stream of H4 packets.
+    /// A controller for exclusive use by this program, at the other end of an H4 stream.
     case h4(H4Address)
 
     /// The kernel's adapter with the lowest index.
     public static let any = AdapterTransport.kernel(.any)
 
-    /// The reasons for which a text is not a transport.
+    /// Error of parsing a transport.
     public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownForm(String)
         /// The text after `user:` is not the name of a controller.
@@ -27,7 +28,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         /// The text after `h4:` is not an address.
         case h4(H4Address.ParsingError)
 
-        /// The fault and the right form, in one English sentence.
+        /// The fault and the correct form, in one English sentence.
         public var description: String {
             switch self {
             case .unknownForm(let text):
@@ -38,13 +39,13 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
             }
         }
 
-        /// A quotation of foreign text for a message: at most 64 characters, unprintable ones replaced.
+        /// Returns untrusted text quoted for a message: at most 64 characters, with unprintable ones replaced.
         static func quoted(_ text: String) -> String {
             "'\(LocalName.printable(String(text.prefix(64))))'"
         }
     }
 
-    /// Reads a transport in the form of the command line, which `description` writes.
+    /// Parses a transport in its command-line form, which `description` returns.
     public init(_ text: some StringProtocol) throws(ParsingError) {
         if text.hasPrefix("user:") {
             let name = String(text.dropFirst(5))
@@ -63,7 +64,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The transport in the form of the command line.
+    /// The transport in its command-line form.
     public var description: String {
         switch self {
         case .kernel(let selector): "\(selector)"
@@ -81,7 +82,8 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The name of the adapter where only one program can have it, and opening it ends what another does; nil otherwise.
+    /// The adapter's name if it is for exclusive use, so that opening it would interrupt its current user; nil
+    /// otherwise.
     package var exclusiveName: String? {
         switch self {
         case .kernel: nil
@@ -89,7 +91,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// True if the controller is reached by TCP.
+    /// True if the controller is reached over TCP.
     package var isInternet: Bool {
         if case .h4(.tcp) = self { true } else { false }
     }
@@ -103,16 +105,14 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The transport to a controller at the other end of a stream of H4 packets.
+/// The transport to a controller at the other end of an H4 stream.
 ///
-/// A Reset that is sent begins the stream anew: everything before its answer is dropped, as a controller that was talking
-/// to another host may be in the middle of a packet.
-///
-/// It is used on the event loop's thread. Core 6.0, Vol 4, Part A.
+/// Sending a Reset resynchronises the stream: everything before its response is discarded, because a controller used by
+/// another host before may be in the middle of a packet. Used on the event loop's thread. Core 6.0, Vol 4, Part A.
 package final class H4StreamTransport: PacketTransport {
     private let line: PacketLine<Opened>
     private var reader = H4Reader(from: .controller)
-    /// Looks for the answer to the Reset that was sent; nil when it has come.
+    /// The search for the response to a sent Reset; nil once it is found.
     private var seeker: ResetAnswerSeeker?
     private var droppedBefore: UInt64 = 0
     private var buffer = [UInt8](repeating: 0, count: 16384)
@@ -136,7 +136,7 @@ package final class H4StreamTransport: PacketTransport {
         func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try stream.write(bytes) }
     }
 
-    /// The most reads in a row before the loop serves its other descriptors.
+    /// Maximum number of reads in a row before the loop serves its other descriptors.
     private static let batch = 16
 
     package init(_ stream: consuming ByteStream, on loop: EventLoop) throws(Errno) {
@@ -167,7 +167,7 @@ package final class H4StreamTransport: PacketTransport {
     package var droppedBytes: UInt64 { droppedBefore &+ (seeker?.taken ?? 0) }
 
     package func send(_ packet: [UInt8]) {
-        // A Reset that is sent again is answered by the answer to the first, too.
+        // The response to the first Reset also counts as the response to a repeated one.
         if packet == HCICommand.reset.encoded, seeker == nil { seeker = ResetAnswerSeeker() }
         line.send(packet)
     }
@@ -208,7 +208,7 @@ package final class H4StreamTransport: PacketTransport {
             used = found.count
             onReceive?(found.answer.span)
         }
-        // Another Reset was sent, or the first is not answered yet.
+        // Wait while a Reset has no response yet, including one that the handler has just sent.
         guard seeker == nil, line.isOpen else { return }
         do throws(H4Reader.Failure) {
             try reader.read(bytes.extracting(droppingFirst: used)) { packet in
@@ -222,7 +222,7 @@ package final class H4StreamTransport: PacketTransport {
     }
 }
 
-/// The address of a stream of H4 packets (Core 6.0, Vol 4, Part A).
+/// The address of an H4 stream (Core 6.0, Vol 4, Part A).
 public enum H4Address: Hashable, Sendable, CustomStringConvertible {
     /// The path of a Unix socket, 1 to 107 bytes.
     case unixSocket(String)
@@ -231,18 +231,18 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
     /// The path of a serial line with hardware flow control, and its speed in bit/s, one of `speeds`.
     case serialLine(String, speed: UInt32)
 
-    /// The speed of a serial line for which none is given, in bit/s: the one with which H4 controllers start.
+    /// The default speed of a serial line in bit/s, which is the initial speed of H4 controllers.
     public static let defaultSpeed: UInt32 = 115_200
-    /// The speeds of a serial line that are supported, in bit/s.
+    /// Supported speeds of a serial line, in bit/s.
     public static var speeds: [UInt32] { ByteStream.speeds }
-    /// The longest path of a Unix socket in bytes: the kernel's 108 less the zero at the end.
+    /// Maximum length of a Unix socket's path in bytes: the kernel's 108 minus the terminating zero.
     public static let maximumPathLength = 107
 
-    /// The reasons for which a text is not such an address.
+    /// Error of parsing an H4 address.
     public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The text begins neither with `unix:`, nor with `tcp:`, nor with `/`.
         case unknownForm(String)
-        /// The path of the Unix socket is empty or too long; its length in bytes is given.
+        /// The path of the Unix socket is empty or too long; the value is its length in bytes.
         case pathLength(Int)
         case noPort(String)
         /// The port is not a number from 1 to 65535.
@@ -252,7 +252,7 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
         /// The speed is not one of `speeds`.
         case badSpeed(String)
 
-        /// The fault and the right form, in one English sentence.
+        /// The fault and the correct form, in one English sentence.
         public var description: String {
             let quoted = AdapterTransport.ParsingError.quoted
             return switch self {
@@ -270,7 +270,7 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads `unix:PATH`, `tcp:HOST:PORT`, or `/dev/ttyX` with or without `@` and a speed.
+    /// Parses `unix:PATH`, `tcp:HOST:PORT`, or `/dev/ttyX` with or without `@` and a speed.
     public init(_ text: some StringProtocol) throws(ParsingError) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
@@ -308,7 +308,7 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The value of one to nine decimal digits; nil for any other text.
+    /// Parses one to nine decimal digits; returns nil for any other text.
     private static func number(_ text: some StringProtocol) -> UInt32? {
         guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
@@ -316,7 +316,7 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
         return UInt32(text)
     }
 
-    /// True for four numbers up to 255, separated by points, without leading zeros.
+    /// Returns true for four numbers up to 255, separated by dots, without leading zeros.
     private static func isIPv4(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4

@@ -4,7 +4,7 @@ import BluetoothPackets
 package import LinuxIO
 import SystemPackage
 
-/// The transport of HCI packets to and from a controller that belongs to this process alone.
+/// The transport of HCI packets to and from a controller used exclusively by this process.
 ///
 /// The first byte of each packet is its H4 indicator.
 package protocol PacketTransport: AnyObject {
@@ -12,62 +12,63 @@ package protocol PacketTransport: AnyObject {
     ///
     /// The span is valid during the call only.
     var onReceive: ((Span<UInt8>) -> Void)? { get set }
-    /// The handler that is called once, when the connection to the controller has ended, with the reason in English.
+    /// The handler that is called once, when the connection to the controller ends, with the reason in English.
     var onClosed: ((String) -> Void)? { get set }
 
-    /// The handler that is asked when what comes cannot be told apart any more: true where it has sent a Reset, which
-    /// begins the stream anew.
+    /// The handler that is called when the received bytes can no longer be parsed; it returns true if it has sent a
+    /// Reset.
     ///
-    /// Without one, or with false, the connection to the controller has ended.
+    /// The response to the Reset resynchronises the stream. Without a handler, or if it returns false, the connection
+    /// to the controller ends.
     var onUnreadable: (() -> Bool)? { get set }
-    /// The bytes that were dropped because they are not the answer to a Reset.
+    /// Number of bytes discarded while searching for the response to a Reset.
     var droppedBytes: UInt64 { get }
 
-    /// Sends one packet, or queues it until it can be sent; the controller's flow control limits the packets that wait.
+    /// Sends one packet, or queues it until it can be sent; the controller's flow control limits the queue.
     func send(_ packet: [UInt8])
-    /// Releases the controller; no handler is called any more.
+    /// Releases the controller; no handler is called afterwards.
     func close()
 }
 
 extension PacketTransport {
-    /// Where packets come one by one, nothing is unreadable.
+    /// Never called: a transport that delivers whole packets has no unreadable bytes.
     package var onUnreadable: (() -> Bool)? {
         get { nil }
         set {}
     }
-    /// Where packets come one by one, none is dropped.
+    /// Always 0: a transport that delivers whole packets drops no bytes.
     package var droppedBytes: UInt64 { 0 }
 }
 
-/// The open descriptor of a `PacketLine`, which is closed when this object is freed.
+/// The open descriptor of a `PacketLine`, which is closed when this object is deallocated.
 protocol PacketDescriptor: AnyObject {
     func withDescriptor<Value>(_ body: (borrowing Descriptor) throws(Errno) -> Value) throws(Errno) -> Value
-    /// Writes as many of the bytes as the descriptor has room for.
+    /// Writes as many bytes as the descriptor has room for.
     func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
 }
 
-/// The common part of the transports over a descriptor: watching it, writing packets when it has room, closing it
-/// once, and reporting its end once.
+/// The common part of transports over a descriptor.
+///
+/// It watches the descriptor, writes packets when it has room, closes it once, and reports its end once.
 final class PacketLine<Opened: PacketDescriptor> {
     /// The open descriptor; nil once the line is closed.
     private(set) var opened: Opened?
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
-    /// True until a descriptor that is connecting is first writable; its pending error is read then.
+    /// True until a connecting descriptor first becomes writable; its pending error is read then.
     private var isConnecting: Bool
     private var isWaitingToWrite: Bool
     private var queue = OutgoingQueue()
     private let failureTimer = LoopTimer()
-    /// The text before the error in the message of a failed write.
+    /// The prefix of the message for a failed write.
     private let refusal: String
 
-    /// The handler that is called when there are bytes to read, or the far end has closed.
+    /// The handler that is called when there are bytes to read, or when the peer has closed the line.
     var onReadable: (() -> Void)?
-    /// The handler that is called once, when the line has ended by an error or by the far end, with the reason in
-    /// English.
+    /// The handler that is called once, when the line is closed by an error or by the peer, with the reason in English.
     var onClosed: ((String) -> Void)?
 
-    /// Takes over a descriptor, and watches it from now on.
+    /// Takes over a descriptor, and starts watching it.
     init(_ opened: Opened, isConnecting: Bool = false, refusal: String, on loop: EventLoop) throws(Errno) {
         self.opened = opened
         self.loop = loop
@@ -98,7 +99,7 @@ final class PacketLine<Opened: PacketDescriptor> {
         if !isWaitingToWrite, let reason = write() { failLater(reason) }
     }
 
-    /// Closes the descriptor; no handler is called any more.
+    /// Closes the descriptor; no handler is called afterwards.
     func close() {
         failureTimer.cancel()
         if let registration {
@@ -132,11 +133,11 @@ final class PacketLine<Opened: PacketDescriptor> {
         if readiness.hasInput { onReadable?() }
     }
 
-    /// Writes the packets that wait; returns the reason in English if that fails, nil otherwise.
+    /// Writes the queued packets; returns the reason in English if that fails, nil otherwise.
     private func write() -> String? {
         do throws(Errno) {
             let isDone = try queue.drain { bytes throws(Errno) in
-                // Sound: the bytes are those of the packet, which outlives the call.
+                // Sound: the bytes belong to the packet, which outlives the call.
                 guard case .done(let count)? = try unsafe opened?.write(bytes.bytes) else { return nil }
                 return count
             }
@@ -161,21 +162,21 @@ final class PacketLine<Opened: PacketDescriptor> {
     }
 }
 
-/// A bounded queue of packets that a descriptor had no room for.
+/// A bounded queue of packets waiting for room in a descriptor.
 struct OutgoingQueue {
     private var packets: [[UInt8]] = []
-    /// The number of bytes of the first packet that are written.
+    /// Number of bytes of the first packet already written.
     private var offset = 0
     private var byteCount = 0
 
-    /// The most bytes that may wait.
+    /// Maximum number of queued bytes.
     ///
-    /// It exceeds the buffers of any controller: one that lets so much wait has stopped reading.
+    /// It exceeds the buffers of any controller: a controller that reaches it has stopped reading.
     static let capacity = 1 << 20
 
     var isEmpty: Bool { packets.isEmpty }
 
-    /// Appends a packet; returns false when the queue has no room for it.
+    /// Appends a packet; returns false if the queue has no room for it.
     mutating func append(_ packet: [UInt8]) -> Bool {
         guard byteCount &+ packet.count <= Self.capacity else { return false }
         byteCount &+= packet.count
@@ -183,11 +184,9 @@ struct OutgoingQueue {
         return true
     }
 
-    /// Passes packets to `write` until it takes no more.
+    /// Flushes the queue until `write` would block; returns true if the queue is empty.
     ///
-    /// Returns true when nothing waits.
-    ///
-    /// `write` returns the number of bytes it took, nil if it would block.
+    /// `write` returns the number of bytes written, or nil if it would block.
     mutating func drain(_ write: (Span<UInt8>) throws(Errno) -> Int?) throws(Errno) -> Bool {
         while let packet = packets.first {
             guard let count = try write(packet.span.extracting(droppingFirst: offset)) else { return false }
@@ -196,7 +195,7 @@ struct OutgoingQueue {
         return true
     }
 
-    /// Removes so many bytes of the first packet.
+    /// Removes this number of bytes from the first packet.
     private mutating func remove(_ count: Int) {
         guard let first = packets.first else { return }
         offset &+= count
@@ -209,8 +208,7 @@ struct OutgoingQueue {
     mutating func removeAll() { self = OutgoingQueue() }
 }
 
-/// The transport to a controller of this machine over the HCI user channel, on which the kernel leaves the controller
-/// to this process.
+/// The transport to a local controller over the HCI user channel, which gives this process exclusive access.
 package final class UserChannelTransport: PacketTransport {
     private let line: PacketLine<Opened>
     private var buffer = [UInt8](repeating: 0, count: HCIUserChannel.packetCapacity)
@@ -235,10 +233,10 @@ package final class UserChannelTransport: PacketTransport {
         }
     }
 
-    /// The most packets that are read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop serves its other descriptors.
     private static let batch = 64
 
-    /// Takes over a controller, whose adapter has to be down.
+    /// Takes over a controller; its adapter must be powered off.
     package init(controller index: ControllerIndex, on loop: EventLoop) throws(AdapterError) {
         do throws(Errno) {
             let opened = Opened(try HCIUserChannel(controller: index.rawValue))
@@ -253,7 +251,7 @@ package final class UserChannelTransport: PacketTransport {
 
     package func close() { line.close() }
 
-    /// The error for a controller that cannot be taken over.
+    /// Returns the error for a controller that cannot be taken over.
     static func error(_ error: Errno, _ name: String) -> AdapterError {
         switch error.recovery(of: .hci) {
         case .later where error == .resourceBusy:

@@ -7,28 +7,28 @@ package import SystemPackage
 
 /// A recording of the HCI packets between host and controller, in a btsnoop file (CB-32).
 ///
-/// The packets of the kernel come from its monitor channel; the host stack of this library passes its packets to
-/// `record`. A capture that fails ends, calls `onFailure` once, and disturbs nothing else. It is used on the event
-/// loop's thread.
+/// The kernel's packets are read from its monitor channel; this library's host stack passes its packets to `record`. A
+/// capture that fails ends and calls `onFailure` once, without affecting anything else. Used on the event loop's
+/// thread.
 package final class TrafficCapture {
-    /// The reasons for which a capture cannot begin or go on.
+    /// Reasons why a capture cannot start or continue.
     package enum Failure: Error, Equatable {
-        /// The file of this path cannot be made, or exists and is not a btsnoop file.
+        /// The file at this path cannot be created, or exists and is not a btsnoop file.
         case cannotOpen(String, Errno)
-        /// The monitor channel cannot be opened or read.
+        /// Opening or reading the monitor channel failed.
         case cannotListen(Errno)
-        /// The file of this path cannot be written, or is at its limit.
+        /// The file at this path cannot be written, or has reached its size limit.
         case cannotWrite(String, Errno)
     }
 
-    /// The longest file, in bytes.
+    /// Maximum file size in bytes.
     package static let limit = 1 << 30
 
-    /// The size of the monitor socket's receive queue in bytes.
+    /// Size of the monitor socket's receive queue in bytes.
     private static let receiveBuffer: Int32 = 1 << 21
-    /// The most packets that are read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop serves its other descriptors.
     private static let batch = 256
-    /// The longest time before a record is written to the file.
+    /// Maximum delay before a record is written to the file.
     private static let flushInterval = Duration.milliseconds(500)
 
     private let loop: EventLoop
@@ -45,7 +45,7 @@ package final class TrafficCapture {
     /// The handler that is called once, when the capture has failed.
     package var onFailure: ((Failure) -> Void)?
 
-    /// Makes the file, readable for its owner only, or appends to a capture that exists.
+    /// Creates the file, readable only by its owner, or appends to an existing capture.
     package init(to path: String, on loop: EventLoop, limit: Int = TrafficCapture.limit) throws(Failure) {
         self.loop = loop
         self.path = path
@@ -59,8 +59,7 @@ package final class TrafficCapture {
 
     deinit { finish() }
 
-    /// Listens to the kernel's monitor channel from now on; the packets are kept until `follow` chooses the
-    /// controller.
+    /// Starts reading the kernel's monitor channel; the packets are buffered until `follow` selects the controller.
     package func listen() throws(Failure) {
         do {
             let monitor = try MonitorSocket(receiveBuffer: Self.receiveBuffer)
@@ -72,15 +71,15 @@ package final class TrafficCapture {
         }
     }
 
-    /// Records the packets of this controller only, including those that `listen` has kept.
+    /// Records only the packets of this controller, including those buffered by `listen`.
     package func follow(_ index: ControllerIndex) {
         ownIndex = index
         for record in selection.follow(index) { write(record) }
     }
 
-    /// Records a packet of the host stack of this library.
+    /// Records a packet of this library's host stack.
     ///
-    /// Its first byte is the H4 indicator; a packet with an unknown one is left out.
+    /// Its first byte is the H4 indicator; a packet with an unknown indicator is ignored.
     package func record(_ direction: MonitorOpcode.Direction, _ packet: Span<UInt8>) {
         guard !packet.isEmpty, let type = HCIPacketType(rawValue: packet[0]) else { return }
         write(
@@ -93,7 +92,7 @@ package final class TrafficCapture {
         )
     }
 
-    /// Reads the packets that wait in the monitor channel, writes the records that wait, and closes the file.
+    /// Reads the pending packets of the monitor channel, flushes the pending records, and closes the file.
     package func finish() {
         onFailure = nil
         if monitor != nil { read() }
@@ -155,7 +154,7 @@ package final class TrafficCapture {
     private func fail(_ failure: Failure) {
         let handler = onFailure
         onFailure = nil
-        // The records before the failure are written; if that fails as well, there is nothing more to report.
+        // Best effort: the records before the failure are flushed, but another failure is not reported.
         if failure != .cannotWrite(path, .noSpace) { try? file?.flush() }
         close()
         handler?(failure)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The code by which a server says why it refused a request (Core 6.0, Vol 3, Part F, 3.4.1.1; Core Specification
-/// Supplement, Part B, 1.2 for the common profile errors).
+/// Error code of a server for a rejected request (Core 6.0, Vol 3, Part F, 3.4.1.1; Core Specification Supplement, Part
+/// B, 1.2 for the common profile errors).
 public struct ATTError: RawRepresentable, Error, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8
 
-    /// The error of a code, known or not.
+    /// Creates an error from its code, known or not.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -21,54 +21,54 @@ public struct ATTError: RawRepresentable, Error, Hashable, Sendable {
     public static let invalidPDU = ATTError(rawValue: 0x04)
     /// The link has to be authenticated first.
     public static let insufficientAuthentication = ATTError(rawValue: 0x05)
-    /// The server does not know this request.
+    /// The server does not support this request.
     public static let requestNotSupported = ATTError(rawValue: 0x06)
-    /// The offset lies beyond the value's end.
+    /// The offset is past the end of the value.
     public static let invalidOffset = ATTError(rawValue: 0x07)
     /// The client is not authorized.
     public static let insufficientAuthorization = ATTError(rawValue: 0x08)
-    /// Too many writes are prepared.
+    /// Too many prepared writes are queued.
     public static let prepareQueueFull = ATTError(rawValue: 0x09)
-    /// The range has no attribute of this type.
+    /// The range contains no attribute of this type.
     public static let attributeNotFound = ATTError(rawValue: 0x0A)
     /// The value is too short to be read in parts.
     public static let attributeNotLong = ATTError(rawValue: 0x0B)
-    /// The key that encrypts this link is too short.
+    /// The link's encryption key is too short.
     public static let encryptionKeySizeTooShort = ATTError(rawValue: 0x0C)
-    /// The attribute takes no value of this length.
+    /// The value's length is invalid for the attribute.
     public static let invalidAttributeValueLength = ATTError(rawValue: 0x0D)
-    /// Something that the server did not foresee.
+    /// An unexpected error occurred on the server.
     public static let unlikelyError = ATTError(rawValue: 0x0E)
     /// The link has to be encrypted first.
     public static let insufficientEncryption = ATTError(rawValue: 0x0F)
-    /// Attributes of this type do not group others.
+    /// The attribute type is not a grouping type.
     public static let unsupportedGroupType = ATTError(rawValue: 0x10)
-    /// The server lacks the means.
+    /// The server has insufficient resources.
     public static let insufficientResources = ATTError(rawValue: 0x11)
-    /// The client's picture of the server is out of date.
+    /// The client's copy of the database is out of date.
     public static let databaseOutOfSync = ATTError(rawValue: 0x12)
-    /// The attribute takes values of this length, and not this one.
+    /// The value is not allowed for the attribute.
     public static let valueNotAllowed = ATTError(rawValue: 0x13)
-    /// A profile refuses the write.
+    /// A profile rejects the write.
     public static let writeRequestRejected = ATTError(rawValue: 0xFC)
-    /// The client characteristic configuration is not what the profile asks for.
+    /// The client characteristic configuration does not meet the profile's requirements.
     public static let clientConfigurationImproper = ATTError(rawValue: 0xFD)
-    /// A profile's earlier procedure still runs.
+    /// A profile procedure is already in progress.
     public static let procedureAlreadyInProgress = ATTError(rawValue: 0xFE)
     /// The value is outside the profile's range.
     public static let outOfRange = ATTError(rawValue: 0xFF)
 
-    /// The codes that belong to the application.
+    /// The application error codes.
     public static let applicationRange: ClosedRange<UInt8> = 0x80...0x9F
-    /// The codes that profiles share.
+    /// The common profile and service error codes.
     public static let commonProfileRange: ClosedRange<UInt8> = 0xE0...0xFF
 
-    /// True for a code that only the application above can explain.
+    /// True for an application error code.
     public var isApplicationError: Bool { Self.applicationRange.contains(rawValue) }
-    /// True for a code of the common profile and service errors.
+    /// True for a common profile or service error code.
     public var isCommonProfileError: Bool { Self.commonProfileRange.contains(rawValue) }
 
-    /// The specification's name; nil for a code that it does not name.
+    /// The name as in the specification; nil for a code without one.
     public var name: String? { Self.names[rawValue] }
 
     private static let names: [UInt8: String] = [
@@ -108,38 +108,37 @@ extension ATTError: CustomStringConvertible {
     }
 }
 
-/// The number by which a server knows one of its attributes: 0x0001 to 0xFFFF; 0x0000 names none (Core 6.0, Vol 3, Part
-/// F, 3.2.2).
+/// The handle of an attribute on a server: 0x0001 to 0xFFFF; 0x0000 is invalid (Core 6.0, Vol 3, Part F, 3.2.2).
 public struct AttributeHandle: RawRepresentable, Hashable, Sendable, Comparable {
     /// The number.
     public let rawValue: UInt16
 
-    /// The handle of a number, valid or not.
+    /// Creates a handle from its number, valid or not.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// The handle of a number, valid or not.
+    /// Creates a handle from its number, valid or not.
     public init(_ value: UInt16) {
         self.init(rawValue: value)
     }
 
-    /// 0x0000, which names no attribute.
+    /// 0x0000, which is not the handle of any attribute.
     public static let invalid = AttributeHandle(0x0000)
-    /// 0x0001, the lowest that an attribute can have.
+    /// 0x0001, the lowest valid handle.
     public static let first = AttributeHandle(0x0001)
-    /// 0xFFFF, the highest that an attribute can have.
+    /// 0xFFFF, the highest valid handle.
     public static let last = AttributeHandle(0xFFFF)
 
     /// True for all but 0x0000.
     public var isValid: Bool { rawValue != 0 }
 
-    /// The handle above this one; nil above 0xFFFF.
+    /// The next higher handle; nil after 0xFFFF.
     public var next: AttributeHandle? {
         self == .last ? nil : AttributeHandle(rawValue &+ 1)
     }
 
-    /// Numerical order.
+    /// Compares two handles by number.
     public static func < (left: AttributeHandle, right: AttributeHandle) -> Bool {
         left.rawValue < right.rawValue
     }
@@ -150,15 +149,15 @@ extension AttributeHandle: CustomStringConvertible {
     public var description: String { "0x" + Hexadecimal.text(UInt64(rawValue), digits: 4) }
 }
 
-/// The handles from `start` to `end`, both among them, as two fields of a packet; any two numbers can be received (Core
-/// 6.0, Vol 3, Part F, 3.3.1).
+/// The handles from `start` to `end` inclusive, as two fields of a packet; received values may be invalid (Core 6.0,
+/// Vol 3, Part F, 3.3.1).
 public struct AttributeHandleRange: Hashable, Sendable, CustomStringConvertible {
-    /// The lowest.
+    /// The lowest handle.
     public var start: AttributeHandle
-    /// The highest.
+    /// The highest handle.
     public var end: AttributeHandle
 
-    /// A range as it stands in a packet, valid or not.
+    /// Creates a range from the fields of a packet, valid or not.
     public init(start: AttributeHandle, end: AttributeHandle) {
         self.start = start
         self.end = end
@@ -167,10 +166,10 @@ public struct AttributeHandleRange: Hashable, Sendable, CustomStringConvertible 
     /// 0x0001 to 0xFFFF.
     public static let all = AttributeHandleRange(start: .first, end: .last)
 
-    /// True when the start is a handle and the end is not below it.
+    /// True if the start is a valid handle and the end is not below it.
     public var isValid: Bool { start.isValid && start <= end }
 
-    /// True when the handle lies between the two ends or on one of them.
+    /// Returns true if the handle is in the range, including its ends.
     public func contains(_ handle: AttributeHandle) -> Bool { start <= handle && handle <= end }
 
     /// `0x0001-0xFFFF`.

@@ -6,21 +6,21 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     /// The byte.
     public let rawValue: UInt8
 
-    /// The opcode of a byte, known or not.
+    /// Creates an opcode from its byte, known or not.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The bit that marks a command: a PDU that nobody answers, even unknown.
+    /// The bit that marks a command: a PDU without a response, even if it is unknown.
     public static let commandFlag: UInt8 = 0x40
-    /// The bit that says that an authentication signature follows.
+    /// The bit that indicates an authentication signature.
     public static let signatureFlag: UInt8 = 0x80
     /// The bits of the method.
     public static let methodMask: UInt8 = 0x3F
 
-    /// True when the command flag is set.
+    /// True if the command flag is set.
     public var isCommand: Bool { rawValue & Self.commandFlag != 0 }
-    /// True when the authentication signature flag is set.
+    /// True if the authentication signature flag is set.
     public var hasSignature: Bool { rawValue & Self.signatureFlag != 0 }
 
     /// ATT_ERROR_RSP.
@@ -100,8 +100,8 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// Every opcode with its name, its kind, and, for requests and indications, the PDU that answers it (Core 6.0, Vol
-    /// 3, Part F, 3.4.8).
+    /// All opcodes with their names and kinds, and for requests and indications the opcode of the response (Core 6.0,
+    /// Vol 3, Part F, 3.4.8).
     private static let table: [Row] = [
         Row(.errorResponse, "Error Response", .response),
         Row(.exchangeMTURequest, "Exchange MTU Request", .request, .exchangeMTUResponse),
@@ -136,18 +136,18 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
         Row(.signedWriteCommand, "Signed Write Command", .command),
     ]
 
-    /// Every opcode of the specification, in the order of its table.
+    /// All opcodes of the specification, in the order of `table`.
     public static let known: [ATTOpcode] = table.map { $0.opcode }
 
     private var row: Row? { Self.table.first { $0.opcode == self } }
 
-    /// The specification's name; nil for an opcode that it does not have.
+    /// The name as in the specification; nil for an unknown opcode.
     public var name: String? { row?.name }
 
-    /// The kind; nil for an opcode that the specification does not have.
+    /// The kind; nil for an unknown opcode.
     public var kind: ATTPDUKind? { row?.kind }
 
-    /// The opcode that answers this request or indication; nil for every other kind.
+    /// The opcode of the response to this request or indication; nil for other kinds.
     public var answer: ATTOpcode? { row?.response }
 }
 
@@ -162,14 +162,14 @@ extension ATTOpcode: CustomStringConvertible {
 public enum ATTPDUKind: Sendable, CaseIterable {
     /// From client to server; the server answers with a response or an error.
     case request
-    /// From server to client, the answer to a request.
+    /// From server to client, the response to a request.
     case response
-    /// From client to server, unanswered.
+    /// From client to server, without a response.
     case command
-    /// From server to client, unanswered.
+    /// From server to client, without a response.
     case notification
     /// From server to client; the client answers with a confirmation.
     case indication
-    /// From client to server, the answer to an indication.
+    /// From client to server, the response to an indication.
     case confirmation
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 extension ATTPDU {
-    /// Reads one PDU from all of `bytes`; refuses what the layout does not allow, an unknown opcode among it.
+    /// Reads one PDU from all of `bytes`; throws if the layout is invalid or the opcode is unknown.
     public init(_ bytes: Span<UInt8>) throws(DecodingError) {
         guard !bytes.isEmpty else {
             throw DecodingError(
@@ -170,10 +170,10 @@ extension ATTPDU {
         }
     }
 
-    /// The bytes of the PDU.
+    /// The encoded PDU.
     ///
-    /// A UUID is written in its shortest form. Items of a list take their length from the first; what the length field
-    /// cannot express is for the caller to avoid.
+    /// A UUID is written in its shortest form. The first item of a list determines the length of all; the caller must
+    /// avoid lengths that do not fit into the length field.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(opcode.rawValue)
@@ -261,20 +261,20 @@ extension ByteReader {
         AttributeHandle(try readUInt16(field))
     }
 
-    /// The next four bytes, as the range that a request names.
+    /// Reads the next four bytes as the handle range of a request.
     @_lifetime(self: copy self)
     mutating func readHandleRange() throws(DecodingError) -> AttributeHandleRange {
         let start = try readHandle("Starting Handle")
         return AttributeHandleRange(start: start, end: try readHandle("Ending Handle"))
     }
 
-    /// All that is left, copied.
+    /// Reads a copy of all remaining bytes.
     @_lifetime(self: copy self)
     mutating func readRestBytes() -> [UInt8] {
         [UInt8](copying: readRest())
     }
 
-    /// All that is left, as handles; two or more.
+    /// Reads all remaining bytes as handles; throws if there are fewer than two.
     @_lifetime(self: copy self)
     mutating func readSetOfHandles() throws(DecodingError) -> [AttributeHandle] {
         guard remaining >= 4 else {
@@ -285,8 +285,8 @@ extension ByteReader {
         return handles
     }
 
-    /// The length of a UUID that fills the rest; sixteen bytes or two, as ATT has no UUIDs of 32 bits (Core 6.0, Vol 3,
-    /// Part F, 3.2.1).
+    /// Length of a UUID that fills the remaining bytes: sixteen or two, because ATT has no 32-bit UUIDs (Core 6.0, Vol
+    /// 3, Part F, 3.2.1).
     var uuidByteCount: Int { remaining == 16 ? 16 : 2 }
 }
 
@@ -300,7 +300,7 @@ extension ByteWriter {
         write(range.end.rawValue)
     }
 
-    /// Appends a UUID in the form that a Find Information Response announced.
+    /// Appends a UUID in the format of a Find Information Response.
     mutating func write(_ uuid: BluetoothUUID, _ format: ATTPDU.InformationFormat) {
         if format == .uuid16 {
             write(uuid.shortForm16 ?? 0)

@@ -2,86 +2,86 @@
 
 /// One PDU of the attribute protocol, of any of its opcodes, with its fields.
 ///
-/// A value says only that the layout is right; whether handles run upwards or a length fits the MTU is for others to
-/// judge. Core 6.0, Vol 3, Part F, 3.4.
+/// A value guarantees only a valid layout; the caller must check the order of handles and the MTU. Core 6.0, Vol 3,
+/// Part F, 3.4.
 public enum ATTPDU: Equatable, Sendable {
-    /// The refusal of a request. Core 6.0, Vol 3, Part F, 3.4.1.1.
+    /// Rejects a request. Core 6.0, Vol 3, Part F, 3.4.1.1.
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
 
-    /// The greatest MTU that the client can receive. Core 6.0, Vol 3, Part F, 3.4.2.1.
+    /// The largest MTU that the client can receive. Core 6.0, Vol 3, Part F, 3.4.2.1.
     case exchangeMTURequest(clientReceiveMTU: UInt16)
-    /// The greatest MTU that the server can receive. Core 6.0, Vol 3, Part F, 3.4.2.2.
+    /// The largest MTU that the server can receive. Core 6.0, Vol 3, Part F, 3.4.2.2.
     case exchangeMTUResponse(serverReceiveMTU: UInt16)
 
-    /// Asks for the types of a range's attributes. Core 6.0, Vol 3, Part F, 3.4.3.1.
+    /// Requests the types of the attributes in a range. Core 6.0, Vol 3, Part F, 3.4.3.1.
     case findInformationRequest(AttributeHandleRange)
     /// Handles and types, at least one. Core 6.0, Vol 3, Part F, 3.4.3.2.
     case findInformationResponse(format: InformationFormat, [Information])
-    /// Asks for attributes of a 16-bit type and a value. Core 6.0, Vol 3, Part F, 3.4.3.3.
+    /// Requests the attributes with a 16-bit type and a value. Core 6.0, Vol 3, Part F, 3.4.3.3.
     case findByTypeValueRequest(AttributeHandleRange, type: UInt16, value: [UInt8])
-    /// Attributes and where their groups end, at least one. Core 6.0, Vol 3, Part F, 3.4.3.4.
+    /// Attributes and the ends of their groups, at least one. Core 6.0, Vol 3, Part F, 3.4.3.4.
     case findByTypeValueResponse([AttributeHandleRange])
 
-    /// Asks for the values of a type. Core 6.0, Vol 3, Part F, 3.4.4.1.
+    /// Requests the values of the attributes with a type. Core 6.0, Vol 3, Part F, 3.4.4.1.
     case readByTypeRequest(AttributeHandleRange, type: BluetoothUUID)
-    /// Handles and values of one length, at least one. Core 6.0, Vol 3, Part F, 3.4.4.2.
+    /// Handles and values of equal length, at least one. Core 6.0, Vol 3, Part F, 3.4.4.2.
     case readByTypeResponse([HandleValue])
-    /// Asks for a value. Core 6.0, Vol 3, Part F, 3.4.4.3.
+    /// Requests a value. Core 6.0, Vol 3, Part F, 3.4.4.3.
     case readRequest(AttributeHandle)
     /// The value, or as much of it as fits. Core 6.0, Vol 3, Part F, 3.4.4.4.
     case readResponse(value: [UInt8])
-    /// Asks for a value from `offset` on. Core 6.0, Vol 3, Part F, 3.4.4.5.
+    /// Requests a value from `offset` on. Core 6.0, Vol 3, Part F, 3.4.4.5.
     case readBlobRequest(AttributeHandle, offset: UInt16)
     /// The part, or as much of it as fits. Core 6.0, Vol 3, Part F, 3.4.4.6.
     case readBlobResponse(value: [UInt8])
-    /// Asks for two or more values of known lengths. Core 6.0, Vol 3, Part F, 3.4.4.7.
+    /// Requests two or more values of known length. Core 6.0, Vol 3, Part F, 3.4.4.7.
     case readMultipleRequest([AttributeHandle])
     /// The values, one after another. Core 6.0, Vol 3, Part F, 3.4.4.8.
     case readMultipleResponse(values: [UInt8])
-    /// Asks for the values of a grouping type. Core 6.0, Vol 3, Part F, 3.4.4.9.
+    /// Requests the values of the attributes with a grouping type. Core 6.0, Vol 3, Part F, 3.4.4.9.
     case readByGroupTypeRequest(AttributeHandleRange, type: BluetoothUUID)
-    /// Groups and values of one length, at least one. Core 6.0, Vol 3, Part F, 3.4.4.10.
+    /// Groups and values of equal length, at least one. Core 6.0, Vol 3, Part F, 3.4.4.10.
     case readByGroupTypeResponse([GroupValue])
-    /// Asks for two or more values of any length. Core 6.0, Vol 3, Part F, 3.4.4.11.
+    /// Requests two or more values of any length. Core 6.0, Vol 3, Part F, 3.4.4.11.
     case readMultipleVariableRequest([AttributeHandle])
     /// Two or more values with their lengths. Core 6.0, Vol 3, Part F, 3.4.4.12.
     case readMultipleVariableResponse([LengthValue])
 
-    /// Asks to write a value. Core 6.0, Vol 3, Part F, 3.4.5.1.
+    /// Requests a write of a value. Core 6.0, Vol 3, Part F, 3.4.5.1.
     case writeRequest(AttributeHandle, value: [UInt8])
     /// The value was written. Core 6.0, Vol 3, Part F, 3.4.5.2.
     case writeResponse
-    /// Writes a value without an answer. Core 6.0, Vol 3, Part F, 3.4.5.3.
+    /// Writes a value without a response. Core 6.0, Vol 3, Part F, 3.4.5.3.
     case writeCommand(AttributeHandle, value: [UInt8])
-    /// Writes a value without an answer; the signature is 12 bytes. Core 6.0, Vol 3, Part F, 3.4.5.4.
+    /// Writes a value without a response; the signature has 12 bytes. Core 6.0, Vol 3, Part F, 3.4.5.4.
     case signedWriteCommand(AttributeHandle, value: [UInt8], signature: [UInt8])
 
-    /// Asks to keep a part of a value until it is executed. Core 6.0, Vol 3, Part F, 3.4.6.1.
+    /// Requests to queue a part of a value until the write is executed. Core 6.0, Vol 3, Part F, 3.4.6.1.
     case prepareWriteRequest(AttributeHandle, offset: UInt16, value: [UInt8])
-    /// The part as it was received. Core 6.0, Vol 3, Part F, 3.4.6.2.
+    /// The part as received. Core 6.0, Vol 3, Part F, 3.4.6.2.
     case prepareWriteResponse(AttributeHandle, offset: UInt16, value: [UInt8])
-    /// Asks to write what was prepared, or to forget it. Core 6.0, Vol 3, Part F, 3.4.6.3.
+    /// Requests to execute or to cancel the prepared writes. Core 6.0, Vol 3, Part F, 3.4.6.3.
     case executeWriteRequest(ExecuteFlags)
-    /// The prepared writes were carried out or cancelled. Core 6.0, Vol 3, Part F, 3.4.6.4.
+    /// The prepared writes were executed or cancelled. Core 6.0, Vol 3, Part F, 3.4.6.4.
     case executeWriteResponse
 
-    /// A value, unasked. Core 6.0, Vol 3, Part F, 3.4.7.1.
+    /// A notified value. Core 6.0, Vol 3, Part F, 3.4.7.1.
     case handleValueNotification(AttributeHandle, value: [UInt8])
-    /// A value, unasked, to be confirmed. Core 6.0, Vol 3, Part F, 3.4.7.2.
+    /// An indicated value, to be confirmed. Core 6.0, Vol 3, Part F, 3.4.7.2.
     case handleValueIndication(AttributeHandle, value: [UInt8])
-    /// An indication arrived. Core 6.0, Vol 3, Part F, 3.4.7.3.
+    /// Confirms an indication. Core 6.0, Vol 3, Part F, 3.4.7.3.
     case handleValueConfirmation
-    /// Two or more values, unasked. Core 6.0, Vol 3, Part F, 3.4.7.4.
+    /// Two or more notified values. Core 6.0, Vol 3, Part F, 3.4.7.4.
     case multipleHandleValueNotification([HandleValue])
 
-    /// The form of the types in a Find Information Response (Core 6.0, Vol 3, Part F, 3.4.3.2).
+    /// Format of the types in a Find Information Response (Core 6.0, Vol 3, Part F, 3.4.3.2).
     public enum InformationFormat: UInt8, Sendable, CaseIterable {
-        /// UUIDs of 16 bits.
+        /// 16-bit UUIDs.
         case uuid16 = 0x01
-        /// UUIDs of 128 bits.
+        /// 128-bit UUIDs.
         case uuid128 = 0x02
 
-        /// The bytes of one UUID.
+        /// Length of one UUID in bytes.
         public var uuidByteCount: Int { self == .uuid16 ? 2 : 16 }
     }
 
@@ -92,7 +92,7 @@ public enum ATTPDU: Equatable, Sendable {
         /// Its type.
         public var type: BluetoothUUID
 
-        /// A handle and a type.
+        /// Creates a handle and a type.
         public init(handle: AttributeHandle, type: BluetoothUUID) {
             self.handle = handle
             self.type = type
@@ -103,10 +103,10 @@ public enum ATTPDU: Equatable, Sendable {
     public struct HandleValue: Hashable, Sendable {
         /// The attribute.
         public var handle: AttributeHandle
-        /// Its value, or as much of it as fits: in a Read By Type Response 0 to 253 bytes.
+        /// Its value, or as much of it as fits: 0 to 253 bytes in a Read By Type Response.
         public var value: [UInt8]
 
-        /// A handle and a value.
+        /// Creates a handle and a value.
         public init(handle: AttributeHandle, value: [UInt8]) {
             self.handle = handle
             self.value = value
@@ -115,43 +115,43 @@ public enum ATTPDU: Equatable, Sendable {
 
     /// A group's handles and the value of its first attribute.
     public struct GroupValue: Hashable, Sendable {
-        /// The declaring attribute and the group's last.
+        /// Range from the declaring attribute to the last one of the group.
         public var range: AttributeHandleRange
         /// The value, or as much of it as fits: 0 to 251 bytes.
         public var value: [UInt8]
 
-        /// A group and a value.
+        /// Creates a group and a value.
         public init(range: AttributeHandleRange, value: [UInt8]) {
             self.range = range
             self.value = value
         }
     }
 
-    /// A value and the length it has on the server; the last of a response may be cut short.
+    /// A value and its length on the server; the last value of a response may be truncated.
     public struct LengthValue: Hashable, Sendable {
-        /// The length in bytes that the server names.
+        /// The length in bytes reported by the server.
         public var length: UInt16
-        /// As many of these bytes as fitted.
+        /// As many of these bytes as fit.
         public var value: [UInt8]
 
-        /// A length and a value.
+        /// Creates a length and a value.
         public init(length: UInt16, value: [UInt8]) {
             self.length = length
             self.value = value
         }
     }
 
-    /// The end of prepared writes: carried out or cancelled (Core 6.0, Vol 3, Part F, 3.4.6.3).
+    /// Action on the prepared writes: execute or cancel (Core 6.0, Vol 3, Part F, 3.4.6.3).
     public enum ExecuteFlags: UInt8, Sendable, CaseIterable {
         case cancel = 0x00
-        /// Write all prepared values, in the order in which they came.
+        /// Write all prepared values in the order of their arrival.
         case write = 0x01
     }
 
-    /// The bytes of an authentication signature (Core 6.0, Vol 3, Part F, 3.3.1).
+    /// Length of an authentication signature in bytes (Core 6.0, Vol 3, Part F, 3.3.1).
     public static let signatureByteCount = 12
 
-    /// The attribute that the PDU is about, or the first of those that it names; nil where it names none.
+    /// The attribute of the PDU, or the first one if it names several; nil if it names none.
     public var attribute: AttributeHandle? {
         switch self {
         case .errorResponse(_, let handle, _), .readRequest(let handle), .readBlobRequest(let handle, _),
@@ -174,7 +174,7 @@ public enum ATTPDU: Equatable, Sendable {
         }
     }
 
-    /// The one attribute value, or the one part of a value, that the PDU carries; nil where it carries none or several.
+    /// The single attribute value, or part of a value, in the PDU; nil if it carries none or several.
     public var attributeValue: [UInt8]? {
         switch self {
         case .findByTypeValueRequest(_, _, let value), .readResponse(let value), .readBlobResponse(let value),
@@ -187,7 +187,7 @@ public enum ATTPDU: Equatable, Sendable {
     }
 }
 
-/// The responses that are lists: at least one item, all of one length, filling the PDU.
+/// Responses that are lists: at least one item, all of equal length, filling the PDU.
 extension ATTPDU {
     @_lifetime(reader: copy reader)
     static func findInformationResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
@@ -251,7 +251,7 @@ extension ATTPDU {
         return .readByGroupTypeResponse(items)
     }
 
-    /// Two or more lengths with values; only the last value may be shorter than its length.
+    /// Reads two or more lengths with values; only the last value may be shorter than its length.
     @_lifetime(reader: copy reader)
     static func readMultipleVariableResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
         let field = "Length Value Tuple List"
@@ -264,7 +264,7 @@ extension ATTPDU {
         return .readMultipleVariableResponse(items)
     }
 
-    /// Two or more handles with lengths and values, none cut short.
+    /// Reads two or more handles with lengths and values, none of them truncated.
     @_lifetime(reader: copy reader)
     static func multipleHandleValueNotification(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
         let field = "Handle Length Value Tuple List"
@@ -279,7 +279,7 @@ extension ATTPDU {
 }
 
 extension ByteReader {
-    /// The byte that tells the length of each item; refuses one that cannot hold an item's handles.
+    /// Reads the length of each item; rejects a length too short for an item's handles.
     @_lifetime(self: copy self)
     fileprivate mutating func readItemLength(atLeast minimum: Int) throws(DecodingError) -> Int {
         let field = "Length"
@@ -293,7 +293,7 @@ extension ByteReader {
         return length
     }
 
-    /// Refuses a rest that is empty or not a whole number of items.
+    /// Throws an error if the remaining bytes are not one or more whole items.
     fileprivate func requireItems(ofLength length: Int, _ field: String) throws(DecodingError) {
         guard length > 0, remaining >= length else {
             throw error(field, .truncated(needed: length, available: remaining))

@@ -2,97 +2,97 @@
 
 import Printable
 
-/// The contents of an advertisement: its AD structures, read.
+/// The parsed AD structures of an advertisement.
 ///
-/// Its size is bounded by its input's: 1,650 bytes of data give at most 824 UUIDs. Core 6.0, Vol 3, Part C, 11; Core
+/// The size is bounded by the input: 1,650 bytes of data contain at most 824 UUIDs. Core 6.0, Vol 3, Part C, 11; Core
 /// Specification Supplement, Part A, 1; Assigned Numbers, 2.3.
 public struct AdvertisementData: Hashable, Sendable {
-    /// Data that a company defines.
+    /// Manufacturer-specific data.
     public struct ManufacturerData: Hashable, Sendable {
-        /// The company's number (Assigned Numbers, 7).
+        /// The company identifier (Assigned Numbers, 7).
         public var company: UInt16
-        /// The data that follows it.
+        /// The data after it.
         public var data: [UInt8]
 
-        /// A company's data.
+        /// Creates manufacturer-specific data.
         public init(company: UInt16, data: [UInt8]) {
             self.company = company
             self.data = data
         }
     }
 
-    /// Data that a service defines.
+    /// Service data.
     public struct ServiceData: Hashable, Sendable {
         /// The service.
         public var service: BluetoothUUID
-        /// The data that follows it.
+        /// The data after it.
         public var data: [UInt8]
 
-        /// A service's data.
+        /// Creates service data.
         public init(service: BluetoothUUID, data: [UInt8]) {
             self.service = service
             self.data = data
         }
     }
 
-    /// A structure of a type that is not read here.
+    /// An AD structure of a type that is not parsed here.
     public struct Structure: Hashable, Sendable {
-        /// Its AD type.
+        /// The AD type.
         public var type: UInt8
-        /// The data that follows it.
+        /// The data after it.
         public var data: [UInt8]
 
-        /// A structure of any type.
+        /// Creates a structure of any type.
         public init(type: UInt8, data: [UInt8]) {
             self.type = type
             self.data = data
         }
     }
 
-    /// The name; a complete one is preferred to a shortened one, and the first to later ones.
+    /// The name; a complete name is preferred to a shortened one, and the first name to later ones.
     ///
-    /// An empty one is none.
+    /// Empty names are ignored.
     public var localName: LocalName?
-    /// Discoverability and BR/EDR bits (Supplement, Part A, 1.3), the first byte of them.
+    /// The first byte of the flags: discoverability and BR/EDR bits (Supplement, Part A, 1.3).
     public var flags: UInt8?
-    /// The power of transmission in dBm.
+    /// The transmit power in dBm.
     public var txPower: Int8?
     /// The appearance of the device: a number of Assigned Numbers, 2.6.
     public var appearance: UInt16?
-    /// The services it offers.
+    /// The advertised services.
     public var serviceUUIDs: [BluetoothUUID] = []
-    /// True when at least one list of services was marked incomplete: there are more on the device.
+    /// True if at least one list of services is marked incomplete: the device has more services.
     public var hasMoreServices = false
-    /// The services it looks for.
+    /// The solicited services.
     public var solicitedServiceUUIDs: [BluetoothUUID] = []
-    /// Companies' data, in the order of the structures.
+    /// Manufacturer-specific data, in the order of the structures.
     public var manufacturerData: [ManufacturerData] = []
-    /// Services' data, in the order of the structures.
+    /// Service data, in the order of the structures.
     public var serviceData: [ServiceData] = []
     /// Structures of other types, in their order.
     public var other: [Structure] = []
 
-    /// An advertisement without data.
+    /// Creates an advertisement without data.
     public init() {}
 
-    /// An advertisement that was read, and its first fault where it has one.
+    /// A parsed advertisement, and its first fault if there is one.
     public struct Parsed: Equatable, Sendable {
-        /// All that could be read: a bad tail does not hide a good head.
+        /// All data that could be parsed: a fault does not discard the structures before it.
         public var value: AdvertisementData
         /// The first fault.
         public var fault: DecodingError?
 
-        /// A value with its fault.
+        /// Creates a value with its fault.
         public init(value: AdvertisementData, fault: DecodingError? = nil) {
             self.value = value
             self.fault = fault
         }
     }
 
-    /// Reads AD structures: a length byte, a type and length - 1 bytes each; a length of 0 ends them.
+    /// Parses AD structures: a length byte, a type and length - 1 bytes each; a length of 0 ends them.
     ///
-    /// A length past the end ends the reading with a fault. A structure that is wrong inside is left out, in whole or
-    /// as far as it is wrong, and the next ones are read.
+    /// A length past the end stops parsing with a fault. A malformed structure is skipped, in whole or from its fault
+    /// on, and parsing continues with the next one.
     public static func parse(_ data: Span<UInt8>) -> Parsed {
         var reader = ByteReader(data, packet: "AD structures")
         var value = AdvertisementData()
@@ -118,7 +118,7 @@ public struct AdvertisementData: Hashable, Sendable {
         return Parsed(value: value, fault: fault)
     }
 
-    /// This advertisement together with `response`, the scan response of the same device.
+    /// Returns this advertisement merged with `response`, the scan response of the same device.
     public func merged(with response: AdvertisementData) -> AdvertisementData {
         var result = self
         if let name = response.localName { result.take(name) }
@@ -135,7 +135,7 @@ public struct AdvertisementData: Hashable, Sendable {
     }
 
     private mutating func take(_ name: LocalName) {
-        // One of blanks or zeros only keeps the place of no other.
+        // A name of blanks or zeros must not block a later one.
         guard !name.text.isEmpty else { return }
         guard let known = localName else {
             localName = name
@@ -223,23 +223,22 @@ package enum ADType {
     ]
 }
 
-/// A device's name as it advertises it (Core Specification Supplement, Part A, 1.2).
+/// A device's advertised name (Core Specification Supplement, Part A, 1.2).
 public struct LocalName: Hashable, Sendable {
-    /// The name as people read it: its part before the first NUL and before the first invalid UTF-8, without
-    /// blanks and control characters at its ends.
+    /// The name up to the first NUL or invalid UTF-8, without blanks and control characters at either end.
     ///
-    /// Names are padded with them, or followed by the rest of a buffer. Where it begins with invalid UTF-8, that is
-    /// repaired with U+FFFD.
+    /// Devices pad names with blanks or NULs, or append leftover buffer contents. If the name starts with invalid
+    /// UTF-8, it is repaired with U+FFFD.
     ///
-    /// It may hold control characters: show `printable` to people.
+    /// It may contain control characters; display `printable` instead.
     public let text: String
-    /// False when the name was shortened to fit.
+    /// False if the name was shortened to fit.
     public let isComplete: Bool
 
-    /// The longest name in bytes; more are left out (Core 6.0, Vol 4, Part E, 6.23).
+    /// Maximum length of a name in bytes; further bytes are ignored (Core 6.0, Vol 4, Part E, 6.23).
     public static let maximumLength = 248
 
-    /// The name in the given bytes.
+    /// Creates a name from the given bytes.
     public init(_ bytes: Span<UInt8>, isComplete: Bool) {
         var end = 0
         while end < min(bytes.count, Self.maximumLength), bytes[end] != 0 { end &+= 1 }
@@ -249,7 +248,7 @@ public struct LocalName: Hashable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// The text of UTF-8 before its first fault.
+    /// Returns the text before the first invalid UTF-8.
     private static func validPrefix(_ bytes: [UInt8]) -> String {
         var (decoder, rest) = (UTF8(), bytes.makeIterator())
         var prefix = String.UnicodeScalarView()
@@ -257,7 +256,7 @@ public struct LocalName: Hashable, Sendable {
         return String(prefix)
     }
 
-    /// `text` without blanks and control characters at its ends.
+    /// Returns `text` without blanks and control characters at either end.
     public static func trimmed(_ text: String) -> String {
         let isBlank: (Unicode.Scalar) -> Bool = {
             $0.properties.isWhitespace || $0.properties.generalCategory == .control
@@ -267,15 +266,15 @@ public struct LocalName: Hashable, Sendable {
         return String(scalars)
     }
 
-    /// True for two texts of one name: letters of either case are equal, and blanks at the ends do not count.
+    /// Returns true if two texts are the same name, ignoring case and blanks at either end.
     public static func isSame(_ text: String, _ other: String) -> Bool {
         trimmed(text).lowercased() == trimmed(other).lowercased()
     }
 
-    /// The name with everything replaced by U+FFFD that could move a cursor, turn the writing's direction, or hide.
+    /// The name with U+FFFD for characters that could move the cursor, change the text direction, or be invisible.
     public var printable: String { Self.printable(text) }
 
-    /// `text` with U+FFFD for every scalar that must not be shown to people as it is.
+    /// Returns `text` with U+FFFD for every scalar that is unsafe to display.
     ///
     /// These are control, format, private, unassigned and invisible characters, line separators, and combining marks
     /// without a base or beyond four on one. Spaces stay.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The parameters of advertising with legacy PDUs, as both generations of advertising commands take them (Core 6.0, Vol
-/// 4, Part E, 7.8.5 and 7.8.53).
+/// Parameters for advertising with legacy PDUs, for the legacy and the extended advertising commands (Core 6.0, Vol 4,
+/// Part E, 7.8.5 and 7.8.53).
 public struct AdvertisingParameters: Hashable, Sendable {
     /// The kind of advertisement.
     public enum Kind: Hashable, Sendable {
-        /// Centrals may connect, and ask for the scan response (ADV_IND).
+        /// Centrals may connect, and request the scan response (ADV_IND).
         case connectable
-        /// Scanners may ask for the scan response (ADV_SCAN_IND).
+        /// Scanners may request the scan response (ADV_SCAN_IND).
         case scannable
         /// Scanners may only listen (ADV_NONCONN_IND).
         case nonConnectable
@@ -33,15 +33,15 @@ public struct AdvertisingParameters: Hashable, Sendable {
 
     /// The kind.
     public var kind: Kind
-    /// The time between advertising events in units of 0.625 ms: 0x0020 … 0x4000 (20 ms … 10.24 s).
+    /// The advertising interval in units of 0.625 ms: 0x0020 … 0x4000 (20 ms … 10.24 s).
     public let interval: UInt16
-    /// The address that is advertised.
+    /// The advertised address.
     public var ownAddressType: ScanParameters.OwnAddressType
 
-    /// The range of the interval.
+    /// Range of valid intervals.
     public static let intervals: ClosedRange<UInt16> = 0x0020...0x4000
 
-    /// Parameters; an interval outside its range is moved to the nearest value.
+    /// Creates parameters; an interval outside its range is clamped.
     public init(kind: Kind, interval: UInt16, ownAddressType: ScanParameters.OwnAddressType = .public) {
         self.kind = kind
         self.interval = min(max(interval, Self.intervals.lowerBound), Self.intervals.upperBound)
@@ -50,14 +50,14 @@ public struct AdvertisingParameters: Hashable, Sendable {
 }
 
 extension HCICommand {
-    /// The longest data of a legacy advertisement.
+    /// Maximum data length of a legacy advertisement in bytes.
     public static let maximumAdvertisingDataLength = 31
     /// All three primary channels.
     private static let allChannels: UInt8 = 0x07
-    /// A handle that advertising sets may have is at most this.
+    /// The highest valid handle of an advertising set.
     private static let advertisingHandleMask: UInt8 = 0xEF
 
-    /// LE Set Advertising Parameters, on all channels, for everybody (Core 6.0, Vol 4, Part E, 7.8.5).
+    /// LE Set Advertising Parameters, undirected on all channels (Core 6.0, Vol 4, Part E, 7.8.5).
     public static func leSetAdvertisingParameters(_ parameters: AdvertisingParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(parameters.interval)
@@ -91,8 +91,8 @@ extension HCICommand {
         HCICommand(.leSetAdvertisingSetRandomAddress, ByteWriter.bytes(min(handle, advertisingHandleMask), address))
     }
 
-    /// LE Set Extended Advertising Parameters [v1] with legacy PDUs on LE 1M, on all channels, for everybody (Core 6.0,
-    /// Vol 4, Part E, 7.8.53).
+    /// LE Set Extended Advertising Parameters [v1], undirected with legacy PDUs on all channels of LE 1M (Core 6.0, Vol
+    /// 4, Part E, 7.8.53).
     public static func leSetExtendedAdvertisingParameters(
         handle: UInt8,
         _ parameters: AdvertisingParameters
@@ -101,7 +101,7 @@ extension HCICommand {
         writer.write(min(handle, advertisingHandleMask))
         writer.write(parameters.kind.eventProperties)
         for _ in 0..<2 {
-            // The interval's field has 24 bits.
+            // The interval fields have 24 bits.
             writer.write(parameters.interval)
             writer.write(UInt8(0))
         }
@@ -109,9 +109,9 @@ extension HCICommand {
         writer.write(parameters.ownAddressType.rawValue)
         writer.write(UInt8(0))
         writer.write(BluetoothAddress(rawValue: 0))
-        // Advertising_Filter_Policy: everybody.
+        // Advertising_Filter_Policy: accept all devices.
         writer.write(UInt8(0))
-        // Advertising_TX_Power: the controller chooses.
+        // Advertising_TX_Power: chosen by the controller.
         writer.write(UInt8(0x7F))
         writer.write(LEPHY.le1M.rawValue)
         // Secondary_Advertising_Max_Skip.
@@ -152,7 +152,7 @@ extension HCICommand {
 
     private static func completeData(_ handle: UInt8, _ data: [UInt8]) -> [UInt8]? {
         guard data.count <= maximumAdvertisingDataLength else { return nil }
-        // Operation 3: the whole data; Fragment_Preference 1: better not fragmented.
+        // Operation 3: complete data; Fragment_Preference 1: minimise fragmentation.
         return [min(handle, advertisingHandleMask), 3, 1, UInt8(truncatingIfNeeded: data.count)] + data
     }
 }

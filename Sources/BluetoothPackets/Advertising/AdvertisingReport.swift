@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// One heard advertisement or scan response, a view into the event's bytes: its fields are read when they are asked
-/// for (Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13).
+/// A received advertisement or scan response, as a view into the event's bytes; its fields are decoded on access (Core
+/// 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13).
 public struct AdvertisingReport: ~Escapable {
-    /// The report's bytes, which the reader has checked.
+    /// The report's bytes, checked by the reader.
     @usableFromInline let bytes: Span<UInt8>
     /// True for the layout of an extended report.
     @usableFromInline let isExtended: Bool
@@ -19,7 +19,7 @@ public struct AdvertisingReport: ~Escapable {
     @inlinable @inline(__always)
     public var eventType: AdvertisingEventType {
         let kind = byte(0)
-        // The reader refuses any other legacy kind.
+        // The reader rejects any other legacy kind.
         return isExtended ? AdvertisingEventType(rawValue: kind) : AdvertisingEventType(legacy: kind) ?? .legacy
     }
 
@@ -29,13 +29,13 @@ public struct AdvertisingReport: ~Escapable {
         isExtended ? AdvertisingDataStatus(eventType: byte(0)) ?? .truncated : .complete
     }
 
-    /// The sender; nil where it hides its address (anonymous advertising).
+    /// The advertiser's address; nil for anonymous advertising.
     @inlinable @inline(__always)
     public var sender: DeviceAddress? {
         AddressType(hci: addressType).map { DeviceAddress(address(at: isExtended ? 3 : 2), $0) }
     }
 
-    /// True when the controller resolved a private address: `sender` is then the identity address (types 2 and 3).
+    /// True if the controller resolved a private address, so that `sender` is the identity address (types 2 and 3).
     public var isResolved: Bool { addressType >= 2 && sender != nil }
 
     /// The advertising set, 0 … 15; nil for a legacy PDU.
@@ -45,25 +45,25 @@ public struct AdvertisingReport: ~Escapable {
         return sid == Layout.noSID ? nil : sid
     }
 
-    /// The PHY on which it was heard.
+    /// The PHY on which the advertisement was received.
     public var primaryPHY: LEPHY { isExtended ? LEPHY(rawValue: byte(9)) : .le1M }
 
-    /// The PHY on which its auxiliary packet was heard.
+    /// The PHY on which the auxiliary packet was received.
     public var secondaryPHY: LEPHY { isExtended ? LEPHY(rawValue: byte(10)) : .none }
 
-    /// The power of transmission in dBm, -127 … 20; nil where unknown.
+    /// The transmit power in dBm, -127 … 20; nil if unknown.
     public var txPower: Int8? { isExtended ? power(byte(12)) : nil }
 
-    /// The strength of reception in dBm, -127 … 20; nil where unknown.
+    /// The received signal strength in dBm, -127 … 20; nil if unknown.
     @inlinable @inline(__always)
     public var rssi: Int8? { power(byte(isExtended ? 13 : bytes.count &- 1)) }
 
-    /// The device that it was directed to; nil where it was not directed.
+    /// The target device of directed advertising; nil for undirected advertising.
     public var target: DeviceAddress? {
         guard isExtended, eventType.contains(.directed) else { return nil }
         let type = byte(16)
         let kind = type == Layout.unresolvedTarget ? .random : AddressType(hci: type)
-        // Read with the byte before it: the fixed fields may end one byte behind it.
+        // The word includes the byte before the address, because only one byte after the address is guaranteed.
         return kind.map { DeviceAddress(BluetoothAddress(rawValue: bytes.word(at: 16) >> 8), $0) }
     }
 
@@ -77,14 +77,14 @@ public struct AdvertisingReport: ~Escapable {
         }
     }
 
-    /// The byte that says which kind of address the sender has.
+    /// The advertiser's address type.
     @inlinable @inline(__always)
     var addressType: UInt8 { byte(isExtended ? 2 : 1) }
 
     @inlinable @inline(__always)
     func byte(_ offset: Int) -> UInt8 { bytes[offset] }
 
-    /// Six bytes of the fixed fields; at least two more follow them in either layout.
+    /// Reads an address from the fixed fields; at least two bytes follow it in either layout.
     @inlinable @inline(__always)
     func address(at offset: Int) -> BluetoothAddress { BluetoothAddress(rawValue: bytes.word(at: offset)) }
 
@@ -96,16 +96,16 @@ public struct AdvertisingReport: ~Escapable {
 }
 
 extension AdvertisingReport {
-    /// The lengths of a report's parts, and the values with a meaning of their own.
+    /// The lengths of a report's parts, and special values.
     @usableFromInline
     struct Layout {
-        /// Bytes before the data, Data_Length the last of them.
+        /// Number of bytes before the data, of which Data_Length is the last.
         @usableFromInline let fixed: Int
-        /// Bytes after the data.
+        /// Number of bytes after the data.
         @usableFromInline let trailer: Int
         @usableFromInline let mostData: Int
 
-        /// The layout of either event.
+        /// Creates the layout of a legacy or an extended report.
         @inlinable @inline(__always)
         init(isExtended: Bool) {
             fixed = isExtended ? 24 : 9
@@ -123,25 +123,25 @@ extension AdvertisingReport {
         static var anonymous: UInt8 { 0xFF }
         /// The value of Direct_Address_Type for a private address that the controller could not resolve.
         static let unresolvedTarget: UInt8 = 0xFE
-        /// The value that stands for an unknown power or strength.
+        /// The value for an unknown power or signal strength.
         @inlinable @inline(__always)
         static var unknownPower: Int8 { 127 }
     }
 }
 
-/// The kind of an advertisement; the legacy kinds are expressed in the same bits (Core 6.0, Vol 4, Part E, 7.7.65.13
+/// The type of an advertisement; legacy types are converted to the same bits (Core 6.0, Vol 4, Part E, 7.7.65.13
 /// (Event_Type)).
 public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
     /// The bits 0 to 4 of Event_Type.
     public let rawValue: UInt8
 
-    /// The bits 0 to 4 of Event_Type.
+    /// Creates a type from the bits 0 to 4 of Event_Type.
     @inlinable @inline(__always)
     public init(rawValue: UInt8) {
         self.rawValue = rawValue & 0x1F
     }
 
-    /// The advertiser takes connections.
+    /// The advertiser accepts connections.
     @inlinable @inline(__always)
     public static var connectable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 0) }
     /// The advertiser answers scan requests.
@@ -150,14 +150,15 @@ public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
     /// Directed to one device.
     @inlinable @inline(__always)
     public static var directed: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 2) }
-    /// A scan response; whether the device is connectable does not follow from it.
+    /// A scan response, which does not show if the device is connectable.
     @inlinable @inline(__always)
     public static var scanResponse: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 3) }
     /// Sent with a legacy advertising PDU.
     @inlinable @inline(__always)
     public static var legacy: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 4) }
 
-    /// The kind of an LE Advertising Report; nil for a reserved value (Core 6.0, Vol 4, Part E, 7.7.65.2 (Event_Type)).
+    /// Creates the type from an LE Advertising Report; nil for a reserved value (Core 6.0, Vol 4, Part E, 7.7.65.2
+    /// (Event_Type)).
     @inlinable @inline(__always)
     public init?(legacy value: UInt8) {
         switch value {
@@ -177,10 +178,10 @@ public enum AdvertisingDataStatus: UInt8, Hashable, Sendable {
     /// All of the data, or its last fragment.
     case complete = 0
     case moreToCome = 1
-    /// The rest was lost; no more will come.
+    /// Truncated: the rest was lost.
     case truncated = 2
 
-    /// The status in the first byte of Event_Type; nil for a reserved value.
+    /// Creates the status from the first byte of Event_Type; nil for a reserved value.
     @inlinable @inline(__always)
     init?(eventType: UInt8) {
         switch eventType &>> 5 & 0b11 {
@@ -192,17 +193,17 @@ public enum AdvertisingDataStatus: UInt8, Hashable, Sendable {
     }
 }
 
-/// A physical layer of LE (Core 6.0, Vol 4, Part E, 7.7.65.13 (Primary_PHY, Secondary_PHY)).
+/// An LE physical layer (Core 6.0, Vol 4, Part E, 7.7.65.13 (Primary_PHY, Secondary_PHY)).
 public struct LEPHY: RawRepresentable, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8
 
-    /// A PHY from its code.
+    /// Creates a PHY from its code.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// No packets there.
+    /// No packets on this PHY.
     public static let none = LEPHY(rawValue: 0)
     /// 1 Mbit/s.
     public static let le1M = LEPHY(rawValue: 1)

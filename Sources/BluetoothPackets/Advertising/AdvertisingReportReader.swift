@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The reports of one LE Advertising Report or LE Extended Advertising Report, one after the other, in place.
+/// A reader of the reports in one LE Advertising Report or LE Extended Advertising Report, without copying.
 ///
-/// The initialiser checks the whole event, so an event that lies about its number or its lengths is refused before
-/// any report of it was used. Each report's fields follow one another, as controllers send them, and the next report's
-/// follow them. Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
+/// The initialiser checks the whole event, so an event with a wrong count or wrong lengths is rejected before any of
+/// its reports is used. The fields of each report are adjacent, as controllers send them, followed by those of the next
+/// report. Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 public struct AdvertisingReportReader: ~Escapable {
     @usableFromInline let bytes: Span<UInt8>
-    /// The beginning of the reports not read yet.
+    /// The offset of the first unread report.
     @usableFromInline var offset = 0
     @usableFromInline var left: Int
     @usableFromInline let isExtended: Bool
 
-    /// The number of reports not read yet.
+    /// Number of unread reports.
     public var remaining: Int { left }
 
-    /// The most reports in one LE Advertising Report.
+    /// Maximum number of reports in one LE Advertising Report.
     @inlinable @inline(__always)
     public static var maximumLegacyReports: Int { 0x19 }
-    /// The most reports in one LE Extended Advertising Report.
+    /// Maximum number of reports in one LE Extended Advertising Report.
     @inlinable @inline(__always)
     public static var maximumExtendedReports: Int { 0x0A }
-    /// The longest data of a legacy PDU.
+    /// Maximum data length of a legacy PDU in bytes.
     @inlinable @inline(__always)
     public static var maximumLegacyDataLength: Int { 31 }
-    /// The longest data of one extended report.
+    /// Maximum data length of one extended report in bytes.
     @inlinable @inline(__always)
     public static var maximumExtendedDataLength: Int { 229 }
 
-    /// True for the two subevents that this reads.
+    /// Returns true for the two subevents supported by this reader.
     @inlinable @inline(__always)
     public static func reads(_ subevent: LESubevent) -> Bool {
         subevent == .advertisingReport || subevent == .extendedAdvertisingReport
     }
 
-    /// Begins with the bytes after the subevent's code, once all of them were found sound.
+    /// Creates a reader of the bytes after the subevent code; throws if any report is malformed.
     @inlinable @inline(__always)
     @_lifetime(copy parameters)
     public init(_ subevent: LESubevent, _ parameters: Span<UInt8>) throws(DecodingError) {
@@ -55,7 +55,7 @@ public struct AdvertisingReportReader: ~Escapable {
         guard end == bytes.count else { throw Self.error(.trailing, in: bytes, from: end, isExtended) }
     }
 
-    /// The next report; nil when there is none.
+    /// Returns the next report; nil if there is none.
     @inlinable @inline(__always)
     @_lifetime(self: copy self)
     @_lifetime(copy self)
@@ -63,7 +63,7 @@ public struct AdvertisingReportReader: ~Escapable {
         guard left > 0 else { return nil }
         left &-= 1
         let layout = AdvertisingReport.Layout(isExtended: isExtended)
-        // The initialiser has seen that the report is there, whole.
+        // The initialiser has checked that the report is complete.
         let start = offset
         offset = start &+ layout.fixed &+ Int(bytes[start &+ layout.fixed &- 1]) &+ layout.trailer
         return AdvertisingReport(checked: bytes.extracting(start..<offset), isExtended: isExtended)
@@ -76,7 +76,7 @@ extension AdvertisingReportReader {
         case truncated, eventType, addressType, dataLength, trailing
     }
 
-    /// Checks the report that begins at `start`, which is within `bytes` or their end; answers its end.
+    /// Checks the report at `start`, which is a valid offset or the end of `bytes`; returns the end of the report.
     @inlinable @inline(__always)
     static func check(_ bytes: Span<UInt8>, from start: Int, _ isExtended: Bool) throws(Fault) -> Int {
         let layout = AdvertisingReport.Layout(isExtended: isExtended)
@@ -99,7 +99,7 @@ extension AdvertisingReportReader {
         return start &+ length
     }
 
-    /// The fields of a report in their order, and their bytes; `data` is the length of its data.
+    /// Returns the fields of a report in order, with their lengths in bytes; `data` is the length of its data.
     private static func fields(_ isExtended: Bool, data: Int) -> [(name: String, count: Int)] {
         guard isExtended else {
             return [
@@ -113,7 +113,7 @@ extension AdvertisingReportReader {
         ]
     }
 
-    /// The error for a fault in the report that begins at `start`; the parameters' first byte is the one before `reports`.
+    /// Returns the error for a fault in the report at `start`; the parameters start one byte before `reports`.
     @usableFromInline @inline(never)
     static func error(_ fault: Fault, in reports: Span<UInt8>, from start: Int, _ isExtended: Bool) -> DecodingError {
         let bytes = reports.extracting(droppingFirst: start)
@@ -141,7 +141,7 @@ extension AdvertisingReportReader {
             }
             offset += field.count
         }
-        // No field is at fault: there is more after the last one.
+        // All fields are valid: bytes remain after the last one.
         return DecodingError(
             packet: name(isExtended),
             field: "end",
@@ -150,7 +150,7 @@ extension AdvertisingReportReader {
         )
     }
 
-    /// The error for an event without reports, with too many, or with none of its parameters.
+    /// Returns the error for an event with no reports, too many reports, or no parameters.
     @usableFromInline @inline(never)
     static func error(_ subevent: LESubevent, count: UInt8?) -> DecodingError {
         guard reads(subevent) else {

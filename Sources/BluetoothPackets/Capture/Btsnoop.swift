@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The btsnoop file format, with records of the kernel's monitor channel: btmon's own format, which Wireshark reads
-/// too.
+/// The btsnoop file format with records of the kernel's monitor channel, as used by btmon and Wireshark.
 ///
-/// All of a file's own fields are big-endian; the packets in it are as they went over the transport. The format is that
-/// of RFC 1761 with another identification and other timestamps; datalink type 2001 is BlueZ's, and Wireshark's
-/// `BLUETOOTH_LINUX_MONITOR`. Its records name the controller and the direction, and there is a place for the
-/// controller's own address, all of which datalink type 1002 (H4) lacks.
+/// The file's own fields are big-endian; packets are stored as sent over the transport. The format is that of RFC 1761
+/// with a different identification and different timestamps. Datalink type 2001 is defined by BlueZ, and called
+/// `BLUETOOTH_LINUX_MONITOR` in Wireshark. Unlike datalink type 1002 (H4), its records contain the controller and the
+/// direction, and can contain the controller's address.
 public enum Btsnoop {
-    /// The eight bytes that a file begins with.
+    /// The first eight bytes of a file.
     public static let identification: [UInt8] = Array("btsnoop\0".utf8)
-    /// The only version there is.
+    /// The only defined version.
     public static let version: UInt32 = 1
-    /// The datalink type of records of the monitor channel.
+    /// The datalink type for monitor channel records.
     public static let monitorDatalink: UInt32 = 2001
-    /// The bytes before the first record.
+    /// Length of the file header in bytes.
     public static let headerByteCount = 16
-    /// The bytes before each record's packet.
+    /// Length of a record header in bytes.
     public static let recordHeaderByteCount = 24
-    /// The longest packet that a reader accepts: what a 16-bit length allows.
+    /// Maximum packet length in bytes accepted by a reader: the limit of a 16-bit length.
     public static let packetCapacity = 65_535
-    /// The beginning of 1970 in the microseconds of the file.
+    /// The beginning of 1970 as a file timestamp in microseconds.
     ///
-    /// They count from "the year 0", which every program takes as 719,540 days before: BlueZ's and Wireshark's number
-    /// too.
+    /// Timestamps count from "the year 0", which BlueZ and Wireshark place 719,540 days before 1970.
     public static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
-    /// The header of a file of the monitor's records.
+    /// The header of a file with monitor channel records.
     public static let header: [UInt8] = {
         var writer = ByteWriter(reservingCapacity: headerByteCount)
         writer.write(identification)
@@ -35,7 +33,7 @@ public enum Btsnoop {
         return writer.bytes
     }()
 
-    /// Refuses bytes that are not the header of such a file.
+    /// Throws an error if the bytes are not the header of such a file.
     public static func checkHeader(_ bytes: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(bytes, packet: "btsnoop file")
         for byte in identification where try reader.readUInt8("Identification Pattern") != byte {
@@ -55,24 +53,24 @@ public enum Btsnoop {
     }
 }
 
-/// One packet of a btsnoop file of the monitor's records.
+/// One record of a btsnoop file with monitor channel records.
 ///
-/// RFC 1761, with the fields' meanings of `Btsnoop`: the flags are the controller and the opcode.
+/// The layout is that of RFC 1761; the flags contain the controller and the opcode, as described at `Btsnoop`.
 public struct BtsnoopRecord: Equatable, Sendable {
     /// The kind of packet.
     public var opcode: MonitorOpcode
     /// The controller it concerns.
     public var index: ControllerIndex
-    /// The time of its passing, in microseconds since the beginning of 1970 (UTC).
+    /// The packet's timestamp, in microseconds since the beginning of 1970 (UTC).
     public var time: Int64
-    /// The number of packets dropped so far because nobody took them in time.
+    /// Number of packets dropped so far because they were not read in time.
     public var drops: UInt32
-    /// The packet's length when it passed.
+    /// The packet's original length in bytes.
     public var originalLength: UInt32
-    /// The packet, or its beginning.
+    /// The packet, or its beginning if it was truncated.
     public var payload: [UInt8]
 
-    /// A record; without an original length, of a whole packet.
+    /// Creates a record; without an original length, the payload is the whole packet.
     public init(
         opcode: MonitorOpcode,
         index: ControllerIndex,
@@ -89,7 +87,7 @@ public struct BtsnoopRecord: Equatable, Sendable {
         self.payload = payload
     }
 
-    /// The record as it stands in a file; a payload longer than `Btsnoop.packetCapacity` is cut.
+    /// The encoded record; a payload longer than `Btsnoop.packetCapacity` is truncated.
     public var encoded: [UInt8] {
         let included = payload.prefix(Btsnoop.packetCapacity)
         let flags = UInt32(index.rawValue) &<< 16 | UInt32(opcode.rawValue)
@@ -103,7 +101,7 @@ public struct BtsnoopRecord: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// The record at the reader's place, whose packet must be whole within the bytes.
+    /// Reads the record at the reader's position; its packet must be complete.
     @_lifetime(reader: copy reader)
     init(_ reader: inout ByteReader) throws(DecodingError) {
         originalLength = try reader.readUInt32("Original Length").byteSwapped
@@ -120,25 +118,25 @@ public struct BtsnoopRecord: Equatable, Sendable {
     }
 }
 
-/// Takes a btsnoop file piece by piece and gives its records.
+/// An incremental parser of a btsnoop file.
 ///
-/// It holds no more than what was given since the last whole record.
+/// It buffers only the bytes received since the last complete record.
 public struct BtsnoopReader: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
     private var didReadHeader = false
 
-    /// A reader at the beginning of a file.
+    /// Creates a reader at the beginning of a file.
     public init() {}
 
-    /// Takes the file's next bytes.
+    /// Appends the file's next bytes.
     public mutating func append(_ bytes: some Sequence<UInt8>) {
         buffer.removeFirst(start)
         start = 0
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next record; nil when more bytes are needed.
+    /// Returns the next record; nil if more bytes are needed.
     public mutating func next() throws(DecodingError) -> BtsnoopRecord? {
         if !didReadHeader {
             guard buffer.count &- start >= Btsnoop.headerByteCount else { return nil }
@@ -157,7 +155,7 @@ public struct BtsnoopReader: Sendable {
         }
     }
 
-    /// To be called at the file's end: refuses one that ends within its header or within a record.
+    /// Throws an error if the file ends within its header or within a record; call it at the end of the file.
     public func finish() throws(DecodingError) {
         let rest = buffer.count &- start
         if !didReadHeader {
@@ -179,19 +177,19 @@ public struct BtsnoopReader: Sendable {
     }
 }
 
-/// One packet as the kernel's monitor channel delivers it: a header of six bytes, little-endian, and the rest (Linux,
+/// A packet of the kernel's monitor channel: a little-endian header of six bytes and a payload (Linux,
 /// include/net/bluetooth/hci_mon.h, struct hci_mon_hdr).
 public struct MonitorPacket: Equatable, Sendable {
     /// The kind of packet.
     public var opcode: MonitorOpcode
     /// The controller it concerns, or `none`.
     public var index: ControllerIndex
-    /// The length that the kernel names; the payload may have been cut.
+    /// The length reported by the kernel; the payload may be truncated.
     public var length: UInt16
-    /// An HCI packet without its packet type, or the data that belongs to the opcode.
+    /// An HCI packet without its packet type, or other data as defined by the opcode.
     public var payload: [UInt8]
 
-    /// A packet with all of its fields.
+    /// Creates a packet with all of its fields.
     public init(opcode: MonitorOpcode, index: ControllerIndex, length: UInt16, payload: [UInt8]) {
         self.opcode = opcode
         self.index = index
@@ -199,7 +197,7 @@ public struct MonitorPacket: Equatable, Sendable {
         self.payload = payload
     }
 
-    /// Reads a packet from all of `bytes`, of which the end may have been cut off when `isTruncated`.
+    /// Reads a packet from all of `bytes`; if `isTruncated`, its end may be missing.
     public init(_ bytes: Span<UInt8>, isTruncated: Bool = false) throws(DecodingError) {
         var reader = ByteReader(bytes, packet: "HCI monitor packet")
         opcode = MonitorOpcode(rawValue: try reader.readUInt16("opcode"))
@@ -216,7 +214,7 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: UInt16
 
-    /// The opcode of a number, known or not.
+    /// Creates an opcode from its number, known or not.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -233,7 +231,7 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public static let synchronousSent = MonitorOpcode(rawValue: 6)
     /// Synchronous data from the controller: HCI_MON_SCO_RX_PKT.
     public static let synchronousReceived = MonitorOpcode(rawValue: 7)
-    /// Diagnostics in a form of the controller's maker: HCI_MON_VENDOR_DIAG.
+    /// Diagnostics in the vendor's format: HCI_MON_VENDOR_DIAG.
     public static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
     /// Isochronous data to the controller: HCI_MON_ISO_TX_PKT.
     public static let isochronousSent = MonitorOpcode(rawValue: 18)
@@ -248,7 +246,7 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         case received
     }
 
-    /// The opcode under which a packet of an HCI transport is recorded.
+    /// Creates the opcode for recording a packet of an HCI transport.
     public init(_ type: HCIPacketType, _ direction: Direction) {
         switch (type, direction) {
         case (.command, _): self = .command
@@ -262,9 +260,9 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// True for packets between host and controller, and for the coming and going of controllers.
+    /// True for packets between host and controller, and for events about adding and removing controllers.
     ///
-    /// The other packets are other programs': their log lines, and their management commands, which may carry keys.
+    /// The other packets are log messages and management commands of other programs, which may contain keys.
     public var concernsController: Bool {
         rawValue <= Self.vendorDiagnostics.rawValue || self == .isochronousSent || self == .isochronousReceived
     }

@@ -8,25 +8,25 @@ public enum ConnectionRole: UInt8, Hashable, Sendable {
     case peripheral = 1
 }
 
-/// A connection was made, or could not be: LE Connection Complete or LE Enhanced Connection Complete [v1] (Core 6.0,
-/// Vol 4, Part E, 7.7.65.1 and 7.7.65.10).
+/// Result of a connection attempt: LE Connection Complete or LE Enhanced Connection Complete [v1] (Core 6.0, Vol 4,
+/// Part E, 7.7.65.1 and 7.7.65.10).
 public struct LEConnectionComplete: Hashable, Sendable {
-    /// Success, or the reason why there is no connection; the other fields mean nothing then.
+    /// Success, or the reason for the failure; the other fields are meaningless after a failure.
     public var status: HCIStatus
-    /// The connection's number, 12 bits.
+    /// The connection handle, 12 bits.
     public var handle: UInt16
-    /// The host's own role.
+    /// This host's role.
     public var role: ConnectionRole
     /// The peer.
     public var peer: DeviceAddress
     /// The interval in units of 1.25 ms.
     public var interval: UInt16
-    /// The number of connection events that the peripheral may skip.
+    /// Number of connection events that the peripheral may skip.
     public var latency: UInt16
     /// The supervision time-out in units of 10 ms.
     public var supervisionTimeout: UInt16
 
-    /// Reads the bytes after the subevent's code.
+    /// Reads the parameters after the subevent code.
     public init(_ subevent: LESubevent, _ parameters: Span<UInt8>) throws(DecodingError) {
         let isEnhanced = subevent == .enhancedConnectionComplete
         var reader = ByteReader(
@@ -50,7 +50,7 @@ public struct LEConnectionComplete: Hashable, Sendable {
                 .invalidValue(UInt64(isRole ? roleCode : typeCode))
             )
         } else {
-            // After a failure the fields of the peer mean nothing.
+            // After a failure the peer's fields are meaningless.
             role = .central
             peer = DeviceAddress(try reader.readAddress("Peer_Address"), .public)
         }
@@ -66,21 +66,20 @@ public struct LEConnectionComplete: Hashable, Sendable {
     }
 }
 
-/// The end of a connection's update, carried out or refused: LE Connection Update Complete (Core 6.0, Vol 4, Part E,
-/// 7.7.65.3).
+/// Result of a connection parameter update: LE Connection Update Complete (Core 6.0, Vol 4, Part E, 7.7.65.3).
 public struct LEConnectionUpdateComplete: Hashable, Sendable {
-    /// Success, or the reason why nothing changed.
+    /// Success, or the reason for the failure; nothing has changed then.
     public var status: HCIStatus
-    /// The connection.
+    /// The connection handle.
     public var handle: UInt16
     /// The interval in units of 1.25 ms.
     public var interval: UInt16
-    /// The number of connection events that the peripheral may skip.
+    /// Number of connection events that the peripheral may skip.
     public var latency: UInt16
     /// The supervision time-out in units of 10 ms.
     public var supervisionTimeout: UInt16
 
-    /// Reads the bytes after the subevent's code.
+    /// Reads the parameters after the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Connection Update Complete")
         status = HCIStatus(rawValue: try reader.readUInt8("Status"))
@@ -92,15 +91,15 @@ public struct LEConnectionUpdateComplete: Hashable, Sendable {
     }
 }
 
-/// The peer's link layer asks for other parameters: LE Remote Connection Parameter Request (Core 6.0, Vol 4, Part E,
+/// The peer's request for other connection parameters: LE Remote Connection Parameter Request (Core 6.0, Vol 4, Part E,
 /// 7.7.65.6).
 public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
-    /// The connection.
+    /// The connection handle.
     public var handle: UInt16
-    /// The parameters that are asked for.
+    /// The requested parameters.
     public var parameters: ConnectionParameters
 
-    /// Reads the bytes after the subevent's code.
+    /// Reads the parameters after the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Remote Connection Parameter Request")
         handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
@@ -109,17 +108,17 @@ public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
     }
 }
 
-/// The peer asks for encryption with a key that we should have: LE Long Term Key Request (Core 6.0, Vol 4, Part E,
+/// The peer's request for the long term key, to encrypt the link: LE Long Term Key Request (Core 6.0, Vol 4, Part E,
 /// 7.7.65.5).
 public struct LELongTermKeyRequest: Hashable, Sendable {
-    /// The connection.
+    /// The connection handle.
     public var handle: UInt16
-    /// Rand, which names a key of LE legacy pairing; else 0.
+    /// Rand, which identifies a key of LE legacy pairing; otherwise 0.
     public var random: UInt64
-    /// EDIV, which names a key of LE legacy pairing; else 0.
+    /// EDIV, which identifies a key of LE legacy pairing; otherwise 0.
     public var diversifier: UInt16
 
-    /// Reads the bytes after the subevent's code.
+    /// Reads the parameters after the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Long Term Key Request")
         handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
@@ -129,17 +128,17 @@ public struct LELongTermKeyRequest: Hashable, Sendable {
     }
 }
 
-/// A link is encrypted now, or is not: Encryption Change [v1], or Encryption Key Refresh Complete (Core 6.0, Vol 4,
-/// Part E, 7.7.8 and 7.7.39).
+/// A change of a link's encryption: Encryption Change [v1], or Encryption Key Refresh Complete (Core 6.0, Vol 4, Part
+/// E, 7.7.8 and 7.7.39).
 public struct EncryptionChange: Hashable, Sendable {
-    /// Success, or the reason why nothing changed.
+    /// Success, or the reason for the failure; nothing has changed then.
     public var status: HCIStatus
-    /// The connection.
+    /// The connection handle.
     public var handle: UInt16
-    /// True where the link is encrypted.
+    /// True if the link is encrypted.
     public var isOn: Bool
 
-    /// Reads the parameters of the event with this code; after another key was taken into use the link is encrypted.
+    /// Reads the parameters of the event with this code; after a key refresh the link is always encrypted.
     public init(code: UInt8, _ parameters: Span<UInt8>) throws(DecodingError) {
         let isRefresh = code == HCIEvent.Code.encryptionKeyRefreshComplete
         let packet = isRefresh ? "Encryption Key Refresh Complete" : "Encryption Change"
@@ -153,14 +152,14 @@ public struct EncryptionChange: Hashable, Sendable {
 
 /// The end of an advertising set's advertising: LE Advertising Set Terminated (Core 6.0, Vol 4, Part E, 7.7.65.18).
 public struct LEAdvertisingSetTerminated: Hashable, Sendable {
-    /// Success where a connection was made, else the reason of the end.
+    /// Success if a connection was made, otherwise the reason for the end.
     public var status: HCIStatus
-    /// The set.
+    /// The advertising set.
     public var advertisingHandle: UInt8
-    /// The connection that was made.
+    /// Handle of the new connection.
     public var handle: UInt16
 
-    /// Reads the bytes after the subevent's code.
+    /// Reads the parameters after the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Advertising Set Terminated")
         status = HCIStatus(rawValue: try reader.readUInt8("Status"))
@@ -171,25 +170,25 @@ public struct LEAdvertisingSetTerminated: Hashable, Sendable {
     }
 }
 
-/// The number of data packets that have left the controller's buffers: Number Of Completed Packets.
+/// Number of data packets that have left the controller's buffers: Number Of Completed Packets.
 ///
-/// Each connection's two fields follow one another, as controllers send them. Core 6.0, Vol 4, Part E, 7.7.19.
+/// The two fields of each connection are adjacent, as controllers send them. Core 6.0, Vol 4, Part E, 7.7.19.
 public struct CompletedPackets: Hashable, Sendable {
-    /// The number of one connection.
+    /// The count of one connection.
     public struct Entry: Hashable, Sendable {
-        /// The connection.
+        /// The connection handle.
         public var handle: UInt16
-        /// The number of its packets that have left.
+        /// Number of completed packets of the connection.
         public var count: UInt16
 
-        /// An entry.
+        /// Creates an entry.
         public init(handle: UInt16, count: UInt16) {
             self.handle = handle
             self.count = count
         }
     }
 
-    /// The numbers by connection, at most 63.
+    /// Counts of the connections, at most 63.
     public var entries: [Entry]
 
     /// Reads the event's parameters.
@@ -210,7 +209,7 @@ public struct PHY: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: UInt8
 
-    /// A PHY from its number.
+    /// Creates a PHY from its number.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -219,16 +218,16 @@ public struct PHY: RawRepresentable, Hashable, Sendable {
     public static let fast = PHY(rawValue: 2)
 }
 
-/// The end of a change of PHY: LE PHY Update Complete (Core 6.0, Vol 4, Part E, 7.7.65.12).
+/// Result of a PHY change: LE PHY Update Complete (Core 6.0, Vol 4, Part E, 7.7.65.12).
 public struct LEPHYUpdateComplete: Hashable, Sendable {
-    /// Success, or the reason why nothing changed.
+    /// Success, or the reason for the failure; nothing has changed then.
     public var status: HCIStatus
-    /// The connection.
+    /// The connection handle.
     public var handle: UInt16
-    /// The PHY on which the peer sends.
+    /// The PHY on which the peer transmits.
     public var receivedPHY: PHY
 
-    /// Reads the bytes after the subevent's code.
+    /// Reads the parameters after the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE PHY Update Complete")
         status = HCIStatus(rawValue: try reader.readUInt8("Status"))
@@ -239,14 +238,14 @@ public struct LEPHYUpdateComplete: Hashable, Sendable {
     }
 }
 
-/// A change of the longest packets: LE Data Length Change (Core 6.0, Vol 4, Part E, 7.7.65.7).
+/// A change of the maximum packet length: LE Data Length Change (Core 6.0, Vol 4, Part E, 7.7.65.7).
 public struct LEDataLengthChange: Hashable, Sendable {
-    /// The connection.
+    /// The connection handle.
     public var handle: UInt16
-    /// The longest data of one packet from the peer, in bytes.
+    /// Maximum payload of a packet from the peer, in bytes.
     public var receivedOctets: UInt16
 
-    /// Reads the bytes after the subevent's code.
+    /// Reads the parameters after the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Data Length Change")
         handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
@@ -258,26 +257,27 @@ public struct LEDataLengthChange: Hashable, Sendable {
     }
 }
 
-/// The timing of a connection: for making one, or for changing one (Core 6.0, Vol 4, Part E, 7.8.12 and Vol 3, Part A,
-/// 4.20).
+/// Requested connection parameters, for a new connection or for an update (Core 6.0, Vol 4, Part E, 7.8.12 and Vol 3,
+/// Part A, 4.20).
 public struct ConnectionParameters: Hashable, Sendable {
-    /// The shortest interval, in units of 1.25 ms: 0x0006 … 0x0C80 (7.5 ms … 4 s).
+    /// Minimum connection interval, in units of 1.25 ms: 0x0006 … 0x0C80 (7.5 ms … 4 s).
     public var minimumInterval: UInt16
-    /// The longest interval, in the same units and range.
+    /// Maximum connection interval, in the same units and range.
     public var maximumInterval: UInt16
-    /// The number of connection events that the peripheral may skip: 0 … 499.
+    /// Number of connection events that the peripheral may skip: 0 … 499.
     public var latency: UInt16
-    /// The silence after which the peer counts as gone, in units of 10 ms: 0x000A … 0x0C80 (100 ms … 32 s).
+    /// Supervision time-out, after which a silent peer is considered disconnected, in units of 10 ms: 0x000A … 0x0C80
+    /// (100 ms … 32 s).
     public var supervisionTimeout: UInt16
 
-    /// The range of an interval.
+    /// Range of valid intervals.
     public static let intervals: ClosedRange<UInt16> = 0x0006...0x0C80
-    /// The range of a latency.
+    /// Range of valid latencies.
     public static let latencies: ClosedRange<UInt16> = 0...0x01F3
-    /// The range of a supervision time-out.
+    /// Range of valid supervision time-outs.
     public static let supervisionTimeouts: ClosedRange<UInt16> = 0x000A...0x0C80
 
-    /// Parameters, in the specification's units.
+    /// Creates parameters, in the specification's units.
     public init(minimumInterval: UInt16, maximumInterval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
         self.minimumInterval = minimumInterval
         self.maximumInterval = maximumInterval
@@ -285,7 +285,8 @@ public struct ConnectionParameters: Hashable, Sendable {
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// 15 ms to 30 ms, no latency, 4 s: fast enough for a typed line, and what most peripherals ask for.
+    /// Interval of 15 ms to 30 ms, no latency, time-out of 4 s: fast enough for typing, and requested by most
+    /// peripherals.
     public static let standard = ConnectionParameters(
         minimumInterval: 0x000C,
         maximumInterval: 0x0018,
@@ -293,7 +294,7 @@ public struct ConnectionParameters: Hashable, Sendable {
         supervisionTimeout: 0x0190
     )
 
-    /// True when every value is in its range and the time-out is longer than twice the longest silence that is allowed.
+    /// True if every value is in its range and the time-out is longer than twice the longest permitted silence.
     ///
     /// In milliseconds: timeout × 10 > (1 + latency) × interval × 1.25 × 2.
     public var isValid: Bool {
@@ -303,7 +304,7 @@ public struct ConnectionParameters: Hashable, Sendable {
             && UInt32(supervisionTimeout) &* 4 > (1 &+ UInt32(latency)) &* UInt32(maximumInterval)
     }
 
-    /// Reads the four values in the order that HCI and L2CAP share; their ranges are not checked.
+    /// Reads the four values in the order used by HCI and L2CAP; does not check their ranges.
     @_lifetime(reader: copy reader)
     init(from reader: inout ByteReader) throws(DecodingError) {
         minimumInterval = try reader.readUInt16("Interval_Min")
@@ -312,7 +313,7 @@ public struct ConnectionParameters: Hashable, Sendable {
         supervisionTimeout = try reader.readUInt16("Timeout")
     }
 
-    /// Writes the four values in that order.
+    /// Writes the four values in the order used by HCI and L2CAP.
     package func write(to writer: inout ByteWriter) {
         writer.write(minimumInterval)
         writer.write(maximumInterval)
@@ -321,26 +322,26 @@ public struct ConnectionParameters: Hashable, Sendable {
     }
 }
 
-/// The timing that is in force on a connection (Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.3).
+/// Current timing of a connection (Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.3).
 public struct ConnectionTiming: Hashable, Sendable {
     /// The interval in units of 1.25 ms.
     public var interval: UInt16
-    /// The number of connection events that the peripheral may skip.
+    /// Number of connection events that the peripheral may skip.
     public var latency: UInt16
     /// The supervision time-out in units of 10 ms.
     public var supervisionTimeout: UInt16
 
-    /// A timing, in the specification's units.
+    /// Creates a timing, in the specification's units.
     public init(interval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
         self.interval = interval
         self.latency = latency
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// The longest time for which the peripheral may be silent: the interval, and those that it skips.
+    /// Maximum time between packets from the peripheral: one interval plus the skipped ones.
     public var longestSilence: Duration { .microseconds(1250) * Int(interval) * (Int(latency) + 1) }
 
-    /// The slowest timing within parameters that were asked for.
+    /// Creates the slowest timing that the requested parameters permit.
     public init(slowest parameters: ConnectionParameters) {
         self.init(
             interval: parameters.maximumInterval,
@@ -349,12 +350,12 @@ public struct ConnectionTiming: Hashable, Sendable {
         )
     }
 
-    /// The timing with which a connection began.
+    /// Creates the initial timing of a connection.
     public init(_ event: LEConnectionComplete) {
         self.init(interval: event.interval, latency: event.latency, supervisionTimeout: event.supervisionTimeout)
     }
 
-    /// The timing after a change that was carried out.
+    /// Creates the timing after a successful update.
     public init(_ event: LEConnectionUpdateComplete) {
         self.init(interval: event.interval, latency: event.latency, supervisionTimeout: event.supervisionTimeout)
     }

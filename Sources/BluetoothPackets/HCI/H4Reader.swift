@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Finds the packets in a stream of bytes between host and controller.
+/// A parser of the packets in a byte stream between host and controller.
 ///
-/// Each packet begins with its indicator. The stream has no mark to find a beginning by, so the first byte that cannot
-/// begin a packet ends it for good: whoever reads must start the stream anew. Core 6.0, Vol 4, Part A, 2.
+/// Each packet starts with its indicator. The stream has no synchronisation marks, so an invalid indicator is a
+/// permanent failure: the caller must restart the stream. Core 6.0, Vol 4, Part A, 2.
 public struct H4Reader: Sendable {
-    /// The writer of the stream.
+    /// The sender of the stream.
     public enum Source: Hashable, Sendable {
-        /// A controller: everything but commands.
+        /// A controller, which sends everything except commands.
         case controller
-        /// A host: everything but events.
+        /// A host, which sends everything except events.
         case host
     }
 
-    /// The reason why a stream cannot be read any further.
+    /// The reason why a stream cannot be parsed any further.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// No packet from this source begins so, at this byte of the stream, counted from 0.
+        /// The byte at this offset of the stream is not a valid packet indicator for the source.
         case garbage(UInt8, at: UInt64)
-        /// A packet names more data than this reader keeps.
+        /// A packet is longer than the reader's limit.
         case tooLong(HCIPacketType, Int, at: UInt64)
 
-        /// One line for people.
+        /// A one-line message.
         public var description: String {
             switch self {
             case .garbage(let byte, let position):
@@ -32,31 +32,32 @@ public struct H4Reader: Sendable {
         }
     }
 
-    /// The longest data of one packet, unless another is asked for.
+    /// Default limit of a packet's data length in bytes.
     public static let standardLimit = 4096
 
     private let source: Source
     private let limit: Int
     private var packet: [UInt8] = []
-    /// The packet's length; 0 as long as its header is not complete.
+    /// The packet's length; 0 until its header is complete.
     private var needed = 0
-    /// The byte of the stream at which the packet begins.
+    /// The offset of the packet in the stream.
     private var start: UInt64 = 0
-    /// The reason why nothing is read any more; nil while the stream is sound.
+    /// The failure after which nothing is parsed any more; nil while the stream is valid.
     public private(set) var failure: Failure?
 
-    /// A reader at a stream's beginning that keeps at most `limit` bytes of data (and a header) at a time.
+    /// Creates a reader at the start of a stream that accepts at most `limit` bytes of data per packet.
     public init(from source: Source, limit: Int = standardLimit) {
         self.source = source
         self.limit = limit
     }
 
-    /// True in the middle of a packet: a stream that ends here was cut.
+    /// True in the middle of a packet: a stream that ends here is truncated.
     public var isInsidePacket: Bool { !packet.isEmpty }
 
-    /// Takes the stream's next bytes, however they were cut, and hands on each complete packet, its indicator included.
+    /// Parses the stream's next bytes, split at any position, and calls `body` with each complete packet, including its
+    /// indicator.
     ///
-    /// After a failure it throws that again, whatever comes.
+    /// After a failure, every call throws the same failure.
     public mutating func read(_ bytes: Span<UInt8>, packet body: (Span<UInt8>) -> Void) throws(Failure) {
         if let failure { throw failure }
         var position = 0
@@ -93,7 +94,7 @@ public struct H4Reader: Sendable {
             case .command, .synchronous: Int(packet[3])
             case .event: Int(packet[2])
             case .acl: Int(packet[3]) | Int(packet[4]) &<< 8
-            // Two of the bits are flags.
+            // The upper two bits are not part of the length.
             case .isochronous: (Int(packet[3]) | Int(packet[4]) &<< 8) & 0x3FFF
             }
         guard length <= limit else { throw fail(.tooLong(type, length, at: start)) }
@@ -106,7 +107,7 @@ public struct H4Reader: Sendable {
         return failure
     }
 
-    /// The bytes before the data, the indicator included (Core 6.0, Vol 4, Part E, 5.4).
+    /// Returns the length of a packet's header in bytes, including the indicator (Core 6.0, Vol 4, Part E, 5.4).
     private static func headerLength(_ type: HCIPacketType) -> Int {
         switch type {
         case .command: 4
@@ -133,29 +134,29 @@ public enum HCIPacketType: UInt8, Hashable, Sendable, CaseIterable {
     case isochronous = 0x05
 }
 
-/// Finds the answer to Reset in a stream of H4 packets whose beginning nobody knows, and drops all that comes before it.
+/// A search for the response to Reset in an unsynchronised stream of H4 packets, which discards everything before it.
 ///
-/// A host that takes over a controller which is talking finds itself in the middle of a packet, with others behind it that
-/// were meant for the host before. Reset ends all that, and its answer is always the same seven bytes, but for two.
-/// Core 6.0, Vol 4, Part A, 4, and Part E, 7.3.2.
+/// A host that takes over a running controller may start reading in the middle of a packet, followed by packets for the
+/// previous host. Reset ends them, and its response always has the same seven bytes except for two. Core 6.0, Vol 4,
+/// Part A, 4, and Part E, 7.3.2.
 public struct ResetAnswerSeeker: Sendable {
-    /// The answer's length, as Command Complete and as Command Status.
+    /// Length of the response in bytes, both as Command Complete and as Command Status.
     private static let length = 7
 
     private var window: [UInt8] = []
-    /// The bytes that came before the answer.
+    /// Number of bytes discarded before the response.
     public private(set) var dropped: UInt64 = 0
 
-    /// The bytes that came, and are no answer so far.
+    /// Number of bytes received without finding the response.
     public var taken: UInt64 { dropped &+ UInt64(window.count) }
 
-    /// A seeker at any place of a stream.
+    /// Creates a seeker at any position of a stream.
     public init() {}
 
-    /// Takes the stream's next bytes, however they were cut.
+    /// Searches the stream's next bytes, split at any position.
     ///
-    /// Returns the answer, its indicator included, and the number of these bytes up to its end; nil as long as it has not
-    /// come.
+    /// Returns the response, including its indicator, and the number of these bytes up to its end; nil until it is
+    /// found.
     public mutating func take(_ bytes: Span<UInt8>) -> (answer: [UInt8], count: Int)? {
         for index in bytes.indices {
             if window.count == Self.length {
@@ -168,7 +169,7 @@ public struct ResetAnswerSeeker: Sendable {
         return nil
     }
 
-    /// Command Complete with a status, or Command Status, each with any number of commands that are allowed.
+    /// Returns true for Command Complete or a failed Command Status of Reset, with any number of allowed commands.
     private static func isAnswer(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.count == length, bytes[0] == HCIPacketType.event.rawValue, bytes[2] == 4 else { return false }
         return switch bytes[1] {
@@ -183,34 +184,34 @@ public struct ResetAnswerSeeker: Sendable {
     }
 }
 
-/// A piece of L2CAP data on its way between host and controller, a view into the packet's bytes (Core 6.0, Vol 4, Part
-/// E, 5.4.2).
+/// A fragment of L2CAP data between host and controller, as a view into the packet's bytes (Core 6.0, Vol 4, Part E,
+/// 5.4.2).
 public struct ACLPacket: ~Escapable {
-    /// The place of a packet in the L2CAP frame that it carries a piece of.
+    /// Position of a fragment in its L2CAP frame.
     public enum Boundary: UInt8, Hashable, Sendable {
-        /// The beginning of a frame, from a host; the controller may not flush it. The only beginning that LE sends.
+        /// The first fragment of a frame, not flushable by the controller; hosts use only this one on LE links.
         case firstNonFlushable = 0
-        /// A further piece of the frame that was begun.
+        /// A continuing fragment.
         case continuing = 1
-        /// The beginning of a frame, from a controller.
+        /// The first fragment of a frame, as sent by a controller.
         case first = 2
-        /// A whole frame on a BR/EDR link; no LE link has it.
+        /// A whole frame; not used on LE links.
         case complete = 3
     }
 
-    /// The connection, 12 bits.
+    /// The connection handle, 12 bits.
     public let handle: UInt16
-    /// The piece's place in its frame.
+    /// The fragment's position in its frame.
     public let boundary: Boundary
     /// The broadcast flag, 0 for every LE connection.
     public let broadcast: UInt8
-    /// The piece.
+    /// The fragment.
     public let data: Span<UInt8>
 
-    /// The bytes before the data, the indicator included.
+    /// Length of the header in bytes, including the indicator.
     public static let headerLength = 5
 
-    /// Reads a whole packet, its indicator (0x02) included; the length must name exactly what follows it.
+    /// Reads a whole packet, including its indicator (0x02); the length field must match the number of bytes after it.
     @_lifetime(copy packet)
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(packet, packet: "HCI ACL Data")
@@ -232,7 +233,7 @@ public struct ACLPacket: ~Escapable {
         try reader.expectEnd()
     }
 
-    /// A packet's bytes, the indicator included; of `data` the first 65,535 bytes are taken.
+    /// Returns an encoded packet, including the indicator; `data` is truncated to 65,535 bytes.
     public static func encoded(handle: UInt16, _ boundary: Boundary, _ data: Span<UInt8>) -> [UInt8] {
         let piece = data.extracting(first: Int(UInt16.max))
         var writer = ByteWriter(reservingCapacity: headerLength &+ piece.count)

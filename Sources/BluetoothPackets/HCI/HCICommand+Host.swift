@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The commands with which a host takes a controller for itself.
+/// Commands of a host stack that controls a controller exclusively.
 extension HCICommand {
     /// Set Event Mask (Core 6.0, Vol 4, Part E, 7.3.1).
     public static func setEventMask(_ mask: HCIEventMask) -> HCICommand {
@@ -14,7 +14,7 @@ extension HCICommand {
 
     /// Write LE Host Support: switches LE on in a controller that also has BR/EDR (Core 6.0, Vol 4, Part E, 7.3.79).
     public static func writeLEHostSupport(_ isOn: Bool) -> HCICommand {
-        // The second byte, Simultaneous LE and BR/EDR, is not used any more and must be zero.
+        // The second byte, Simultaneous LE and BR/EDR, is no longer used and must be zero.
         HCICommand(.writeLEHostSupport, [isOn ? 1 : 0, 0])
     }
 
@@ -47,13 +47,13 @@ extension HCICommand {
         var writer = ByteWriter()
         writer.write(initiatingInterval)
         writer.write(initiatingWindow)
-        // Initiator_Filter_Policy: the device that is named.
+        // Initiator_Filter_Policy: use the peer address below.
         writer.write(UInt8(0))
         writer.write(device.type.rawValue)
         writer.write(device.address)
         writer.write(ownAddressType.rawValue)
         parameters.write(to: &writer)
-        // Min_CE_Length and Max_CE_Length: as the controller likes.
+        // Min_CE_Length and Max_CE_Length: chosen by the controller.
         writer.write(UInt16(0))
         writer.write(UInt16(0))
         return HCICommand(.leCreateConnection, writer.bytes)
@@ -66,7 +66,7 @@ extension HCICommand {
         ownAddressType: ScanParameters.OwnAddressType = .public
     ) -> HCICommand {
         var writer = ByteWriter()
-        // Initiator_Filter_Policy: the device that is named.
+        // Initiator_Filter_Policy: use the peer address below.
         writer.write(UInt8(0))
         writer.write(ownAddressType.rawValue)
         writer.write(device.type.rawValue)
@@ -94,23 +94,24 @@ extension HCICommand {
         HCICommand(.readRSSI, ByteWriter.bytes(handle & 0x0FFF))
     }
 
-    /// LE Set Data Length: the longest that there is, 251 bytes in 2,120 µs (Core 6.0, Vol 4, Part E, 7.8.33).
+    /// LE Set Data Length: sets the maximum, 251 bytes in 2,120 µs (Core 6.0, Vol 4, Part E, 7.8.33).
     public static func leSetDataLength(handle: UInt16) -> HCICommand {
         HCICommand(.leSetDataLength, ByteWriter.bytes(handle & 0x0FFF, UInt16(251), UInt16(2120)))
     }
 
-    /// LE Set PHY: the one that is preferred in both directions (Core 6.0, Vol 4, Part E, 7.8.49).
+    /// LE Set PHY: sets the preferred PHY for both directions (Core 6.0, Vol 4, Part E, 7.8.49).
     public static func leSetPHY(handle: UInt16, _ phy: PHY) -> HCICommand {
         // Bit 0 is LE 1M, bit 1 LE 2M, bit 2 LE Coded.
         let bit = UInt8(1) &<< ((phy.rawValue &- 1) & 7)
-        // ALL_PHYS: there is a preference for both directions. PHY_Options: no preferred coding.
+        // ALL_PHYS: both directions have a preference. PHY_Options: no preferred coding.
         return HCICommand(.leSetPHY, ByteWriter.bytes(handle & 0x0FFF, UInt8(0), bit, bit, UInt16(0)))
     }
 
-    /// LE Enable Encryption: the central's wish for a link encrypted with this key, or for another key.
+    /// LE Enable Encryption: encrypts the link as the central, or changes the key of an encrypted link.
     ///
-    /// `random` and `diversifier` name a key of LE legacy pairing; both are 0 for a key of LE Secure Connections, and for a
-    /// short term key. Encryption Change or Encryption Key Refresh Complete follows. Core 6.0, Vol 4, Part E, 7.8.24.
+    /// `random` and `diversifier` identify a key of LE legacy pairing; both are 0 for a key of LE Secure Connections,
+    /// and for a short term key. Encryption Change or Encryption Key Refresh Complete follows. Core 6.0, Vol 4, Part E,
+    /// 7.8.24.
     public static func leEnableEncryption(
         handle: UInt16,
         random: UInt64,
@@ -120,7 +121,7 @@ extension HCICommand {
         HCICommand(.leEnableEncryption, ByteWriter.bytes(handle & 0x0FFF, random, diversifier, key))
     }
 
-    /// LE Long Term Key Request Reply: the key that the central has asked for (Core 6.0, Vol 4, Part E, 7.8.25).
+    /// LE Long Term Key Request Reply: the key requested by the central (Core 6.0, Vol 4, Part E, 7.8.25).
     public static func leLongTermKeyRequestReply(handle: UInt16, key: UInt128) -> HCICommand {
         HCICommand(.leLongTermKeyRequestReply, ByteWriter.bytes(handle & 0x0FFF, key))
     }
@@ -146,7 +147,7 @@ extension HCICommand {
         HCICommand(.leRemoteConnectionParameterRequestNegativeReply, ByteWriter.bytes(handle & 0x0FFF, reason.rawValue))
     }
 
-    /// The receiver is always open while connecting: 60 ms of 60 ms.
+    /// Scan interval and window while connecting: 60 ms each, so that the receiver is always on.
     private static let initiatingInterval: UInt16 = 0x0060
     private static let initiatingWindow: UInt16 = 0x0060
 
@@ -156,14 +157,14 @@ extension HCICommand {
     }
 }
 
-/// The set of events that the controller sends (Core 6.0, Vol 4, Part E, 7.3.1).
+/// The set of events enabled in the controller (Core 6.0, Vol 4, Part E, 7.3.1).
 ///
 /// Command Complete, Command Status and Number Of Completed Packets cannot be masked.
 public struct HCIEventMask: OptionSet, Hashable, Sendable {
     /// The 61 bits of Event_Mask.
     public let rawValue: UInt64
 
-    /// A mask of these bits.
+    /// Creates a mask from its bits.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -187,7 +188,7 @@ public struct LEEventMask: OptionSet, Hashable, Sendable {
     /// The bits of LE_Event_Mask.
     public let rawValue: UInt64
 
-    /// A mask of these bits.
+    /// Creates a mask from its bits.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }

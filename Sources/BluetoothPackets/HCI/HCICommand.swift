@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A command to the controller (Core 6.0, Vol 4, Part E, 5.4.1).
+/// An HCI command to the controller (Core 6.0, Vol 4, Part E, 5.4.1).
 public struct HCICommand: Hashable, Sendable {
-    /// The command's number.
+    /// The opcode.
     public let opcode: HCIOpcode
-    /// Its parameters, at most 255 bytes.
+    /// The parameters, at most 255 bytes.
     public let parameters: [UInt8]
 
-    /// The longest parameters that the length byte can name.
+    /// Maximum total length of the parameters in bytes, limited by the length byte.
     public static let maximumParameterLength = 255
 
-    /// A command; nil if the parameters are longer than 255 bytes.
+    /// Creates a command; returns nil if the parameters are longer than 255 bytes.
     public init?(opcode: HCIOpcode, parameters: [UInt8]) {
         guard parameters.count <= Self.maximumParameterLength else { return nil }
         self.init(opcode, parameters)
     }
 
-    /// A command whose parameters are known to be short.
+    /// Creates a command without checking the length of its parameters.
     init(_ opcode: HCIOpcode, _ parameters: [UInt8] = []) {
         self.opcode = opcode
         self.parameters = parameters
     }
 
-    /// The packet, with its indicator: 0x01, opcode, length, parameters.
+    /// The encoded packet: indicator (0x01), opcode, length and parameters.
     public var encoded: [UInt8] {
         var writer = ByteWriter(reservingCapacity: 4 + parameters.count)
         writer.write(HCIPacketType.command.rawValue)
@@ -32,7 +32,7 @@ public struct HCICommand: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Reset: the controller to its state at power-on (Core 6.0, Vol 4, Part E, 7.3.2).
+    /// Reset: returns the controller to its power-on state (Core 6.0, Vol 4, Part E, 7.3.2).
     public static let reset = HCICommand(.reset)
 
     /// Read Local Version Information (Core 6.0, Vol 4, Part E, 7.4.1).
@@ -41,7 +41,7 @@ public struct HCICommand: Hashable, Sendable {
     /// Read Local Supported Commands; answered with `SupportedCommands` (Core 6.0, Vol 4, Part E, 7.4.2).
     public static let readLocalSupportedCommands = HCICommand(.readLocalSupportedCommands)
 
-    /// Disconnect: ends the connection with `handle` (12 bits are used), telling the other side `reason` (Core 6.0, Vol
+    /// Disconnect: ends the connection with `handle` (the lower 12 bits), and sends `reason` to the peer (Core 6.0, Vol
     /// 4, Part E, 7.1.6).
     public static func disconnect(handle: UInt16, reason: HCIStatus = .remoteUserTerminatedConnection) -> HCICommand {
         HCICommand(.disconnect, ByteWriter.bytes(handle & 0x0FFF, reason.rawValue))
@@ -63,8 +63,8 @@ public struct HCICommand: Hashable, Sendable {
         HCICommand(.leSetScanEnable, [isEnabled ? 1 : 0, filtersDuplicates ? 1 : 0])
     }
 
-    /// LE Set Extended Scan Parameters, for the LE 1M PHY and, where asked for, the LE Coded PHY (Core 6.0, Vol 4, Part
-    /// E, 7.8.64).
+    /// LE Set Extended Scan Parameters, for the LE 1M PHY and, if `scansCodedPHY` is true, the LE Coded PHY (Core 6.0,
+    /// Vol 4, Part E, 7.8.64).
     public static func leSetExtendedScanParameters(_ scan: ScanParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(scan.ownAddressType.rawValue)
@@ -78,8 +78,8 @@ public struct HCICommand: Hashable, Sendable {
         return HCICommand(.leSetExtendedScanParameters, writer.bytes)
     }
 
-    /// LE Set Extended Scan Enable; duration and period of `scan` are sent only when enabling (Core 6.0, Vol 4, Part E,
-    /// 7.8.65).
+    /// LE Set Extended Scan Enable; the duration and period of `scan` are sent only when enabling (Core 6.0, Vol 4,
+    /// Part E, 7.8.65).
     public static func leSetExtendedScanEnable(_ isEnabled: Bool, _ scan: ScanParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(UInt8(isEnabled ? 1 : 0))
@@ -96,19 +96,19 @@ public struct HCICommand: Hashable, Sendable {
     }
 }
 
-/// The number of an HCI command: a group (OGF, 6 bits) and a command in it (OCF, 10 bits).
+/// An HCI opcode: a group (OGF, 6 bits) and a command within the group (OCF, 10 bits).
 ///
 /// Core 6.0, Vol 4, Part E, 5.4.1.
 public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
-    /// The group in the upper 6 bits, the command in the lower 10.
+    /// The group in the upper 6 bits, and the command in the lower 10 bits.
     public let rawValue: UInt16
 
-    /// An opcode from its 16 bits.
+    /// Creates an opcode from its 16 bits.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// An opcode from its two fields, of which 6 and 10 bits are used.
+    /// Creates an opcode from the lower 6 bits of `group` and the lower 10 bits of `command`.
     public init(group: UInt8, command: UInt16) {
         self.init(rawValue: UInt16(group & 0x3F) &<< 10 | command & 0x03FF)
     }
@@ -118,7 +118,7 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
     /// The opcode command field (OCF).
     public var command: UInt16 { rawValue & 0x03FF }
 
-    /// No command: an event with it carries only the number of commands the controller takes now (7.7.14).
+    /// No command: an event with this opcode only updates the number of commands that the controller accepts (7.7.14).
     public static let none = HCIOpcode(rawValue: 0x0000)
     /// Disconnect (7.1.6).
     public static let disconnect = HCIOpcode(group: 0x01, command: 0x0006)
@@ -217,7 +217,7 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
 }
 
 extension HCIOpcode: CustomStringConvertible {
-    /// The command's name in the specification's words and its number, or its number alone.
+    /// The command's name as in the specification and its number, or the number alone if the opcode is unknown.
     public var description: String {
         let number = "0x" + Hexadecimal.text(UInt64(rawValue), digits: 4)
         guard let name = Self.names[self] else { return "HCI command \(number)" }
@@ -276,16 +276,16 @@ extension HCIOpcode: CustomStringConvertible {
     ]
 }
 
-/// The commands that a controller knows: a map of 64 octets (Core 6.0, Vol 4, Part E, 6.27 and 7.4.2).
+/// Bit map of the commands that a controller supports, 64 octets (Core 6.0, Vol 4, Part E, 6.27 and 7.4.2).
 public struct SupportedCommands: Hashable, Sendable {
-    /// A command's place in the map.
+    /// Position of a command in the bit map.
     public struct Bit: Hashable, Sendable {
-        /// Counted from the map's first byte, 0 … 63.
+        /// Index of the byte in the map, 0 … 63.
         public let octet: UInt8
-        /// Counted from the least significant bit, 0 … 7.
+        /// Index of the bit, counted from the least significant one, 0 … 7.
         public let bit: UInt8
 
-        /// A place; `bit` uses 3 bits.
+        /// Creates a position; the lower 3 bits of `bit` are used.
         public init(octet: UInt8, bit: UInt8) {
             self.octet = octet
             self.bit = bit & 7
@@ -331,13 +331,13 @@ public struct SupportedCommands: Hashable, Sendable {
         public static let leExtendedCreateConnection = Bit(octet: 37, bit: 7)
     }
 
-    /// The map's length in bytes.
+    /// Length of the map in bytes.
     public static let byteCount = 64
 
-    /// The map as it was received, 64 bytes.
+    /// The map as received, 64 bytes.
     public let octets: [UInt8]
 
-    /// A map in which only the given commands are set.
+    /// Creates a map in which only the given commands are set.
     public init(_ bits: Set<Bit>) {
         var octets = [UInt8](repeating: 0, count: Self.byteCount)
         for bit in bits where Int(bit.octet) < Self.byteCount { octets[Int(bit.octet)] |= 1 &<< bit.bit }
@@ -346,7 +346,7 @@ public struct SupportedCommands: Hashable, Sendable {
 
     /// Reads the return parameters of Read Local Supported Commands: status and map.
     ///
-    /// A status other than success is refused as an impossible value.
+    /// Throws an `invalidValue` error if the status is not success.
     public init(returnParameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(returnParameters, packet: "Read Local Supported Commands")
         let status = HCIStatus(rawValue: try reader.readUInt8("Status"))
@@ -355,7 +355,7 @@ public struct SupportedCommands: Hashable, Sendable {
         try reader.expectEnd()
     }
 
-    /// True when the controller knows the command.
+    /// Returns true if the controller supports the command.
     public func contains(_ bit: Bit) -> Bool {
         Int(bit.octet) < octets.count && octets[Int(bit.octet)] & (1 &<< bit.bit) != 0
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// An event from the controller, a view into the packet's bytes: nothing is copied (Core 6.0, Vol 4, Part E, 5.4.4 and
-/// 7.7).
+/// An HCI event from the controller, as a view into the packet's bytes, which are not copied (Core 6.0, Vol 4, Part E,
+/// 5.4.4 and 7.7).
 public enum HCIEvent: ~Escapable {
-    /// Command Complete (0x0E, 7.7.14): the number of commands that the controller takes now, and a command's return.
+    /// Command Complete (0x0E, 7.7.14): the number of commands that the controller accepts, and the return parameters.
     case commandComplete(commandPackets: UInt8, opcode: HCIOpcode, returnParameters: Span<UInt8>)
-    /// Command Status (0x0F, 7.7.15): a command was begun, or refused.
+    /// Command Status (0x0F, 7.7.15): a command was started or rejected.
     case commandStatus(status: HCIStatus, commandPackets: UInt8, opcode: HCIOpcode)
     /// Disconnection Complete (0x05, 7.7.5).
     case disconnectionComplete(status: HCIStatus, handle: UInt16, reason: HCIStatus)
     /// Hardware Error (0x10, 7.7.16), with the vendor's code.
     case hardwareError(code: UInt8)
-    /// LE Meta (0x3E, 7.7.65): the subevent's code and what follows it.
+    /// LE Meta (0x3E, 7.7.65): the subevent code and its parameters.
     case leMeta(subevent: LESubevent, parameters: Span<UInt8>)
     case other(code: UInt8, parameters: Span<UInt8>)
 
@@ -38,9 +38,9 @@ public enum HCIEvent: ~Escapable {
         public static var leMeta: UInt8 { 0x3E }
     }
 
-    /// Reads a whole packet, its indicator (0x04) included, as an HCI socket delivers it.
+    /// Reads a whole packet from an HCI socket, including its indicator (0x04).
     ///
-    /// The length byte must name exactly what follows it, and an event of fixed length must have that length.
+    /// The length byte must match the number of bytes after it, and an event of fixed length must have that length.
     @inlinable @inline(__always)
     @_lifetime(copy packet)
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
@@ -58,14 +58,14 @@ public enum HCIEvent: ~Escapable {
         }
     }
 
-    /// The packet indicator, `HCIPacketType.event` as a number.
+    /// The packet indicator: the raw value of `HCIPacketType.event`.
     @inlinable @inline(__always)
     static var indicator: UInt8 { 0x04 }
-    /// Bytes before the parameters: indicator, code and length.
+    /// Length of the header in bytes: indicator, code and length.
     @inlinable @inline(__always)
     static var header: Int { 3 }
 
-    /// The fault of a packet's header.
+    /// Returns the error of a packet with an invalid header.
     @usableFromInline @inline(never)
     static func headerError(_ packet: Span<UInt8>) -> DecodingError {
         var reader = ByteReader(packet, packet: "HCI Event")
@@ -77,8 +77,10 @@ public enum HCIEvent: ~Escapable {
         return reader.error("end", .trailing(count: reader.remaining))
     }
 
-    /// Reads a packet's header and the parameters that it names; a function of its own for Swift 6.2, whose optimiser loses
-    /// count of a reader that several paths leave.
+    /// Reads a packet's header and parameters.
+    ///
+    /// It is a separate function because the Swift 6.2 optimiser mishandles a reader that leaves scope on several
+    /// paths.
     @_lifetime(reader: copy reader)
     private static func readHeader(_ reader: inout ByteReader) throws(DecodingError) {
         let indicator = try reader.readUInt8("Packet Indicator")
@@ -140,7 +142,7 @@ public struct LESubevent: RawRepresentable, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8
 
-    /// A subevent from its code.
+    /// Creates a subevent from its code.
     @inlinable @inline(__always)
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
@@ -152,7 +154,7 @@ public struct LESubevent: RawRepresentable, Hashable, Sendable {
     /// LE Extended Advertising Report (7.7.65.13).
     @inlinable @inline(__always)
     public static var extendedAdvertisingReport: LESubevent { LESubevent(rawValue: 0x0D) }
-    /// LE Scan Timeout: a scan with a duration ended (7.7.65.17).
+    /// LE Scan Timeout: the end of a scan with a duration (7.7.65.17).
     public static let scanTimeout = LESubevent(rawValue: 0x11)
     /// LE Connection Complete (7.7.65.1).
     public static let connectionComplete = LESubevent(rawValue: 0x01)

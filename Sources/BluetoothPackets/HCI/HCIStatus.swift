@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A controller's error code, also the reason of a disconnection (Core 6.0, Vol 1, Part F, 1.3).
+/// A controller's error code, also used as the reason for a disconnection (Core 6.0, Vol 1, Part F, 1.3).
 public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8
 
-    /// A status from its code; every value is possible.
+    /// Creates a status from its code; every value is valid.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// Done (0x00).
+    /// Success (0x00).
     public static let success = HCIStatus(rawValue: 0x00)
-    /// The controller does not know the opcode (0x01).
+    /// The controller does not support the opcode (0x01).
     public static let unknownHCICommand = HCIStatus(rawValue: 0x01)
     /// No connection has the handle (0x02).
     public static let unknownConnectionIdentifier = HCIStatus(rawValue: 0x02)
-    /// The controller is broken (0x03).
+    /// The controller's hardware failed (0x03).
     public static let hardwareFailure = HCIStatus(rawValue: 0x03)
-    /// Nothing was heard within the supervision time-out (0x08).
+    /// No packet was received within the supervision time-out (0x08).
     public static let connectionTimeout = HCIStatus(rawValue: 0x08)
-    /// The controller takes no more connections (0x09).
+    /// The controller cannot accept more connections (0x09).
     public static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
-    /// The command does not fit the controller's present state (0x0C).
+    /// The command is not allowed in the controller's current state (0x0C).
     public static let commandDisallowed = HCIStatus(rawValue: 0x0C)
-    /// A parameter or a combination is not supported (0x11).
+    /// A parameter or a combination of parameters is not supported (0x11).
     public static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
     /// A parameter is outside its range (0x12).
     public static let invalidHCICommandParameters = HCIStatus(rawValue: 0x12)
-    /// The connection that is to be made exists already (0x0B).
+    /// The requested connection exists already (0x0B).
     public static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
-    /// The other side ended the connection (0x13).
+    /// The peer ended the connection (0x13).
     public static let remoteUserTerminatedConnection = HCIStatus(rawValue: 0x13)
-    /// This side ended the connection (0x16).
+    /// This host ended the connection (0x16).
     public static let connectionTerminatedByLocalHost = HCIStatus(rawValue: 0x16)
     /// No other code fits (0x1F).
     public static let unspecifiedError = HCIStatus(rawValue: 0x1F)
     /// The connection parameters cannot be accepted (0x3B).
     public static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
-    /// A connection could not begin: the other side never answered (0x3E).
+    /// The connection failed to be established: the peer never answered (0x3E).
     public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
     /// There is no such advertising set (0x42).
     public static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
 }
 
 extension HCIStatus: CustomStringConvertible {
-    /// The name in the specification's words and the code, such as `Command Disallowed (0x0C)`.
+    /// The name as in the specification and the code, such as `Command Disallowed (0x0C)`.
     public var description: String {
         "\(name ?? "Reserved Error") (0x\(Hexadecimal.text(UInt64(rawValue), digits: 2)))"
     }
 
-    /// The name in the specification's words; nil for a code that has none.
+    /// The name as in the specification; nil for a code without one.
     public var name: String? {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }
@@ -137,10 +137,10 @@ extension HCIStatus: CustomStringConvertible {
     ]
 }
 
-/// The return parameters of commands in Command Complete; a status other than success is refused (Core 6.0, Vol 4, Part
+/// Parsers of the return parameters in Command Complete; they throw if the status is not success (Core 6.0, Vol 4, Part
 /// E, 7.4 and 7.8).
 public enum HCIReturn {
-    /// The address, from Read BD_ADDR (7.4.6).
+    /// Returns the address, from Read BD_ADDR (7.4.6).
     public static func address(_ parameters: Span<UInt8>) throws(DecodingError) -> BluetoothAddress {
         var reader = try reader(parameters, "Read BD_ADDR")
         let address = try reader.readAddress("BD_ADDR")
@@ -148,7 +148,8 @@ public enum HCIReturn {
         return address
     }
 
-    /// Eight bytes of features, from Read Local Supported Features (7.4.3) or LE Read Local Supported Features (7.8.3).
+    /// Returns eight bytes of features, from Read Local Supported Features (7.4.3) or LE Read Local Supported Features
+    /// (7.8.3).
     public static func features(_ parameters: Span<UInt8>) throws(DecodingError) -> UInt64 {
         var reader = try reader(parameters, "Read Local Supported Features")
         let features = try reader.readUInt64("Features")
@@ -156,9 +157,9 @@ public enum HCIReturn {
         return features
     }
 
-    /// The signal strength in dBm of a connection, from Read RSSI (7.5.4); nil for 127, which says that there is none.
+    /// Returns the signal strength of a connection in dBm, from Read RSSI (7.5.4); nil for 127 (not available).
     ///
-    /// The answer for another connection is refused as an impossible value.
+    /// Throws an `invalidValue` error if the response is for another connection.
     public static func rssi(_ parameters: Span<UInt8>, of handle: UInt16) throws(DecodingError) -> Int8? {
         var reader = try reader(parameters, "Read RSSI")
         let answered = try reader.readUInt16("Handle") & 0x0FFF
@@ -177,21 +178,21 @@ public enum HCIReturn {
     }
 }
 
-/// The buffers of a controller for data on its way to the air.
+/// A controller's buffers for outgoing data.
 public struct DataBuffers: Hashable, Sendable {
-    /// The longest data of one ACL packet, in bytes; 0 where LE has no buffers of its own.
+    /// Maximum data length of one ACL packet in bytes; 0 if LE has no separate buffers.
     public var dataLength: UInt16
-    /// The number of packets that it keeps.
+    /// Number of packets that the buffers hold.
     public var packetCount: UInt16
 
-    /// Buffers of a size.
+    /// Creates buffers with a size and a number of packets.
     public init(dataLength: UInt16, packetCount: UInt16) {
         self.dataLength = dataLength
         self.packetCount = packetCount
     }
 
-    /// Reads the return parameters of LE Read Buffer Size [v1]: zeros say that those of Read Buffer Size are shared
-    /// (Core 6.0, Vol 4, Part E, 7.8.2).
+    /// Reads the return parameters of LE Read Buffer Size [v1]; zeros mean that the buffers of Read Buffer Size are
+    /// shared (Core 6.0, Vol 4, Part E, 7.8.2).
     public init(leReadBufferSize parameters: Span<UInt8>) throws(DecodingError) {
         var reader = try HCIReturn.reader(parameters, "LE Read Buffer Size")
         dataLength = try reader.readUInt16("LE_ACL_Data_Packet_Length")
@@ -210,28 +211,28 @@ public struct DataBuffers: Hashable, Sendable {
     }
 }
 
-/// The kernel's description of a controller: the 280 bytes that Read Controller Information returns.
+/// The kernel's description of a controller: the 280 bytes returned by Read Controller Information.
 ///
 /// BlueZ, doc/mgmt-protocol.rst (Read Controller Information).
 public struct ControllerInformation: Hashable, Sendable {
-    /// Its public address; zero where it has none.
+    /// The public address; zero if there is none.
     public var address: BluetoothAddress
-    /// The Core version's number: 9 is 5.0 (Assigned Numbers, 2.1).
+    /// The Core version number: 9 is 5.0 (Assigned Numbers, 2.1).
     public var version: UInt8
-    /// The company's number.
+    /// The company identifier of the manufacturer.
     public var manufacturer: UInt16
-    /// The settings that it supports.
+    /// The supported settings.
     public var supportedSettings: ManagementSettings
-    /// The settings that are on.
+    /// The current settings.
     public var currentSettings: ManagementSettings
     /// The class of device, 24 bits.
     public var deviceClass: UInt32
-    /// Its name.
+    /// The name.
     public var name: LocalName
-    /// Its short name.
+    /// The short name.
     public var shortName: LocalName
 
-    /// The length of the names' fields, each with a zero byte at its end.
+    /// Lengths of the name fields in bytes, including a terminating zero byte.
     private static let nameLength = 249
     private static let shortNameLength = 11
 
@@ -251,9 +252,9 @@ public struct ControllerInformation: Hashable, Sendable {
     }
 }
 
-/// The return parameters of management commands.
+/// Parsers of the return parameters of management commands.
 public enum ManagementReturn {
-    /// Controllers, from Read Controller Index List.
+    /// Returns the controllers, from Read Controller Index List.
     public static func indexList(_ parameters: Span<UInt8>) throws(DecodingError) -> [ControllerIndex] {
         var reader = ByteReader(parameters, packet: "Read Controller Index List")
         let count = Int(try reader.readUInt16("Num_Controllers"))
@@ -263,7 +264,7 @@ public enum ManagementReturn {
         return list
     }
 
-    /// Connected devices, from Get Connections.
+    /// Returns the connected devices, from Get Connections.
     public static func connections(_ parameters: Span<UInt8>) throws(DecodingError) -> [ManagementAddress] {
         var reader = ByteReader(parameters, packet: "Get Connections")
         let count = Int(try reader.readUInt16("Connection_Count"))
@@ -273,7 +274,7 @@ public enum ManagementReturn {
         return list
     }
 
-    /// The device, from Pair Device, Unpair Device and the user's replies.
+    /// Returns the device, from Pair Device, Unpair Device and the user reply commands.
     public static func device(_ parameters: Span<UInt8>) throws(DecodingError) -> ManagementAddress {
         var reader = ByteReader(parameters, packet: "Device")
         let device = try ManagementAddress(from: &reader)
@@ -281,8 +282,7 @@ public enum ManagementReturn {
         return device
     }
 
-    /// The device and its signal strength in dBm, from Get Connection Information; nil for 127, which says that there is
-    /// none.
+    /// Returns the device and its signal strength in dBm, from Get Connection Information; nil for 127 (not available).
     public static func rssi(
         _ parameters: Span<UInt8>
     ) throws(DecodingError) -> (device: ManagementAddress, rssi: Int8?) {
@@ -295,7 +295,7 @@ public enum ManagementReturn {
         return (device, rssi == 127 ? nil : rssi)
     }
 
-    /// The settings after Set Powered, Set Low Energy and their like.
+    /// Returns the current settings, from Set Powered, Set Low Energy and similar commands.
     public static func settings(_ parameters: Span<UInt8>) throws(DecodingError) -> ManagementSettings {
         var reader = ByteReader(parameters, packet: "Settings")
         let settings = ManagementSettings(rawValue: try reader.readUInt32("Current_Settings"))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The parameters of a scan, as both generations of scan commands take them (Core 6.0, Vol 4, Part E, 7.8.10, 7.8.11,
-/// 7.8.64 and 7.8.65).
+/// Scan parameters, for the legacy and the extended scan commands (Core 6.0, Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64 and
+/// 7.8.65).
 public struct ScanParameters: Hashable, Sendable {
-    /// Whether scan requests are sent.
+    /// Scan type: with or without scan requests.
     public enum ScanType: UInt8, Hashable, Sendable {
-        /// Listens only; nothing is transmitted, scan responses are not asked for.
+        /// Listens only; sends no scan requests.
         case passive = 0
-        /// Asks scannable advertisers for their scan response, which often holds the name.
+        /// Requests the scan response of scannable advertisers, which often contains the name.
         case active = 1
     }
 
@@ -15,33 +15,33 @@ public struct ScanParameters: Hashable, Sendable {
     public enum OwnAddressType: UInt8, Hashable, Sendable {
         /// The controller's public address.
         case `public` = 0
-        /// The random address that was set.
+        /// The random address set earlier.
         case random = 1
-        /// A resolvable private one from the resolving list, else the public one.
+        /// A resolvable private address from the resolving list, or the public address.
         case resolvableOrPublic = 2
-        /// A resolvable private one from the resolving list, else the random one.
+        /// A resolvable private address from the resolving list, or the random address.
         case resolvableOrRandom = 3
     }
 
-    /// The choice of advertisers that are reported.
+    /// The filter policy for advertisements.
     public enum FilterPolicy: UInt8, Hashable, Sendable {
-        /// Everybody's, but not directed ones for others.
+        /// All advertisements, except directed ones for other devices.
         case all = 0
         case acceptList = 1
-        /// Everybody's, and directed ones for a resolvable address.
+        /// All advertisements, including directed ones for a resolvable private address.
         case allAndResolvableDirected = 2
-        /// Those on the Filter Accept List, and directed ones for a resolvable address.
+        /// Advertisements from the Filter Accept List, including directed ones for a resolvable private address.
         case acceptListAndResolvableDirected = 3
     }
 
-    /// A time in units of 0.625 ms, 0x0004 … 0x4000: 2.5 ms … 10.24 s; values outside are moved to the nearest one.
+    /// A time in units of 0.625 ms, 0x0004 … 0x4000: 2.5 ms … 10.24 s; other values are clamped.
     ///
-    /// The extended commands would take longer ones; nothing here needs them.
+    /// The extended commands accept longer times, which are not needed here.
     public struct Slots: RawRepresentable, Hashable, Sendable, Comparable {
-        /// The number of units.
+        /// Number of units.
         public let rawValue: UInt16
 
-        /// So many units, moved into the range.
+        /// Creates a time from a number of units, clamped to the range.
         public init(rawValue: UInt16) {
             self.rawValue = min(max(rawValue, 0x0004), 0x4000)
         }
@@ -49,34 +49,35 @@ public struct ScanParameters: Hashable, Sendable {
         /// The time as a duration.
         public var duration: Duration { .microseconds(625 * Int64(rawValue)) }
 
-        /// By length.
+        /// Compares two times by length.
         public static func < (left: Slots, right: Slots) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Active or passive.
+    /// The scan type.
     public var type: ScanType
-    /// The time from the beginning of one window to the beginning of the next.
+    /// The scan interval, from the start of one window to the start of the next.
     public var interval: Slots
-    /// The time that the receiver is open in each interval; where it is longer than the interval, the interval is sent.
+    /// The scan window, during which the receiver is on in each interval; it is limited to the interval when it is
+    /// sent.
     public var window: Slots
     /// The address in scan requests.
     public var ownAddressType: OwnAddressType
-    /// The choice of advertisers that are reported.
+    /// The filter policy for advertisements.
     public var filterPolicy: FilterPolicy
-    /// True to let the controller report each advertiser once; its memory is small, so it is no promise.
+    /// True to let the controller report each advertiser once; best effort, because its memory is small.
     public var filtersDuplicates: Bool
-    /// Also scan on the Coded PHY (long range); extended scans only.
+    /// True to scan also on the Coded PHY (long range); extended scans only.
     public var scansCodedPHY: Bool
-    /// The time after which the scan ends by itself, in units of 10 ms; 0 is never.
+    /// The time after which the scan stops automatically, in units of 10 ms; 0 means never.
     ///
     /// Extended scans only.
     public var duration: UInt16
-    /// The time after which a scan with a duration begins again, in units of 1.28 s; 0 is never.
+    /// The time after which a scan with a duration restarts, in units of 1.28 s; 0 means never.
     ///
     /// Extended scans only.
     public var period: UInt16
 
-    /// Parameters; the defaults are those of `discovery`.
+    /// Creates parameters; the defaults are those of `discovery`.
     public init(
         type: ScanType = .active,
         interval: Slots = Slots(rawValue: 0x0012),
@@ -99,14 +100,14 @@ public struct ScanParameters: Hashable, Sendable {
         self.period = period
     }
 
-    /// The parameters while a list of devices is shown: active, the receiver always open (11.25 ms of 11.25 ms).
+    /// Parameters for showing a list of devices: active, with the receiver always on (11.25 ms of 11.25 ms).
     ///
-    /// These are the values the kernel's own discovery uses, so a controller that works with BlueZ works with them.
+    /// The kernel's own discovery uses the same values, so a controller that works with BlueZ supports them.
     public static let discovery = ScanParameters()
 
-    /// The parameters while a known device is waited for: passive, the receiver open half of the time (30 ms of 60 ms).
+    /// Parameters for waiting for a known device: passive, with the receiver on half of the time (30 ms of 60 ms).
     ///
-    /// Least scanning: nothing is sent, and half of the air time stays free for connections. The values are
+    /// The radio load is low: nothing is sent, and half of the air time remains free for connections. The values are
     /// TGAP(scan_fast_interval) and TGAP(scan_fast_window) of Core 6.0, Vol 3, Part C, Appendix A.
     public static let background = ScanParameters(
         type: .passive,
@@ -114,6 +115,6 @@ public struct ScanParameters: Hashable, Sendable {
         window: Slots(rawValue: 0x0030)
     )
 
-    /// The window as it is sent: never longer than the interval.
+    /// The window sent to the controller, limited to the interval.
     public var effectiveWindow: Slots { min(window, interval) }
 }

@@ -2,23 +2,23 @@
 
 /// A command on the signalling channel of an LE connection (Core 6.0, Vol 3, Part A, 4).
 public enum L2CAPSignal: Hashable, Sendable {
-    /// Command Reject Response (0x01, 4.1), with the data that its reason asks for.
+    /// Command Reject Response (0x01, 4.1), with the data required by its reason.
     case commandReject(identifier: UInt8, reason: RejectReason, data: [UInt8])
-    /// Disconnection Request (0x06, 4.6): of a channel, not of the connection.
+    /// Disconnection Request (0x06, 4.6) for a channel, not for the connection.
     case disconnectionRequest(identifier: UInt8, destination: L2CAPChannel, source: L2CAPChannel)
     /// Disconnection Response (0x07, 4.7).
     case disconnectionResponse(identifier: UInt8, destination: L2CAPChannel, source: L2CAPChannel)
-    /// Connection Parameter Update Request (0x12, 4.20): the peripheral asks the central.
+    /// Connection Parameter Update Request (0x12, 4.20), from the peripheral to the central.
     case connectionParameterUpdateRequest(identifier: UInt8, ConnectionParameters)
     /// Connection Parameter Update Response (0x13, 4.21).
     case connectionParameterUpdateResponse(identifier: UInt8, isAccepted: Bool)
     /// LE Credit Based Connection Request (0x14, 4.22).
     case leCreditBasedConnectionRequest(identifier: UInt8, spsm: UInt16, source: L2CAPChannel)
-    /// LE Credit Based Connection Response (0x15, 4.23) that refuses.
+    /// LE Credit Based Connection Response (0x15, 4.23) with a refusal.
     case leCreditBasedConnectionRefusal(identifier: UInt8, CreditRefusal)
     /// L2CAP Credit Based Connection Request (0x17, 4.25).
     case creditBasedConnectionRequest(identifier: UInt8, spsm: UInt16, sources: [L2CAPChannel])
-    /// L2CAP Credit Based Connection Response (0x18, 4.26) that refuses every channel.
+    /// L2CAP Credit Based Connection Response (0x18, 4.26) with a refusal of all channels.
     case creditBasedConnectionRefusal(identifier: UInt8, CreditRefusal)
     case other(code: UInt8, identifier: UInt8)
 
@@ -27,32 +27,32 @@ public enum L2CAPSignal: Hashable, Sendable {
         /// The code.
         public let rawValue: UInt16
 
-        /// A reason from its code.
+        /// Creates a reason from its code.
         public init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
 
-        /// The receiver does not know the command.
+        /// The receiver does not support the command.
         public static let notUnderstood = RejectReason(rawValue: 0x0000)
-        /// There is no such channel; its two identifiers are the data.
+        /// The channel does not exist; the data contains its two identifiers.
         public static let invalidChannel = RejectReason(rawValue: 0x0002)
     }
 
-    /// The reason why a credit based channel was not made.
+    /// The reason why a credit based channel was refused.
     public struct CreditRefusal: RawRepresentable, Hashable, Sendable {
         /// The code.
         public let rawValue: UInt16
 
-        /// A result from its code.
+        /// Creates a result from its code.
         public init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
 
-        /// No protocol listens on that number (SPSM).
+        /// The SPSM is not supported.
         public static let spsmNotSupported = CreditRefusal(rawValue: 0x0002)
     }
 
-    /// Codes of commands (Core 6.0, Vol 3, Part A, 4, table 4.2).
+    /// Command codes (Core 6.0, Vol 3, Part A, 4, table 4.2).
     private enum Code {
         static let commandReject: UInt8 = 0x01
         static let disconnectionRequest: UInt8 = 0x06
@@ -65,14 +65,14 @@ public enum L2CAPSignal: Hashable, Sendable {
         static let creditResponse: UInt8 = 0x18
     }
 
-    /// The codes that answer another command, and are themselves never answered.
+    /// Codes of responses, which are never answered.
     private static let responses: Set<UInt8> = [
         0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x15, 0x18, 0x1A,
     ]
-    /// The most channels of one L2CAP Credit Based Connection Request.
+    /// Maximum number of channels in one L2CAP Credit Based Connection Request.
     private static let maximumChannels = 5
 
-    /// The number that a request and its answer share; never 0.
+    /// The identifier shared by a request and its response; never 0.
     public var identifier: UInt8 {
         switch self {
         case .commandReject(let identifier, _, _), .disconnectionRequest(let identifier, _, _),
@@ -85,7 +85,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         }
     }
 
-    /// True for a command that answers another.
+    /// True for a response.
     public var isResponse: Bool {
         switch self {
         case .commandReject, .disconnectionResponse, .connectionParameterUpdateResponse,
@@ -96,7 +96,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         }
     }
 
-    /// Reads a frame of the signalling channel: one command, as LE has it.
+    /// Reads a frame of the signalling channel, which contains one command on LE.
     public init(_ payload: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(payload, packet: "L2CAP Signalling")
         let code = try reader.readUInt8("Code")
@@ -145,7 +145,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         try reader.expectEnd()
     }
 
-    /// The command's bytes, without the frame around them.
+    /// The encoded command, without its frame.
     public var encoded: [UInt8] {
         var data = ByteWriter()
         let code: UInt8
@@ -175,7 +175,7 @@ public enum L2CAPSignal: Hashable, Sendable {
             Self.writeLeast(to: &data)
         case .leCreditBasedConnectionRefusal(_, let result):
             code = Code.leCreditResponse
-            // Destination CID, MTU, MPS and credits mean nothing here.
+            // Destination CID, MTU, MPS and credits are unused in a refusal.
             for _ in 0..<4 { data.write(UInt16(0)) }
             data.write(result.rawValue)
         case .creditBasedConnectionRequest(_, let spsm, let sources):
@@ -198,7 +198,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The least MTU and MPS that a request may name, and one credit.
+    /// Writes the minimum MTU and MPS, and one credit.
     private static func writeLeast(to writer: inout ByteWriter) {
         writer.write(UInt16(64))
         writer.write(UInt16(64))
@@ -211,7 +211,7 @@ public struct L2CAPChannel: RawRepresentable, Hashable, Sendable {
     /// The channel identifier (CID).
     public let rawValue: UInt16
 
-    /// A channel from its identifier.
+    /// Creates a channel from its identifier.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -224,19 +224,19 @@ public struct L2CAPChannel: RawRepresentable, Hashable, Sendable {
     public static let securityManager = L2CAPChannel(rawValue: 0x0006)
 }
 
-/// A basic frame of one channel, a view into its bytes (Core 6.0, Vol 3, Part A, 3.1).
+/// A basic frame of one channel, as a view into its bytes (Core 6.0, Vol 3, Part A, 3.1).
 public struct L2CAPFrame: ~Escapable {
-    /// The channel that it belongs to.
+    /// The channel of the frame.
     public let channel: L2CAPChannel
-    /// The bytes of the channel's protocol.
+    /// The payload.
     public let payload: Span<UInt8>
 
-    /// The bytes before the payload.
+    /// Length of the header in bytes.
     public static let headerLength = 4
-    /// The longest payload that the length can name.
+    /// Maximum payload length in bytes, limited by the length field.
     public static let maximumPayloadLength = Int(UInt16.max)
 
-    /// Reads a whole frame; its length must name exactly what follows the channel.
+    /// Reads a whole frame; its length field must match the number of bytes after the channel.
     @_lifetime(copy frame)
     public init(_ frame: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(frame, packet: "L2CAP Basic Frame")
@@ -246,7 +246,7 @@ public struct L2CAPFrame: ~Escapable {
         try reader.expectEnd()
     }
 
-    /// A frame's bytes; nil for a payload that is too long.
+    /// Returns an encoded frame; nil if the payload is too long.
     public static func encoded(_ channel: L2CAPChannel, _ payload: [UInt8]) -> [UInt8]? {
         guard payload.count <= maximumPayloadLength else { return nil }
         var writer = ByteWriter(reservingCapacity: headerLength &+ payload.count)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The number of a controller in the kernel: 0 is hci0.
+/// The kernel's index of a controller: 0 is hci0.
 public struct ControllerIndex: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: UInt16
 
-    /// An index from its number.
+    /// Creates an index from its number.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// No controller: the index of commands and events that concern none or all.
+    /// No controller: the index of commands and events about no controller or about all.
     public static let none = ControllerIndex(rawValue: 0xFFFF)
 }
 
 /// A command of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
 public struct ManagementCommand: Hashable, Sendable {
-    /// The command's number.
+    /// The opcode.
     public let opcode: ManagementOpcode
-    /// The controller that it is for, or `none`.
+    /// The controller of the command, or `none`.
     public let index: ControllerIndex
-    /// Its parameters.
+    /// The parameters.
     public let parameters: [UInt8]
 
     init(_ opcode: ManagementOpcode, _ index: ControllerIndex, _ parameters: [UInt8] = []) {
@@ -29,7 +29,7 @@ public struct ManagementCommand: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The packet: opcode, index, length, parameters.
+    /// The encoded packet: opcode, index, length and parameters.
     public var encoded: [UInt8] {
         ByteWriter.bytes(opcode.rawValue, index.rawValue, UInt16(truncatingIfNeeded: parameters.count), parameters)
     }
@@ -73,14 +73,15 @@ public struct ManagementCommand: Hashable, Sendable {
         ManagementCommand(.getConnectionInformation, index, ByteWriter.bytes(device.address, device.type.rawValue))
     }
 
-    /// Stop Discovery of the given kinds of address.
+    /// Stop Discovery for the given address types.
     ///
-    /// After a raw active scan the kernel believes that a discovery of no kind runs, which this stops (`types` empty).
+    /// When a raw active scan is started, the kernel assumes a discovery without address types; an empty `types` stops
+    /// it.
     public static func stopDiscovery(_ index: ControllerIndex, types: DiscoveryTypes) -> ManagementCommand {
         ManagementCommand(.stopDiscovery, index, [types.rawValue])
     }
 
-    /// Load Connection Parameters: the timing of the next connection with a device.
+    /// Load Connection Parameters: sets the timing of the next connection with a device.
     public static func loadConnectionParameters(
         _ index: ControllerIndex,
         _ device: ManagementAddress,
@@ -94,18 +95,18 @@ public struct ManagementCommand: Hashable, Sendable {
         )
     }
 
-    /// Set Bondable: whether pairings leave keys; returns `ManagementReturn.settings`.
+    /// Set Bondable: enables or disables storing keys when pairing; returns `ManagementReturn.settings`.
     public static func setBondable(_ index: ControllerIndex, _ isOn: Bool) -> ManagementCommand {
         ManagementCommand(.setBondable, index, [isOn ? 1 : 0])
     }
 
-    /// Set Secure Simple Pairing, without which a controller with BR/EDR refuses Secure Connections; returns
+    /// Set Secure Simple Pairing, which a BR/EDR controller requires for Secure Connections; returns
     /// `ManagementReturn.settings`.
     public static func setSecureSimplePairing(_ index: ControllerIndex, _ isOn: Bool) -> ManagementCommand {
         ManagementCommand(.setSecureSimplePairing, index, [isOn ? 1 : 0])
     }
 
-    /// Set Secure Connections: preferred where it is on, and legacy pairing is possible still; returns
+    /// Set Secure Connections: if on, they are preferred, but legacy pairing remains possible; returns
     /// `ManagementReturn.settings`.
     public static func setSecureConnections(_ index: ControllerIndex, _ isOn: Bool) -> ManagementCommand {
         ManagementCommand(.setSecureConnections, index, [isOn ? 1 : 0])
@@ -116,7 +117,7 @@ public struct ManagementCommand: Hashable, Sendable {
         ManagementCommand(.setIOCapability, index, [capability.rawValue])
     }
 
-    /// Load Long Term Keys: these, and no other, are the kernel's for this controller from now on.
+    /// Load Long Term Keys: replaces the kernel's keys for this controller.
     public static func loadLongTermKeys(
         _ index: ControllerIndex,
         _ keys: [ManagementLongTermKey]
@@ -127,7 +128,7 @@ public struct ManagementCommand: Hashable, Sendable {
         return ManagementCommand(.loadLongTermKeys, index, writer.bytes)
     }
 
-    /// Load Identity Resolving Keys: these, and no other, are the kernel's for this controller from now on.
+    /// Load Identity Resolving Keys: replaces the kernel's keys for this controller.
     public static func loadIdentityResolvingKeys(
         _ index: ControllerIndex,
         _ keys: [ManagementResolvingKey]
@@ -138,8 +139,8 @@ public struct ManagementCommand: Hashable, Sendable {
         return ManagementCommand(.loadIdentityResolvingKeys, index, writer.bytes)
     }
 
-    /// Pair Device: connects where there is no link, and pairs; returns `ManagementReturn.device`, the identity where it
-    /// is known.
+    /// Pair Device: connects if there is no link, and pairs; returns `ManagementReturn.device`, the identity if it is
+    /// known.
     public static func pairDevice(
         _ index: ControllerIndex,
         _ device: ManagementAddress,
@@ -148,12 +149,12 @@ public struct ManagementCommand: Hashable, Sendable {
         about(.pairDevice, index, device, [capability.rawValue])
     }
 
-    /// Cancel Pair Device: ends a Pair Device that has not ended yet.
+    /// Cancel Pair Device: cancels a Pair Device in progress.
     public static func cancelPairDevice(_ index: ControllerIndex, _ device: ManagementAddress) -> ManagementCommand {
         about(.cancelPairDevice, index, device)
     }
 
-    /// Unpair Device: the kernel forgets the device's keys; `disconnects` ends a link too.
+    /// Unpair Device: deletes the device's keys from the kernel; `disconnects` also ends its link.
     public static func unpairDevice(
         _ index: ControllerIndex,
         _ device: ManagementAddress,
@@ -162,7 +163,7 @@ public struct ManagementCommand: Hashable, Sendable {
         about(.unpairDevice, index, device, [disconnects ? 1 : 0])
     }
 
-    /// User Confirmation Reply or User Confirmation Negative Reply, the answer to a User Confirmation Request.
+    /// User Confirmation Reply or User Confirmation Negative Reply, in response to a User Confirmation Request.
     public static func userConfirmationReply(
         _ index: ControllerIndex,
         _ device: ManagementAddress,
@@ -171,7 +172,7 @@ public struct ManagementCommand: Hashable, Sendable {
         about(accepts ? .userConfirmationReply : .userConfirmationNegativeReply, index, device)
     }
 
-    /// User Passkey Reply, or without a passkey User Passkey Negative Reply, the answer to a User Passkey Request.
+    /// User Passkey Reply, or User Passkey Negative Reply without a passkey, in response to a User Passkey Request.
     public static func userPasskeyReply(
         _ index: ControllerIndex,
         _ device: ManagementAddress,
@@ -191,12 +192,12 @@ public struct ManagementCommand: Hashable, Sendable {
     }
 }
 
-/// Kinds of address that a discovery looks for.
+/// Address types of a discovery.
 public struct DiscoveryTypes: OptionSet, Hashable, Sendable {
-    /// One bit a kind.
+    /// One bit per address type.
     public let rawValue: UInt8
 
-    /// A set from its bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -207,14 +208,14 @@ public struct DiscoveryTypes: OptionSet, Hashable, Sendable {
     public static let leRandom = DiscoveryTypes(rawValue: 1 << 2)
 }
 
-/// An address with its kind, as the management protocol writes it.
+/// An address with its type, in the format of the management protocol.
 public struct ManagementAddress: Hashable, Sendable {
-    /// Kinds of address: 0 BR/EDR, 1 LE public, 2 LE random.
+    /// Address types: 0 BR/EDR, 1 LE public, 2 LE random.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The number.
         public let rawValue: UInt8
 
-        /// A kind from its number.
+        /// Creates an address type from its number.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
@@ -227,23 +228,23 @@ public struct ManagementAddress: Hashable, Sendable {
         public static let leRandom = Kind(rawValue: 2)
     }
 
-    /// The 48 bits.
+    /// The 48-bit address.
     public var address: BluetoothAddress
-    /// The kind of the address.
+    /// The address type.
     public var type: Kind
 
-    /// An address of a kind.
+    /// Creates an address with a type.
     public init(_ address: BluetoothAddress, _ type: Kind) {
         self.address = address
         self.type = type
     }
 
-    /// The address of an LE device.
+    /// Creates the address of an LE device.
     public init(_ device: DeviceAddress) {
         self.init(device.address, device.type == .public ? .lePublic : .leRandom)
     }
 
-    /// The address as one of an LE device; nil for any other kind.
+    /// The address as an LE device address; nil for any other type.
     public var device: DeviceAddress? {
         switch type {
         case .lePublic: DeviceAddress(address, .public)
@@ -264,17 +265,17 @@ public struct ManagementAddress: Hashable, Sendable {
     }
 }
 
-/// What a device can show and be told at a pairing (Core 6.0, Vol 3, Part H, 2.3.2; the numbers are those of the
-/// management protocol too).
+/// Input and output capabilities of a device for pairing, with numbers that the management protocol shares (Core 6.0,
+/// Vol 3, Part H, 2.3.2).
 public enum IOCapability: UInt8, Hashable, Sendable, CaseIterable {
-    /// It shows a number.
+    /// The device can display a number.
     case displayOnly = 0
-    /// It shows a number, and is told yes or no.
+    /// The device can display a number, and accepts yes or no.
     case displayYesNo = 1
-    /// It is told a number.
+    /// The device accepts a number.
     case keyboardOnly = 2
-    /// Neither: Just Works.
+    /// The device has neither input nor output: Just Works.
     case noInputNoOutput = 3
-    /// It shows a number, and is told one.
+    /// The device can display a number, and accepts one.
     case keyboardDisplay = 4
 }

@@ -4,72 +4,74 @@
 public struct ManagementEvent: Hashable, Sendable {
     /// The event with its parameters.
     public enum Kind: Hashable, Sendable {
-        /// A command was carried out or refused, and returned something (0x0001).
+        /// A command succeeded or failed, and returned parameters (0x0001).
         case commandComplete(opcode: ManagementOpcode, status: ManagementStatus, returnParameters: [UInt8])
-        /// A command was refused, or is done and returned nothing (0x0002).
+        /// A command failed, or succeeded without return parameters (0x0002).
         case commandStatus(opcode: ManagementOpcode, status: ManagementStatus)
         /// The controller reported a hardware error (0x0003).
         case controllerError(code: UInt8)
-        /// A controller appeared (0x0004).
+        /// A controller was added (0x0004).
         case indexAdded
-        /// A controller is gone (0x0005).
+        /// A controller was removed (0x0005).
         case indexRemoved
         /// The controller's settings changed (0x0006).
         case newSettings(ManagementSettings)
-        /// A pairing has given a key (0x000A), to be kept where `isToBeKept`.
+        /// A pairing created a long term key (0x000A); it should be stored if `isToBeKept`.
         case newLongTermKey(ManagementLongTermKey, isToBeKept: Bool)
-        /// A connection began (0x000B), with the device's advertising data.
+        /// A connection was established (0x000B); the event contains the device's advertising data.
         case deviceConnected(ManagementAddress, flags: UInt32, advertisingData: [UInt8])
         /// A connection ended (0x000C).
         case deviceDisconnected(ManagementAddress, reason: DisconnectReason)
         /// A connection could not be made (0x000D).
         case connectFailed(ManagementAddress, status: ManagementStatus)
-        /// The user is to say whether both devices show this number (0x000F); with `isPlain` whether to pair at all.
+        /// A request to compare this number on both devices (0x000F); if `isPlain`, a request to accept the pairing.
         case userConfirmationRequest(ManagementAddress, isPlain: Bool, number: UInt32)
-        /// The user is to enter the number that the other device shows (0x0010).
+        /// A request to enter the number displayed by the other device (0x0010).
         case userPasskeyRequest(ManagementAddress)
         /// Pairing or encryption failed (0x0011).
         case authenticationFailed(ManagementAddress, status: ManagementStatus)
         /// A discovery began or ended (0x0013).
         case discovering(types: DiscoveryTypes, isOn: Bool)
-        /// Another program had the keys of a device removed (0x0016).
+        /// Another program removed a device's keys (0x0016).
         case deviceUnpaired(ManagementAddress)
-        /// The user is to enter this number at the other device (0x0017), of which so many digits are entered.
+        /// The passkey to enter on the other device (0x0017), and the number of digits entered so far.
         case passkeyNotify(ManagementAddress, passkey: UInt32, entered: UInt8)
-        /// A pairing has given a resolving key (0x0018), to be kept where `isToBeKept`; `resolved` is the private address
-        /// that belongs to the identity, zero for none.
+        /// A pairing created an identity resolving key (0x0018); it should be stored if `isToBeKept`.
+        ///
+        /// `resolved` is the private address of the identity, or zero if there is none.
         case newIdentityResolvingKey(ManagementResolvingKey, resolved: BluetoothAddress, isToBeKept: Bool)
-        /// A device has asked for these connection parameters, and they were granted (0x001C).
+        /// A device requested these connection parameters, and the kernel accepted them (0x001C).
         case newConnectionParameters(ManagementAddress, ConnectionParameters, isToBeKept: Bool)
-        /// The machine went to sleep, and its controller with it (0x002D), in the state of this number.
+        /// The machine and its controller are suspended (0x002D), in this suspend state.
         case controllerSuspended(state: UInt8)
-        /// The controller was woken (0x002E), for the reason of this number, by a device or by none.
+        /// The controller resumed (0x002E), for this reason; the address is that of the waking device, if any.
         case controllerResumed(reason: UInt8, ManagementAddress)
         case other(code: UInt16, parameters: [UInt8])
     }
 
-    /// Why a connection ended, as far as the kernel says: 0 unspecified, 1 time-out, 2 this host, 3 the other side,
-    /// 4 authentication, 5 this host is suspended.
+    /// Reason for a disconnection, as reported by the kernel.
+    ///
+    /// 0 unspecified, 1 time-out, 2 by this host, 3 by the device, 4 authentication failure, 5 suspend of this host.
     public struct DisconnectReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The number.
         public let rawValue: UInt8
 
-        /// A reason from its number.
+        /// Creates a reason from its number.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
-        /// Not known.
+        /// The reason is unknown.
         public static let unspecified = DisconnectReason(rawValue: 0)
-        /// Nothing was heard in time.
+        /// The connection timed out.
         public static let timeout = DisconnectReason(rawValue: 1)
-        /// This host ended it.
+        /// This host ended the connection.
         public static let localHost = DisconnectReason(rawValue: 2)
-        /// The other side ended it.
+        /// The device ended the connection.
         public static let remote = DisconnectReason(rawValue: 3)
         /// Pairing or encryption failed.
         public static let authenticationFailure = DisconnectReason(rawValue: 4)
-        /// This host was suspended.
+        /// The connection was ended because this host was suspended.
         public static let localHostSuspend = DisconnectReason(rawValue: 5)
 
         /// The reason in a few words.
@@ -86,12 +88,12 @@ public struct ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// The controller that it is about, or `none`.
+    /// The controller of the event, or `none`.
     public let index: ControllerIndex
     /// The event with its parameters.
     public let kind: Kind
 
-    /// Reads a whole packet; its length must name exactly what follows the header.
+    /// Reads a whole packet; its length field must match the number of bytes after the header.
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(packet, packet: "Management Event")
         let code = try reader.readUInt16("Event_Code")
@@ -204,7 +206,7 @@ public struct ManagementEvent: Hashable, Sendable {
         Code.controllerResume: "Controller Resume",
     ]
 
-    /// The largest number of a passkey or of a numeric comparison: six digits.
+    /// The largest passkey or comparison number: six digits.
     public static let largestPasskey: UInt32 = 999_999
 
     /// Reads an event about pairing; nil for any other.
@@ -236,7 +238,7 @@ public struct ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// The next byte, which is 0 or 1.
+    /// Reads a Boolean byte; rejects values other than 0 and 1.
     @_lifetime(reader: copy reader)
     static func flag(_ field: String, _ reader: inout ByteReader) throws(DecodingError) -> Bool {
         let value = try reader.readUInt8(field)
@@ -252,11 +254,11 @@ public struct ManagementEvent: Hashable, Sendable {
     }
 }
 
-/// A long term key as the management protocol carries it, in New Long Term Key and in Load Long Term Keys.
+/// A long term key in the format of New Long Term Key and Load Long Term Keys.
 ///
 /// BlueZ, doc/mgmt-protocol.rst.
 public struct ManagementLongTermKey: Hashable, Sendable {
-    /// Where a key comes from.
+    /// Origin of a key.
     public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// LE legacy pairing, Just Works.
         case unauthenticated = 0
@@ -266,26 +268,26 @@ public struct ManagementLongTermKey: Hashable, Sendable {
         case unauthenticatedSecureConnections = 2
         /// LE Secure Connections, by a passkey, numeric comparison or out-of-band data.
         case authenticatedSecureConnections = 3
-        /// LE Secure Connections with the private key that the specification publishes: it keeps nobody out.
+        /// LE Secure Connections with the debug key published in the specification: not secure.
         case debug = 4
     }
 
     /// The peer's identity.
     public var device: ManagementAddress
-    /// Where the key comes from.
+    /// Origin of the key.
     public var kind: Kind
-    /// True for the key by which this host encrypts as the central; false in every key of Secure Connections.
+    /// True for the key used when this host is the central; false for every key of Secure Connections.
     public var isCentral: Bool
-    /// The bytes that count, 7 to 16.
+    /// The key size in bytes, 7 to 16.
     public var size: UInt8
     /// EDIV; 0 for a key of Secure Connections.
     public var encryptedDiversifier: UInt16
     /// Rand; 0 for a key of Secure Connections.
     public var random: UInt64
-    /// The 16 bytes, the least significant first.
+    /// The 16 bytes of the key, least significant byte first.
     public var value: [UInt8]
 
-    /// A key with all of its fields.
+    /// Creates a key with all of its fields.
     public init(
         device: ManagementAddress,
         kind: Kind,
@@ -329,17 +331,16 @@ public struct ManagementLongTermKey: Hashable, Sendable {
     }
 }
 
-/// An Identity Resolving Key as the management protocol carries it, in New Identity Resolving Key and in Load Identity
-/// Resolving Keys.
+/// An identity resolving key in the format of New Identity Resolving Key and Load Identity Resolving Keys.
 ///
 /// BlueZ, doc/mgmt-protocol.rst.
 public struct ManagementResolvingKey: Hashable, Sendable {
     /// The peer's identity.
     public var device: ManagementAddress
-    /// The 16 bytes, the least significant first.
+    /// The 16 bytes of the key, least significant byte first.
     public var value: [UInt8]
 
-    /// A key of a device.
+    /// Creates the key of a device.
     public init(device: ManagementAddress, value: [UInt8]) {
         self.device = device
         self.value = value

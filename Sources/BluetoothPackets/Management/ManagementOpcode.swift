@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The number of a command of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
+/// Opcode of a command of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
 public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: UInt16
 
-    /// An opcode from its number.
+    /// Creates an opcode from its number.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -61,7 +61,7 @@ public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
 }
 
 extension ManagementOpcode: CustomStringConvertible {
-    /// The command's name and its number, or its number alone.
+    /// The command's name and number, or the number alone if the opcode is unknown.
     public var description: String {
         let number = "0x" + Hexadecimal.text(UInt64(rawValue), digits: 4)
         guard let name = Self.names[self] else { return "management command \(number)" }
@@ -96,12 +96,12 @@ extension ManagementOpcode: CustomStringConvertible {
     ]
 }
 
-/// How the kernel answered a management command (BlueZ, doc/mgmt-protocol.rst (Error Codes)).
+/// Status of the kernel's answer to a management command (BlueZ, doc/mgmt-protocol.rst (Error Codes)).
 public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8
 
-    /// A status from its code; every value is possible.
+    /// Creates a status from its code; every value is valid.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -118,39 +118,39 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     public static let connectFailed = ManagementStatus(rawValue: 0x04)
     /// Pairing or encryption failed.
     public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
-    /// Nothing came in time.
+    /// The operation timed out.
     public static let timeout = ManagementStatus(rawValue: 0x08)
-    /// Something of the same kind is going on.
+    /// An operation of the same kind is in progress.
     public static let busy = ManagementStatus(rawValue: 0x0A)
-    /// The command does not fit the present state.
+    /// The command is not valid in the current state.
     public static let rejected = ManagementStatus(rawValue: 0x0B)
-    /// The controller cannot do it.
+    /// The controller does not support the operation.
     public static let notSupported = ManagementStatus(rawValue: 0x0C)
-    /// A parameter is wrong.
+    /// A parameter is invalid.
     public static let invalidParameters = ManagementStatus(rawValue: 0x0D)
-    /// The connection ended meanwhile.
+    /// The connection ended in the meantime.
     public static let disconnected = ManagementStatus(rawValue: 0x0E)
-    /// The controller is switched off.
+    /// The controller is powered off.
     public static let notPowered = ManagementStatus(rawValue: 0x0F)
-    /// It was called off.
+    /// The operation was cancelled.
     public static let cancelled = ManagementStatus(rawValue: 0x10)
     /// There is no such controller.
     public static let invalidIndex = ManagementStatus(rawValue: 0x11)
     /// rfkill blocks the controller.
     public static let rfkilled = ManagementStatus(rawValue: 0x12)
-    /// The kernel has a key of the device already.
+    /// The kernel already has a key of the device.
     public static let alreadyPaired = ManagementStatus(rawValue: 0x13)
     /// The process lacks the capability (CAP_NET_ADMIN).
     public static let permissionDenied = ManagementStatus(rawValue: 0x14)
 }
 
 extension ManagementStatus: CustomStringConvertible {
-    /// The name in the protocol's words and the code, such as `Not Powered (0x0F)`.
+    /// The name as in the protocol and the code, such as `Not Powered (0x0F)`.
     public var description: String {
         "\(name ?? "Unknown Status") (0x\(Hexadecimal.text(UInt64(rawValue), digits: 2)))"
     }
 
-    /// The name in the protocol's words; nil for a code that has none.
+    /// The name as in the protocol; nil for an unknown code.
     public var name: String? {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }
@@ -164,21 +164,21 @@ extension ManagementStatus: CustomStringConvertible {
     ]
 }
 
-/// The settings of a controller: those that it supports, or those that are on.
+/// A set of controller settings, either the supported or the current ones.
 ///
 /// BlueZ, doc/mgmt-protocol.rst (Read Controller Information).
 public struct ManagementSettings: OptionSet, Hashable, Sendable {
-    /// One bit a setting.
+    /// One bit per setting.
     public let rawValue: UInt32
 
-    /// Settings from their bits.
+    /// Creates settings from their bits.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    /// The controller is switched on.
+    /// The controller is powered on.
     public static let powered = ManagementSettings(rawValue: 1 << 0)
-    /// Pairings leave keys for later connections (bonds).
+    /// Pairings create bonds: keys for later connections.
     public static let bondable = ManagementSettings(rawValue: 1 << 4)
     /// Secure Simple Pairing.
     public static let secureSimplePairing = ManagementSettings(rawValue: 1 << 6)
@@ -190,7 +190,7 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
     public static let secureConnections = ManagementSettings(rawValue: 1 << 11)
 }
 
-/// The commands and events of the management protocol that a kernel has, from Read Management Supported Commands.
+/// The commands and events of the management protocol supported by a kernel, from Read Management Supported Commands.
 ///
 /// BlueZ, doc/mgmt-protocol.rst.
 public struct SupportedManagement: Hashable, Sendable {
@@ -202,8 +202,10 @@ public struct SupportedManagement: Hashable, Sendable {
     /// Controller Resume, the event after a suspend (Linux 5.10).
     public static let controllerResume = ManagementEvent.Code.controllerResume
 
-    /// True where the list is the kernel's whole one: a process without CAP_NET_ADMIN is shown what it may ask for only, the
-    /// list of controllers among it.
+    /// True if the list is complete.
+    ///
+    /// The kernel shows a process without CAP_NET_ADMIN only the permitted commands, which include Read Controller
+    /// Index List.
     public var isWhole: Bool { commands.contains(.setPowered) || !commands.contains(.readIndexList) }
 
     /// Reads the return parameters.

@@ -2,22 +2,21 @@
 
 /// A PDU of the Security Manager Protocol.
 ///
-/// Numbers of 128 bits are numbers here: on the air their least significant byte comes first. Core 6.0, Vol 3, Part H,
-/// 3.
+/// 128-bit values are integers here; on the air they are sent least significant byte first. Core 6.0, Vol 3, Part H, 3.
 public enum SecurityManagerPDU: Hashable, Sendable {
-    /// Pairing Request (0x01, 3.5.1): the central wants to pair.
+    /// Pairing Request (0x01, 3.5.1): the central's features.
     case pairingRequest(PairingFeatures)
     /// Pairing Response (0x02, 3.5.2): the peripheral's features.
     case pairingResponse(PairingFeatures)
     /// Pairing Confirm (0x03, 3.5.3).
     case pairingConfirm(UInt128)
-    /// Pairing Random (0x04, 3.5.4): the number that was confirmed before.
+    /// Pairing Random (0x04, 3.5.4): the random value behind the confirm value.
     case pairingRandom(UInt128)
     /// Pairing Failed (0x05, 3.5.5).
     case pairingFailed(PairingFailure)
     /// Encryption Information (0x06, 3.6.2): a long term key.
     case encryptionInformation(UInt128)
-    /// Central Identification (0x07, 3.6.3): EDIV and Rand, which name a long term key.
+    /// Central Identification (0x07, 3.6.3): EDIV and Rand, which identify a long term key.
     case centralIdentification(diversifier: UInt16, random: UInt64)
     /// Identity Information (0x08, 3.6.4): an identity resolving key.
     case identityInformation(UInt128)
@@ -25,7 +24,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
     case identityAddressInformation(DeviceAddress)
     /// Signing Information (0x0A, 3.6.6): a connection signature resolving key.
     case signingInformation(UInt128)
-    /// Security Request (0x0B, 3.6.7): the peripheral wants the central to pair or to encrypt.
+    /// Security Request (0x0B, 3.6.7): the peripheral asks the central to pair or to encrypt.
     case securityRequest(PairingFeatures.Authentication)
     /// Pairing Public Key (0x0C, 3.5.6): the coordinates of a point, 32 bytes each, the most significant first.
     case pairingPublicKey(x: [UInt8], y: [UInt8])
@@ -36,7 +35,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
     /// A PDU whose code is reserved for future use.
     case other(code: UInt8)
 
-    /// A change of a passkey that is being typed (Core 6.0, Vol 3, Part H, 3.5.8, table 3.9).
+    /// A keypress while a passkey is being entered (Core 6.0, Vol 3, Part H, 3.5.8, table 3.9).
     public enum Keypress: UInt8, Hashable, Sendable, CaseIterable {
         case started = 0
         case digitEntered = 1
@@ -45,7 +44,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         case completed = 4
     }
 
-    /// The bytes of a coordinate.
+    /// Length of a coordinate in bytes.
     public static let coordinateLength = 32
 
     private enum Code {
@@ -65,7 +64,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         static let pairingKeypressNotification: UInt8 = 0x0E
     }
 
-    /// Reads a frame of the Security Manager's channel; of a reserved code whatever follows.
+    /// Reads a frame of the Security Manager's channel; ignores the bytes after a reserved code.
     public init(_ payload: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(payload, packet: "SMP")
         let code = try reader.readUInt8("Code")
@@ -107,7 +106,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         try reader.expectEnd()
     }
 
-    /// The PDU's bytes; of a reserved code only itself.
+    /// The encoded PDU; for a reserved code, the code alone.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(code)
@@ -157,43 +156,43 @@ public enum SecurityManagerPDU: Hashable, Sendable {
 
 /// The features that a device offers for pairing (Core 6.0, Vol 3, Part H, 3.5.1).
 public struct PairingFeatures: Hashable, Sendable {
-    /// What the user sees of the device, and can tell it (Core 6.0, Vol 3, Part H, 2.3.2 and 3.5.1, table 3.4).
+    /// Output and input capabilities of a device for pairing (Core 6.0, Vol 3, Part H, 2.3.2 and 3.5.1, table 3.4).
     public enum IOCapability: UInt8, Hashable, Sendable, CaseIterable {
-        /// It shows six digits.
+        /// The device can display six digits.
         case displayOnly = 0
-        /// It shows six digits, and takes yes or no.
+        /// The device can display six digits, and accepts yes or no.
         case displayYesNo = 1
-        /// It takes six digits.
+        /// The device accepts six digits.
         case keyboardOnly = 2
         case noInputNoOutput = 3
-        /// It shows six digits, and takes six digits as well as yes or no.
+        /// The device can display six digits, and accepts six digits as well as yes or no.
         case keyboardDisplay = 4
     }
 
-    /// AuthReq, the reserved bits included (Core 6.0, Vol 3, Part H, 3.5.1, figure 3.3).
+    /// AuthReq, including the reserved bits (Core 6.0, Vol 3, Part H, 3.5.1, figure 3.3).
     public struct Authentication: OptionSet, Hashable, Sendable {
         /// The byte.
         public let rawValue: UInt8
 
-        /// The requirements of a byte.
+        /// Creates requirements from a byte.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
         /// Bonding.
         public static let bonding = Authentication(rawValue: 0x01)
-        /// MITM: a stranger in the middle has to be kept out.
+        /// MITM: protection against a man in the middle is required.
         public static let mitmProtection = Authentication(rawValue: 0x04)
-        /// SC: the device knows LE Secure Connections.
+        /// SC: the device supports LE Secure Connections.
         public static let secureConnections = Authentication(rawValue: 0x08)
     }
 
-    /// The keys that one of the devices distributes, the reserved bits included (Core 6.0, Vol 3, Part H, 3.6.1).
+    /// The keys distributed by one of the devices, including the reserved bits (Core 6.0, Vol 3, Part H, 3.6.1).
     public struct Keys: OptionSet, Hashable, Sendable {
         /// The byte.
         public let rawValue: UInt8
 
-        /// The keys of a byte.
+        /// Creates a set of keys from a byte.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
@@ -204,13 +203,13 @@ public struct PairingFeatures: Hashable, Sendable {
         public static let identity = Keys(rawValue: 0x02)
         /// SignKey: connection signature resolving key.
         public static let signing = Keys(rawValue: 0x04)
-        /// LinkKey: a key for BR/EDR, derived from the one of LE.
+        /// LinkKey: a BR/EDR key derived from the LE key.
         public static let link = Keys(rawValue: 0x08)
     }
 
     /// IO Capability.
     public var ioCapability: IOCapability
-    /// OOB data flag: the device has received the other's data by another way than the radio.
+    /// OOB data flag: the device has received the peer's data out of band.
     public var hasOutOfBandData: Bool
     /// AuthReq.
     public var authentication: Authentication
@@ -221,10 +220,10 @@ public struct PairingFeatures: Hashable, Sendable {
     /// Responder Key Distribution.
     public var responderKeys: Keys
 
-    /// The sizes that a key may have, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
+    /// Range of valid key sizes in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let keySizes: ClosedRange<UInt8> = 7...16
 
-    /// Features from their fields.
+    /// Creates features from their fields.
     public init(
         ioCapability: IOCapability,
         hasOutOfBandData: Bool = false,
@@ -241,7 +240,7 @@ public struct PairingFeatures: Hashable, Sendable {
         self.responderKeys = responderKeys
     }
 
-    /// Reads the six bytes behind the code; a value that is reserved for future use is refused.
+    /// Reads the six bytes after the code; rejects values reserved for future use.
     init(from reader: inout ByteReader) throws(DecodingError) {
         let io = try reader.readUInt8("IO Capability")
         guard let ioCapability = IOCapability(rawValue: io) else {
@@ -264,7 +263,7 @@ public struct PairingFeatures: Hashable, Sendable {
         )
     }
 
-    /// The six bytes behind the code.
+    /// The six bytes after the code.
     var encoded: [UInt8] {
         [
             ioCapability.rawValue, hasOutOfBandData ? 1 : 0, authentication.rawValue, maximumKeySize,
@@ -278,24 +277,24 @@ public struct PairingFailure: RawRepresentable, Error, Hashable, Sendable {
     /// The code.
     public let rawValue: UInt8
 
-    /// A reason from its code.
+    /// Creates a reason from its code.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The user did not enter the passkey.
     public static let passkeyEntryFailed = PairingFailure(rawValue: 0x01)
-    /// There is no data of another way than the radio.
+    /// No out-of-band data is available.
     public static let outOfBandNotAvailable = PairingFailure(rawValue: 0x02)
     /// The devices cannot authenticate each other as one of them requires.
     public static let authenticationRequirements = PairingFailure(rawValue: 0x03)
-    /// The number is not the one that was confirmed.
+    /// The value does not match the confirm value.
     public static let confirmValueFailed = PairingFailure(rawValue: 0x04)
-    /// The device does not pair.
+    /// The device does not support pairing.
     public static let pairingNotSupported = PairingFailure(rawValue: 0x05)
     /// The key would be too short.
     public static let encryptionKeySize = PairingFailure(rawValue: 0x06)
-    /// The device does not know the command.
+    /// The device does not support the command.
     public static let commandNotSupported = PairingFailure(rawValue: 0x07)
     /// No other reason fits.
     public static let unspecifiedReason = PairingFailure(rawValue: 0x08)
@@ -303,8 +302,8 @@ public struct PairingFailure: RawRepresentable, Error, Hashable, Sendable {
     public static let repeatedAttempts = PairingFailure(rawValue: 0x09)
     /// A length or a value is outside its range.
     public static let invalidParameters = PairingFailure(rawValue: 0x0A)
-    /// The check of the shared secret is wrong.
+    /// The DHKey check value is wrong.
     public static let dhKeyCheckFailed = PairingFailure(rawValue: 0x0B)
-    /// The user says that the numbers differ.
+    /// The user reported that the numbers differ.
     public static let numericComparisonFailed = PairingFailure(rawValue: 0x0C)
 }

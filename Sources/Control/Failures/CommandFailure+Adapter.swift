@@ -6,7 +6,7 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-// The errors of BluetoothLE about the adapter, the radio and a link, in the words of the table.
+// Failures for the errors of BluetoothLE about the adapter, the radio and a link.
 
 extension CommandFailure {
     package init(_ error: AdapterError) {
@@ -40,7 +40,7 @@ extension CommandFailure {
         }
     }
 
-    /// The stream to a controller cannot be opened.
+    /// Makes the failure of opening the stream to a controller.
     private init(opening address: H4Address, _ error: Errno) {
         switch (address, error) {
         case (.serialLine(let path, _), .permissionDenied):
@@ -73,7 +73,7 @@ extension CommandFailure {
 }
 
 extension LinkFailure {
-    /// The reason, for people, for which a link ended or was not made.
+    /// Reason, for people, why a link ended or was not established.
     package var message: Message {
         switch self {
         case .system(.connectionReset): LinkFaultText.ended.message()

@@ -41,7 +41,7 @@ extension ConfigurationError: ReportableError {
         }
     }
 
-    /// The faults of a file, a line each.
+    /// Lists the faults of a file, one per line.
     private static func list(_ faults: [some CustomStringConvertible], of path: String) -> String {
         faults.map { "\(path): \($0)" }.joined(separator: "\n")
     }

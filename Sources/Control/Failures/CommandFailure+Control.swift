@@ -5,7 +5,7 @@ import LinuxIO
 package import SystemPackage
 package import Texts
 
-// The failures between the daemon and the clients of its control socket.
+// Failures between the daemon and the clients of its control socket.
 
 extension CommandFailure {
     package init(controlSocket path: String, _ error: Errno) {
@@ -35,12 +35,12 @@ extension CommandFailure {
         }
     }
 
-    /// The failure that the daemon's answer tells of.
+    /// Makes the failure that the daemon's answer reports.
     package init(answer: JSONValue) {
         let error = answer["error"]
         let status = error?["code"]?.integer.flatMap { Int32(exactly: $0) }.flatMap(ExitStatus.init)
         self.init(
-            // An answer that names no known status is a fault, and never success.
+            // An answer without a known status is an internal fault, never a success.
             status.flatMap { $0 == .success ? nil : $0 } ?? .internal,
             error?.message("cause") ?? ControlFaultText.refusedWithoutWord.message(),
             remedy: error?.message("remedy")
@@ -52,7 +52,7 @@ extension CommandFailure {
 }
 
 extension JSONObject {
-    /// A failure as a member of an answer, which `CommandFailure(answer:)` reads.
+    /// Makes the member of an answer that `CommandFailure(answer:)` parses.
     init(_ failure: CommandFailure) {
         self.init()
         add("code", failure.status.rawValue)

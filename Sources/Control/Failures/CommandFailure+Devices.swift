@@ -6,20 +6,20 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-// The failures to find, to choose and to pair a device, to use an adapter, and of the files that outlive the program.
+// Failures to find, select and pair a device, to use an adapter, and of persistent files.
 
 extension CommandFailure {
-    /// Another device is chosen, and nobody said that it may be given up (LK-8).
+    /// Reports that another device is selected, and that its replacement was not confirmed (LK-8).
     package static func chosenAlready(_ choice: SelectedDevice) -> CommandFailure {
         CommandFailure(.usage, CommandFaultText.chosenAlready, choice.labelWithAddress, kind: .chosenAlready)
     }
 
-    /// Refuses to run for a device that was never paired, which nobody has said may be anybody.
+    /// Reports that the device was never paired, and that unpaired use was not allowed.
     package static func unpaired(_ choice: DeviceSelector) -> CommandFailure {
         CommandFailure(.configuration, LinkFaultText.unpaired, "\(choice)", kind: .openDevice)
     }
 
-    /// No link with the device can have the required security.
+    /// Makes the failure of a device whose keys cannot give the required security.
     package init(_ lack: SecurityLack, _ status: ExitStatus) {
         let (device, claim) = (lack.device, lack.claim)
         let address = "\(device.address)"
@@ -46,7 +46,7 @@ extension CommandFailure {
         }
     }
 
-    /// The name of the kept device is on the air at another address.
+    /// Reports that the name of the selected device was heard at another address.
     package static func heardElsewhere(_ choice: DeviceSelector, _ namesake: DiscoveredDevice) -> CommandFailure {
         let address = choice.kept.map { "\($0.device)" } ?? ""
         let other = namesake.address
@@ -207,7 +207,7 @@ extension DaemonPaths {
 }
 
 extension EventLoop {
-    /// The loop of a command; throws the failure of a command where the kernel makes none.
+    /// Makes the event loop of a command; throws a command failure if the kernel provides none.
     package static func ofCommand() throws(CommandFailure) -> EventLoop {
         do throws(Errno) {
             return try EventLoop()

@@ -6,7 +6,7 @@ package import Texts
 package import Typing
 
 extension CommandFailure {
-    /// The failure when too many keys of clients wait to be typed.
+    /// Failure when too many keys of clients are pending.
     package static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
 }
 
@@ -93,12 +93,12 @@ extension KeyboardError: ReportableError {
         }
     }
 
-    /// The failure to make a keyboard, by the errors that `drivers/input/misc/uinput.c` returns.
+    /// Makes the failure to create a keyboard, by the errors that `drivers/input/misc/uinput.c` returns.
     private static func making(_ error: Errno) -> CommandFailure {
         switch error.recovery(of: .keyboard) {
         case .forbidden: .init(.permission, KeyboardFaultText.notPermitted, UInputDevice.path)
         case .absent: .init(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
-        // There is a node and no module behind it.
+        // The node exists, but the kernel module is missing.
         case .rebuild where error == .operationNotSupportedByDevice || error == .noSuchAddressOrDevice:
             .init(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
         case .unfit: .init(.unavailable, KeyboardFaultText.tooOld)

@@ -4,12 +4,12 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// An error of a module below, with the failure that a command or an answer reports it as.
+/// Error of a lower module, with the failure that commands and answers report for it.
 package protocol ReportableError: Error {
     var failure: CommandFailure { get }
 }
 
-/// Calls `body` with the arguments; its error is thrown as the failure of a command.
+/// Calls `body` with the arguments, and rethrows its error as a command failure.
 package func reporting<each Argument, Value, Failure: ReportableError>(
     _ body: (repeat each Argument) throws(Failure) -> Value,
     _ arguments: repeat each Argument
@@ -21,11 +21,11 @@ package func reporting<each Argument, Value, Failure: ReportableError>(
     }
 }
 
-/// The fault of a kept file's contents, and what is said of such a file.
+/// Fault in the contents of a `KeptFile`, with the failures of such a file.
 package protocol ReportableContents: Error, Equatable {
     static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure
     static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure
-    /// The failure of the file at `path` with this fault.
+    /// Returns the failure of the file at `path` with this fault.
     func failure(in path: FilePath) -> CommandFailure
 }
 
@@ -46,7 +46,7 @@ extension KeptFile.Failure: ReportableError where Fault: ReportableContents {
 extension CommandFailure {
     package init(_ error: some ReportableError) { self = error.failure }
 
-    /// The failure of a system call at `place`; a missing permission has its own status, and the remedy `fix`.
+    /// Makes the failure of a system call at `place`; a missing permission has its own status, and the remedy `fix`.
     package init(
         _ error: Errno,
         else status: ExitStatus,
@@ -60,7 +60,8 @@ extension CommandFailure {
         self.init(isForbidden ? .permission : status, fault, place, "\(error)", remedy: remedy)
     }
 
-    /// A kept file cannot be read or written; `forbidden` says what a missing permission means, and names the directory.
+    /// Makes the failure of reading or writing a `KeptFile`; `forbidden` is the fault of a missing permission, with the
+    /// directory as an argument.
     package init<Fault: FaultText>(_ path: FilePath, _ error: Errno, _ fault: Fault, forbidden: Fault? = nil) {
         if error.isForbidden, let forbidden {
             self.init(.permission, forbidden, "\(path)", "\(path.removingLastComponent())")

@@ -3,7 +3,7 @@
 import Devices
 package import Texts
 
-/// The name of a state in one word, as the demo shows it.
+/// Name of a state in one word, as shown by the demo.
 package enum StateNameText: String, Localized {
     case unselected, connecting, connected, lost, disconnected, failed, unsupported, bluetoothOff, unauthorized
 
@@ -38,18 +38,18 @@ package enum StateNameText: String, Localized {
 }
 
 extension TextTable {
-    /// The texts that a daemon says, and that its clients read by their ids.
+    /// Texts that a daemon sends, and that its clients look up by their ids.
     package static let daemon =
         common + TextTable([AdapterFaultText.self, LinkFaultText.self, SessionState.self, StateNameText.self])
 }
 
-/// The texts of the states for people (LK-24); `{1}` is the device.
+/// Texts of the states for people (LK-24); `{1}` is the device.
 extension SessionState: Localized {
     package var texts: LocalText { said.name }
 
     package var remedy: LocalText? { said.hint }
 
-    /// The hint that follows the state: a remedy, or the next step that the program takes by itself.
+    /// Hint after the state: a remedy, or the next automatic step.
     package var hint: LocalText { said.hint }
 
     private var said: (name: LocalText, hint: LocalText) {

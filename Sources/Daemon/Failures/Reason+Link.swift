@@ -27,8 +27,7 @@ extension Reason {
         }
     }
 
-    /// The failure of a procedure with a device; where it answers that the link is not secure enough, the pairing that it wants
-    /// is the remedy.
+    /// Creates the reason for a failed procedure; if the device requires more security, the remedy is to pair with it.
     private init(_ error: GATTError, _ device: DeviceAddress?, isEncrypted: Bool) {
         guard case .errorResponse(_, _, let answer) = error,
             answer == .insufficientAuthentication || answer == .insufficientEncryption
@@ -41,10 +40,11 @@ extension Reason {
     }
 
     private static let mostNamed = 4
-    /// Services of every device, which carry nothing.
+    /// Services that every device has, which carry no data.
     private static let common: Set<BluetoothUUID> = [.genericAccess, .genericAttribute]
 
-    /// The reason for which a device with these services is unsupported: what it offers, and what can be done (LK-15).
+    /// Creates the reason why a device with these services is unsupported: the services that it offers, and the remedy
+    /// (LK-15).
     private init(lacking profiles: [Profile], in services: [BluetoothUUID]) {
         let isSerial = Profile.builtIn.contains { services.contains($0.service) }
         let offered = Self.names(of: services)

@@ -3,9 +3,9 @@
 import BluetoothLE
 package import Texts
 
-/// The reasons for which Bluetooth cannot be used, or a scan fails.
+/// Reasons why Bluetooth cannot be used, or a scan fails.
 ///
-/// Where BluetoothLE has a text for the same fault, the English is taken from there.
+/// English texts come from BluetoothLE where it has one for the same fault.
 package enum AdapterFaultText: String, FaultText {
     // The adapter.
     case noBluetooth, noAdapter, notFound, noLowEnergy, softBlocked, hardBlocked, refusedByKernel, missingRights
@@ -158,7 +158,7 @@ package enum AdapterFaultText: String, FaultText {
         }
     }
 
-    /// The remedy for a radio that a switch has silenced.
+    /// Remedy for a radio blocked by a hardware switch.
     package static let switchOn = LocalText(AdapterErrorDescription.Remedy.switchOn, "スイッチを入れるか、ファームウェアの設定を確認してください")
 
     private static let line = LocalText(

@@ -3,20 +3,20 @@
 import BluetoothLE
 package import Texts
 
-/// The reasons for which the link to a device ended, was not made, or cannot be used.
+/// Reasons why the link to a device ended, was not established, or cannot be used.
 package enum LinkFaultText: String, FaultText {
     // The link; the English is that of BluetoothLE.
     case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed, notSecured
-    // The bond with it.
+    // The bond with the device.
     case noBond, weakBond, legacyBond, otherDevice, otherAdapter, damagedBond, openDevice, unpaired, lessSecure
-    // What the device sends.
+    // Data from the device.
     case flooded
     // The services and characteristics of the device.
     case noService, otherService, noSerialService, isKeyboard, noCharacteristic, noNotification, notWritable
     case nothingToRead, takesNothing
     // The handshake of the device.
     case noReply, otherReply
-    // What the device wants.
+    // Security that the device requires.
     case wantsPairing, wantsNumber
     // The search for the device.
     case notHeard, notHeardInTime, heardElsewhere, severalHeard, notFinished

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A layout that needs no library: a table of the keys' levels, read when it is used.
+/// A layout that needs no library: a table of the levels of its keys, parsed when it is used.
 ///
-/// A line of a table is a key's number and up to four levels: plain, with Shift, with AltGr, with both. A level is a character,
-/// `U+` and its number where it cannot be seen, ◌ and a combining mark for a dead key, or `none`. The first line `like us`
-/// names the layout whose lines hold for all keys but those that follow; a number alone is a key that this layout lacks.
-/// Levels that differ between the releases of xkeyboard-config are left out.
+/// A line of a table is the number of a key and up to four levels: plain, with Shift, with AltGr, with both. A level is
+/// a character, `U+` and its number if it is invisible, ◌ and a combining mark for a dead key, or `none`. A first line
+/// such as `like us` names a layout that supplies all keys except those of the following lines; a number alone is a key
+/// that this layout lacks. Levels that differ between releases of xkeyboard-config are left out.
 public enum BuiltInLayout: String, CaseIterable, Sendable {
     /// All printable ASCII.
     case us
-    /// Keyboards with 106 or 109 keys, as Linux has them: the yen key, too, is a backslash. The tilde of Shift and 0, which
-    /// only Linux has, is left out.
+    /// Japanese keyboards with 106 or 109 keys as on Linux, where the yen key is a backslash too.
+    ///
+    /// The tilde on Shift and 0, which only Linux has, is left out.
     case jp
-    /// xkb's variant OADG109A, with the yen sign on the yen key.
+    /// The xkb variant OADG109A, with the yen sign on the yen key.
     case jpYen = "jp(OADG109A)"
     case de, fr, gb, es, it, pt, se, no, dk, fi, ch, be, nl
 
@@ -37,7 +38,7 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
         }
     }
 
-    /// The keys by number: those of the table, and of the layout that it is like.
+    /// Keys by number: those of the table, and those of the layout on which it is based.
     private var keys: [UInt16: Key] {
         var lines = table.unicodeScalars.split(separator: "\n")[...]
         let like = "like ".unicodeScalars
@@ -51,8 +52,9 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
         return keys
     }
 
-    /// The levels of the table, those first that are to be preferred: without AltGr, on keys that every keyboard has, without
-    /// Shift.
+    /// Returns the levels of the table in order of preference.
+    ///
+    /// Levels without AltGr come first, then those of keys that every keyboard has, then those without Shift.
     func levels(capsLock: Bool) -> [KeyboardLayout.Level] {
         let keys = self.keys.values.sorted { $0.code < $1.code }
         var levels: [KeyboardLayout.Level] = []
@@ -87,10 +89,10 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
             }
         }
 
-        /// The output of a level; nil for none.
+        /// Returns the output of a level; nil if it has none.
         ///
-        /// With CapsLock, the levels of a lower-case and an upper-case letter change places, and any other letter becomes a
-        /// capital.
+        /// With CapsLock, a lower-case letter and the upper-case letter on the same key are swapped, and any other
+        /// letter is converted to its capital.
         func output(_ column: Int, capsLock: Bool) -> KeyboardLayout.Level.Output? {
             guard column < outputs.count, let output = outputs[column] else { return nil }
             guard capsLock, case .character(let letter) = output else { return output }
@@ -108,7 +110,7 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
 }
 
 extension KeyboardLayout {
-    /// The layout from its built-in table.
+    /// Creates the layout from its built-in table.
     public init(_ layout: BuiltInLayout) {
         let levels = layout.levels(capsLock: false)
         let hasDeadKeys = levels.contains { if case .dead = $0.output { true } else { false } }
@@ -127,14 +129,14 @@ extension KeyboardLayout {
     /// The Japanese layout with the yen sign.
     public static let jpYen = KeyboardLayout(.jpYen)
 
-    /// The built-in layout of that name; nil when there is none.
+    /// Creates the built-in layout of that name; nil if there is none.
     public init?(named name: String) {
         guard let layout = BuiltInLayout(rawValue: name) else { return nil }
         self.init(layout)
     }
 }
 
-/// Which keystrokes type a character where the reader of the keyboard uses this layout.
+/// Keystrokes that type each character in an application that uses this layout.
 public struct KeyboardLayout: Sendable {
     /// A key and the modifiers that are held while it is pressed.
     public struct Stroke: Hashable, Sendable, CustomStringConvertible {
@@ -143,41 +145,41 @@ public struct KeyboardLayout: Sendable {
         /// The modifiers that are held.
         public var modifiers: KeyModifiers
 
-        /// A key, alone or with modifiers.
+        /// Creates a keystroke of a key, alone or with modifiers.
         public init(_ key: KeyCode, _ modifiers: KeyModifiers = []) {
             self.key = key
             self.modifiers = modifiers
         }
 
-        /// As table files have it: `ctrl+rightbrace`.
+        /// The keystroke as it is written in table files: `ctrl+rightbrace`.
         public var description: String { "\(modifiers.prefix)\(key)" }
     }
 
-    /// The layout's name, as errors and settings show it.
+    /// Name of the layout in errors and settings.
     public let name: String
-    /// The keystrokes of every character that the layout can type: one, or a dead key and another.
+    /// Keystrokes of every character that the layout can type: a single one, or a dead key and another.
     public let strokes: [Unicode.Scalar: [Stroke]]
-    /// The keystrokes of every character while CapsLock is on.
+    /// Keystrokes of every character while CapsLock is on.
     public let capsLockStrokes: [Unicode.Scalar: [Stroke]]
 
-    /// A layout from its keystrokes, without and with CapsLock.
+    /// Creates a layout from its keystrokes, without and with CapsLock.
     public init(name: String, strokes: [Unicode.Scalar: [Stroke]], capsLockStrokes: [Unicode.Scalar: [Stroke]]) {
         self.name = name
         self.strokes = strokes
         self.capsLockStrokes = capsLockStrokes
     }
 
-    /// How `character` is typed; nil when the layout cannot.
+    /// Returns the keystrokes that type `character`; nil if the layout cannot type it.
     public func strokes(for character: Unicode.Scalar, capsLock: Bool = false) -> [Stroke]? {
         (capsLock ? capsLockStrokes : strokes)[character]
     }
 
     /// A keystroke and its result.
     public struct Level: Hashable, Sendable {
-        /// The result of a keystroke for the reader.
+        /// Result of a keystroke in the application.
         public enum Output: Hashable, Sendable {
             case character(Unicode.Scalar)
-            /// A dead key, by the sign under which the layout's compositions know it.
+            /// A dead key, identified by its mark in the layout's compositions.
             case dead(Unicode.Scalar)
         }
 
@@ -186,7 +188,7 @@ public struct KeyboardLayout: Sendable {
         /// Its result.
         public var output: Output
 
-        /// A keystroke with its result.
+        /// Creates a keystroke with its result.
         public init(_ stroke: Stroke, _ output: Output) {
             self.stroke = stroke
             self.output = output
@@ -195,14 +197,14 @@ public struct KeyboardLayout: Sendable {
 
     /// A dead key, the character after it, and their common result.
     public struct Composition: Hashable, Sendable {
-        /// The dead key's sign.
+        /// The dead key's mark.
         public var dead: Unicode.Scalar
         /// The character after it.
         public var base: Unicode.Scalar
-        /// The character that is typed.
+        /// The character that results.
         public var result: Unicode.Scalar
 
-        /// A composition from its three parts.
+        /// Creates a composition from its three parts.
         public init(dead: Unicode.Scalar, base: Unicode.Scalar, result: Unicode.Scalar) {
             self.dead = dead
             self.base = base
@@ -210,9 +212,9 @@ public struct KeyboardLayout: Sendable {
         }
     }
 
-    /// A layout from what each keystroke gives, without and with CapsLock.
+    /// Creates a layout from the result of each keystroke, without and with CapsLock.
     ///
-    /// A character is typed by the first of its keystrokes; by a dead key only where it has none of its own.
+    /// A character is typed with its first keystroke, and with a dead key only if it has no keystroke of its own.
     public init(name: String, levels: [Level], capsLockLevels: [Level], compositions: [Composition]) {
         self.init(
             name: name,
@@ -241,7 +243,7 @@ public struct KeyboardLayout: Sendable {
         return strokes
     }
 
-    /// Whether a character may be text: neither a control character nor a mark without a letter.
+    /// Returns true if a character may be text, unlike control characters and marks without a letter.
     private static func isTypable(_ character: Unicode.Scalar) -> Bool {
         switch character.properties.generalCategory {
         case .control, .format, .surrogate, .unassigned, .privateUse, .nonspacingMark, .lineSeparator,
@@ -251,8 +253,8 @@ public struct KeyboardLayout: Sendable {
         }
     }
 
-    /// The compositions of Unicode for the combining mark that stands for a dead key, and those with the space, which give
-    /// the sign by itself.
+    /// Unicode compositions for the combining mark of each dead key, and compositions with the space, which produce the
+    /// mark by itself.
     ///
     /// Covers the letters up to U+024F and from U+1E00 to U+1EFF.
     public static let unicodeCompositions: [Composition] = {
@@ -274,16 +276,17 @@ public struct KeyboardLayout: Sendable {
         return composed + spaced.map { Composition(dead: $0, base: " ", result: $1) }
     }()
 
-    /// Grave, acute, circumflex, tilde, macron, breve, dot above, diaeresis, ring, double acute, caron, cedilla, ogonek.
+    /// Combining grave, acute, circumflex, tilde, macron, breve, dot above, diaeresis, ring, double acute, caron,
+    /// cedilla and ogonek.
     private static let deadMarks: [Unicode.Scalar] = [
         "\u{300}", "\u{301}", "\u{302}", "\u{303}", "\u{304}", "\u{306}", "\u{307}", "\u{308}", "\u{30A}", "\u{30B}",
         "\u{30C}", "\u{327}", "\u{328}",
     ]
 
-    /// The characters that these marks give with the space.
+    /// Characters that these marks produce with the space.
     private static let spaced: [(Unicode.Scalar, Unicode.Scalar)] = [
         ("\u{300}", "`"), ("\u{301}", "'"), ("\u{302}", "^"), ("\u{303}", "~"), ("\u{308}", "\""),
     ]
 }
 
-// A layout as systems describe it is a map from keys to characters. Here it is turned round.
+// Systems describe a layout as a map from keys to characters; `KeyboardLayout` is the inverse map.

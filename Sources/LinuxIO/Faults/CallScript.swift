@@ -5,24 +5,24 @@
     import Synchronization
     package import SystemPackage
 
-    /// A stand-in for the kernel at named call sites, for tests: it is in no release build.
+    /// A substitute for the kernel at named call sites, for tests; release builds do not contain it.
     ///
-    /// It holds for the thread that has asked for it and those that this one starts, so that tests beside it have the
-    /// kernel's own answers.
+    /// It applies to the thread that calls `use` and to those that this one starts, so that parallel tests use the
+    /// real kernel.
     package enum CallScript {
-        /// What the program is told in the kernel's place.
+        /// Result or error that a call returns in place of the kernel's.
         package enum Answer: Sendable {
             case result(Int32)
             case error(Errno)
         }
 
-        /// Answers a call in the kernel's place; nil leaves it to the kernel.
+        /// Function that answers a call in place of the kernel; nil leaves the call to the kernel.
         package typealias Handler = @Sendable (CallSite) -> Answer?
 
         private static let handlers = Mutex<[UInt: Handler]>([:])
         private static let count = Atomic<Int>(0)
 
-        /// Has this thread's calls answered by `handler`, and those of the threads that it starts; nil ends that.
+        /// Answers calls of this thread, and of the threads that it starts, by `handler`; nil ends that.
         package static func use(_ handler: Handler?) {
             handlers.withLock { handlers in
                 handlers[SystemThread.current] = handler
@@ -47,13 +47,13 @@
     }
 #endif
 
-/// What a system call works on: the same error means another thing of a file than of a link.
+/// Kind of object that a system call works on: the same error means one thing for a file and another for a link.
 package enum CallKind: String, CaseIterable, Sendable {
     /// A raw HCI socket of a controller, or its user channel.
     case hci
     /// The kernel's management channel.
     case management
-    /// The Attribute Protocol's channel to one device.
+    /// The Attribute Protocol channel to one device.
     case link
     /// The stream to a controller that is no adapter of the kernel.
     case line
@@ -61,15 +61,15 @@ package enum CallKind: String, CaseIterable, Sendable {
     case keyboard
     /// A connection to another process of this machine.
     case client
-    /// A socket on which others connect.
+    /// A socket to which other processes or centrals connect.
     case listener
-    /// The event loop's own: epoll, timers, wakers, watched directories.
+    /// A descriptor of the event loop: epoll, timers, wakers, watched directories.
     case loop
     /// A file, a directory, a terminal, and everything else.
     case file
 }
 
-/// A place at which the program calls the kernel: what is called, and on what.
+/// A place at which the program calls the kernel: the call and the kind of its object.
 package struct CallSite: Hashable, Sendable, CustomStringConvertible {
     package enum Call: String, CaseIterable, Sendable {
         case open, socket, bind, connect, listen, accept, read, write, send, recvmsg, recvmmsg, getsockopt, setsockopt
@@ -87,7 +87,7 @@ package struct CallSite: Hashable, Sendable, CustomStringConvertible {
 
     package var kind: CallKind
     package var call: Call
-    /// The number of the socket's option; nil for every other call, and where it does not matter.
+    /// The number of the socket option; nil for every other call, and if it does not matter.
     package var option: Int32?
 
     package init(_ kind: CallKind, _ call: Call, option: Int32? = nil) {

@@ -3,38 +3,38 @@
 import Glibc
 package import SystemPackage
 
-/// What is done after a system call has failed.
+/// Reaction to a failed system call.
 package enum Recovery: String, CaseIterable, Sendable {
-    /// The call is made again at once.
+    /// The call is repeated at once.
     case again
-    /// The call is made again when the descriptor is ready.
+    /// The call is repeated when the descriptor is ready.
     case wait
-    /// The call, or what it is a part of, is made again a while later; what it works on stays.
+    /// The call, or the operation that it is part of, is retried later; its object is kept.
     case later
-    /// What the call works on is closed and made anew.
+    /// The object that the call works on is closed and made anew.
     case rebuild
-    /// The adapter is given up, and looked for again, by its address.
+    /// The adapter is given up, and searched for again by its address.
     case adapterLost
-    /// The link is given up, and made again.
+    /// The link is given up, and connected again.
     case linkLost
-    /// The other process has gone: its connection ends, and nothing else.
+    /// The other process has disconnected: only its connection ends.
     case peerGone
-    /// A permission is missing: that is said, and it is tried again later.
+    /// A permission is missing: this is reported, and the call is retried later.
     case forbidden
-    /// There is no such thing here: that is said, and it is looked for again later.
+    /// The object does not exist: this is reported, and it is searched for again later.
     case absent
-    /// The kernel does not understand this build: that is said, and the program ends.
+    /// The kernel does not support this build: this is reported, and the program ends.
     case unfit
-    /// The program has mistaken one descriptor for another, or its own memory: it stops at once.
+    /// The program has confused two descriptors, or corrupted its own memory: it stops at once.
     ///
-    /// Going on could write what was received into a file that it is not meant for. The service manager starts it anew.
+    /// If it continued, it could write received text into the wrong file. The service manager restarts it.
     case fault
 }
 
 extension Errno {
-    /// What is done after a call on such a thing has failed with this error: total, for known errors and others.
+    /// Returns the reaction to this error of a call on an object of that kind; it is defined for every error.
     ///
-    /// The errors are those of errno(3); what is not named here means what a broken thing means.
+    /// The errors are those of errno(3); an error that is not listed here is treated as a broken object.
     package func recovery(of kind: CallKind) -> Recovery { Recovery(after: rawValue, kind) }
 }
 
@@ -61,16 +61,16 @@ extension Recovery {
     private static func forbidden(_ kind: CallKind) -> Recovery {
         switch kind {
         case .hci, .management, .line, .keyboard, .file: .forbidden
-        // A peer that has lost its key.
+        // The peer has lost its key.
         case .link: .linkLost
         case .client: .peerGone
         case .listener: .later
-        // A regular file, which epoll does not take.
+        // A regular file, which epoll does not support.
         case .loop: .absent
         }
     }
 
-    /// No room, or something else is in the way: both pass.
+    /// Returns the reaction to a shortage or a conflict, both of which are temporary.
     private static func short(_ kind: CallKind) -> Recovery {
         switch kind {
         case .keyboard: .rebuild
@@ -97,27 +97,27 @@ extension Recovery {
     }
 }
 
-/// The failures of one call in a row, and how many of those that pass by themselves are borne.
+/// The number of consecutive failures of one call, and their limit.
 ///
-/// A descriptor that can be read and gives an error each time would keep the loop busy for ever.
+/// A descriptor that is readable and returns an error each time would keep the loop busy for ever.
 package struct RepeatedFaults: Sendable {
-    /// The failures in a row after which the call is not made again.
+    /// Number of consecutive failures after which the call is not repeated.
     package static let limit = 16
 
     private var count = 0
 
     package init() {}
 
-    /// Notes that the call has succeeded.
+    /// Records that the call has succeeded.
     package mutating func clear() { if count > 0 { count = 0 } }
 
-    /// Notes that the call has failed with this error; returns true where it is to be made again later.
+    /// Records that the call has failed with this error; returns true if it is to be retried later.
     package mutating func allow(_ error: Errno, of kind: CallKind) -> Bool {
         let recovery = error.recovery(of: kind)
         return (recovery == .later || recovery == .wait) && allow()
     }
 
-    /// Notes that the call has failed, whatever the error; returns true where it is to be made again.
+    /// Records that the call has failed with any error; returns true if it is to be repeated.
     package mutating func allow() -> Bool {
         count += 1
         return count < Self.limit

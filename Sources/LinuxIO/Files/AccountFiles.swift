@@ -5,27 +5,27 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Users and groups of this machine, as its own files name them: no name service is asked, which a fully static program could
+/// Users and groups of this machine from its local files, without a name service, which a fully static program could
 /// not load.
 ///
-/// Lines that are not of the files' form are passed over.
+/// Malformed lines are ignored.
 package struct AccountFiles: Sendable {
     package struct User: Equatable, Sendable {
         package var number: UInt32
-        /// The number of the user's own group.
+        /// Number of the user's primary group.
         package var group: UInt32
         package var home: String
     }
 
-    /// The largest file that is read, in bytes.
+    /// Maximum size of a file, in bytes.
     private static let limit = 4 << 20
 
     private let directory: String
 
-    /// The files `passwd` and `group` of a directory.
+    /// Uses the files `passwd` and `group` of a directory.
     package init(directory: String = "/etc") { self.directory = directory }
 
-    /// The user of that name; nil where the file has none, or cannot be read (passwd(5)).
+    /// Returns the user with that name; nil if the file has none or cannot be read (passwd(5)).
     package func user(named name: String) -> User? {
         for fields in lines(of: "passwd", fields: 7) where fields[0] == name {
             guard let number = UInt32(fields[2]), let group = UInt32(fields[3]) else { continue }
@@ -34,14 +34,15 @@ package struct AccountFiles: Sendable {
         return nil
     }
 
-    /// The numbers of the groups that have the user as a member, without the user's own (group(5)).
+    /// Returns the numbers of the groups whose lines list the user as a member (group(5)).
     package func groups(ofUserNamed name: String) -> [UInt32] {
         lines(of: "group", fields: 4).compactMap { fields in
             fields[3].split(separator: ",").contains { $0 == name } ? UInt32(fields[2]) : nil
         }
     }
 
-    /// True where a group has no member but the user: neither by the group's line nor as another user's own group.
+    /// Returns true if a group has no other member than the user, neither by its own line nor as another user's
+    /// primary group.
     ///
     /// passwd(5), group(5).
     package func isPrivate(group: UInt32, of user: UInt32) -> Bool {
@@ -62,14 +63,14 @@ package struct AccountFiles: Sendable {
     }
 }
 
-/// A user that a program which root has started acts for.
+/// A user on whose behalf a program started by root acts.
 package struct ServiceUser: Sendable {
     package let name: String
     package let number: UInt32
     package let group: UInt32
     package let home: FilePath
 
-    /// The user of that name in the machine's own file; nil where there is none.
+    /// Looks up the user in the machine's own file; nil if there is none.
     package init?(named name: String) {
         guard let user = AccountFiles().user(named: name) else { return nil }
         self.name = name
@@ -78,10 +79,10 @@ package struct ServiceUser: Sendable {
         home = FilePath(user.home)
     }
 
-    /// Gives a directory to the user, and makes it (0755) where there is none; of root's, what lies in it too.
+    /// Gives a directory to the user, after creating it (0755) if missing; if it was root's, also the files in it.
     ///
-    /// Another user's stays as it is. In a directory that has been this user's nothing is changed: a link there would be
-    /// followed to a file that is not. The corresponding C functions are `mkdir`, `lchown` and `open`.
+    /// A directory of another user is not changed. Neither is one that belongs to this user already: a link there
+    /// could lead to a file of another user. The corresponding C functions are `mkdir`, `lchown` and `open`.
     package func own(directory: FilePath) throws(Errno) {
         if FileSystem.owner(of: directory.string) == nil {
             try FileSystem.makeDirectory(directory, mode: 0o755)
@@ -95,11 +96,11 @@ package struct ServiceUser: Sendable {
         _ = try SystemCall.run { unsafe lchown(directory.string, number, group) }
     }
 
-    /// Makes this process the user's for good, with the user's groups; of its capabilities the product's own are left,
-    /// for it and, until they are given up, for the programs that it becomes or starts.
+    /// Switches this process permanently to the user and the user's groups; of its capabilities only the product's
+    /// own remain, for this process and, until they are given up, for programs that it executes or starts.
     ///
-    /// Called by root, before there is a second thread. The corresponding C functions are `setgroups`, `setgid`,
-    /// `setuid`, `cap_set_proc` and `prctl` (PR_CAPBSET_DROP, PR_SET_KEEPCAPS, PR_CAP_AMBIENT_RAISE).
+    /// It must be called by root, before there is a second thread. The corresponding C functions are `setgroups`,
+    /// `setgid`, `setuid`, `cap_set_proc` and `prctl` (PR_CAPBSET_DROP, PR_SET_KEEPCAPS, PR_CAP_AMBIENT_RAISE).
     package func become() throws(Errno) {
         let (number, group) = (number, group)
         let kept = Set(Capability.allCases.filter(\.isPermitted).map(\.number))
@@ -113,7 +114,7 @@ package struct ServiceUser: Sendable {
         }
         _ = try SystemCall.run { blewedge_prctl(PR_SET_KEEPCAPS, 1, 0) }
         _ = try SystemCall.run { setuid(number) }
-        // Sound: the set is the library's own, empty as it is made, and freed here and nowhere else.
+        // Sound: the library allocates the set, which is empty, and it is freed here and nowhere else.
         guard let set = unsafe cap_init() else { throw .noMemory }
         defer { _ = unsafe cap_free(UnsafeMutableRawPointer(set)) }
         let numbers = kept.map { cap_value_t($0) }
@@ -128,7 +129,7 @@ package struct ServiceUser: Sendable {
         }
     }
 
-    /// True for a number below that of the kernel's first capability that there is not.
+    /// Returns true if the kernel has a capability with this number.
     private static func isKnown(_ capability: Int32) -> Bool {
         blewedge_prctl(PR_CAPBSET_READ, UInt(capability), 0) >= 0
     }

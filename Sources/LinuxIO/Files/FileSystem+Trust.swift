@@ -11,17 +11,18 @@ extension FileSystem {
     package struct Exposure: Equatable, Sendable {
         package var path: String
         package var owner: UInt32
-        /// The permissions, as chmod(1) has them.
+        /// Permissions, as in chmod(1).
         package var mode: UInt32
-        /// True where the owner is the other user, and not the permissions the reason.
+        /// True if the owner is the reason, false if the permissions are.
         package var isForeign: Bool
     }
 
-    /// The first of an existing file and the directories above it, links resolved or not, that another user can write to or
-    /// replace; nil if there is none.
+    /// Returns the first of an existing file and the directories above it that another user can write to or replace;
+    /// nil if there is none.
     ///
-    /// Root and `trusted` are no other users. A group that has no member but the owner may write, as sshd(8) on Debian has it;
-    /// a directory with the sticky bit may be anybody's to write, but not the last one of `path`. The corresponding C functions are
+    /// The path is checked both as given and with links resolved. Root and `trusted` do not count as other users. A
+    /// group with no member but the owner may have write permission, as in sshd(8) on Debian; so may all users in a
+    /// directory with the sticky bit, except the last component of `path`. The corresponding C functions are
     /// `realpath` and `stat`.
     package static func exposure(of path: FilePath, trusted: Set<UInt32>) -> Exposure? {
         guard let real = realPath(path.string) else { return nil }
@@ -58,7 +59,7 @@ extension FileSystem {
         return Exposure(path: path, owner: owner, mode: mode, isForeign: false)
     }
 
-    /// The path without links; nil where there is no such file.
+    /// Returns the path with all links resolved; nil if there is no such file.
     private static func realPath(_ path: String) -> String? {
         // Sound: the C library's text is copied, and freed here and nowhere else.
         guard let text = unsafe realpath(path, nil) else { return nil }
@@ -66,20 +67,21 @@ extension FileSystem {
         return unsafe String(cString: text)
     }
 
-    /// Makes sure that a directory belongs to this process's user, and that nobody else may do anything in it; true where
-    /// it had to be tightened.
+    /// Removes other users' permissions from a directory of this process's user; returns true if there were any.
     ///
-    /// Throws `notPermitted` for another user's. Root takes the service's user for itself. The corresponding C functions
-    /// are `open`, `fstat` and `fchmod`.
+    /// Throws `notPermitted` if the directory belongs to another user. Root accepts the service's user as well. The
+    /// corresponding C functions are `open`, `fstat` and `fchmod`.
     package static func keepPrivate(directory: FilePath, service: String) throws(Errno) -> Bool {
         let opened = try Descriptor.open(directory.string, O_RDONLY | O_DIRECTORY)
         return try opened.keepPrivate(service: service)
     }
 
-    /// The bytes of a private file, at most `limit`; and whether it had to be tightened.
+    /// Returns the bytes of a private file, and true if it had permissions for other users, which are removed.
     ///
-    /// Throws `notPermitted` for another user's, `fileTooLarge` for a longer one, `tooManySymbolicLinkLevels` (ELOOP) for a
-    /// symbolic link, `tooManyLinks` (EMLINK) for a file with a second name, `invalidArgument` for what is no regular file. The corresponding C functions are `open`, `fstat`, `fchmod` and `read`.
+    /// Throws `notPermitted` if the file belongs to another user, `fileTooLarge` if it is longer than `limit`,
+    /// `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link, `tooManyLinks` (EMLINK) for a file with a second
+    /// name, `invalidArgument` for anything but a regular file. The corresponding C functions are `open`, `fstat`,
+    /// `fchmod` and `read`.
     package static func privateContents(
         of path: FilePath,
         limit: Int,
@@ -97,11 +99,11 @@ extension FileSystem {
         return (contents, isTightened)
     }
 
-    /// The bytes of a regular file, at most `limit`, with its owner and the rights to it as chmod(1) has them, all of the
-    /// same opened file.
+    /// Returns the bytes, the owner and the permissions (as in chmod(1)) of a regular file, all of the same open
+    /// file.
     ///
-    /// Throws `invalidArgument` for what is no regular file, `fileTooLarge` for a longer one. The corresponding C functions
-    /// are `open`, `fstat` and `read`.
+    /// Throws `invalidArgument` for anything but a regular file, `fileTooLarge` if it is longer than `limit`. The
+    /// corresponding C functions are `open`, `fstat` and `read`.
     package static func contentsAndRights(
         of path: FilePath,
         limit: Int
@@ -122,10 +124,11 @@ extension FileSystem {
     }
 }
 
-// Files that nobody else may read.
+// Files that no other user may read.
 
 extension Descriptor {
-    /// Throws for what is no regular file, or has a second name, by which another directory's users reach it.
+    /// Throws if the file is not regular, or has a second name through which users of another directory could reach
+    /// it.
     fileprivate func checkRegular() throws(Errno) {
         var status = stat()
         let number = number
@@ -135,7 +138,8 @@ extension Descriptor {
         guard status.st_nlink == 1 else { throw .tooManyLinks }
     }
 
-    /// Takes the permissions of group and others away, if they have any, from what this process's user owns.
+    /// Removes the permissions of group and others from a file of this process's user; returns true if there were
+    /// any.
     fileprivate func keepPrivate(service: String) throws(Errno) -> Bool {
         var status = stat()
         let number = number

@@ -4,10 +4,10 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Files of the product: small ones, read and written whole, within a bound.
+/// The product's files: small, read and written as a whole, within a size limit.
 package enum FileSystem {
-    /// The names in a directory, sorted: those that do not begin with a dot, or, `hidden`, those that do; none where it
-    /// cannot be read (C: `opendir` and `readdir`).
+    /// Returns the sorted names in a directory: those that do not begin with a dot or, if `hidden`, those that do;
+    /// empty if the directory cannot be read (C: `opendir` and `readdir`).
     package static func names(in directory: String, hidden: Bool = false) -> [String] {
         // Sound: the stream is closed before the function returns, and each entry is copied before the next is read.
         guard let stream = unsafe opendir(directory) else { return [] }
@@ -22,7 +22,7 @@ package enum FileSystem {
         return names.sorted()
     }
 
-    /// The bytes of a file, at most `limit`; a longer one throws `fileTooLarge` (C: `open` and `read`).
+    /// Returns the bytes of a file; throws `fileTooLarge` if it is longer than `limit` (C: `open` and `read`).
     package static func contents(of path: String, limit: Int) throws(Errno) -> [UInt8] {
         let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
         var contents: [UInt8] = []
@@ -34,15 +34,15 @@ package enum FileSystem {
         return contents
     }
 
-    /// The bytes of a text that people edit, at most `limit`, without the byte order mark that editors on Windows put
-    /// before it; a longer one throws `fileTooLarge`.
+    /// Returns the bytes of a text that people edit, without the byte order mark that editors on Windows put at its
+    /// beginning; throws `fileTooLarge` if it is longer than `limit`.
     package static func textContents(of path: String, limit: Int) throws(Errno) -> [UInt8] {
         let text = withoutByteOrderMark(try contents(of: path, limit: limit + byteOrderMark.count))
         guard text.count <= limit else { throw .fileTooLarge }
         return text
     }
 
-    /// The bytes of a text without the byte order mark before it.
+    /// Returns the bytes of a text without the byte order mark at its beginning.
     package static func withoutByteOrderMark(_ bytes: [UInt8]) -> [UInt8] {
         bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
     }
@@ -50,24 +50,24 @@ package enum FileSystem {
     /// U+FEFF in UTF-8.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The first line of a small file such as those of sysfs, without white space at its ends; nil if unreadable.
+    /// Returns the first line of a small file such as those of sysfs, without leading spaces; nil if unreadable.
     package static func line(of path: String) -> String? {
         guard let bytes = try? contents(of: path, limit: 4096) else { return nil }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }.drop { $0 == UInt8(ascii: " ") }
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// True where there is a file of any kind at the path (C: `access`).
+    /// Returns true if there is a file of any kind at the path (C: `access`).
     package static func exists(_ path: String) -> Bool {
         unsafe access(path, F_OK) == 0
     }
 
-    /// True where this process may run the file at the path (C: `access`).
+    /// Returns true if this process may execute the file at the path (C: `access`).
     package static func isExecutable(_ path: String) -> Bool {
         unsafe access(path, X_OK) == 0
     }
 
-    /// Makes a symbolic link, and the directory that it is to lie in; one that is there stays as it is (C: `symlink`).
+    /// Creates a symbolic link, and its directory if missing; does nothing if the same link exists (C: `symlink`).
     package static func makeLink(_ path: FilePath, to target: String) throws(Errno) {
         try makeDirectory(path.removingLastComponent(), mode: 0o755)
         do {
@@ -77,8 +77,8 @@ package enum FileSystem {
         }
     }
 
-    /// Removes a directory and the files in it; without it nothing is done, and one that has directories stays (C:
-    /// `unlink` and `rmdir`).
+    /// Removes a directory and the files in it; does nothing without a directory, and throws if it contains
+    /// directories (C: `unlink` and `rmdir`).
     package static func removeDirectory(_ path: FilePath) throws(Errno) {
         for name in names(in: path.string) + names(in: path.string, hidden: true) where name != "." && name != ".." {
             _ = unsafe unlink(path.appending(name).string)
@@ -90,14 +90,15 @@ package enum FileSystem {
         }
     }
 
-    /// The user that owns the file at the path; nil where there is none (C: `stat`).
+    /// Returns the user that owns the file at the path; nil if there is none (C: `stat`).
     package static func owner(of path: String) -> UInt32? {
         var status = stat()
         // Sound: the kernel fills the structure that the call is for.
         return unsafe stat(path, &status) == 0 ? status.st_uid : nil
     }
 
-    /// What changes with every change of a file: which file it is, its length, and when it was changed.
+    /// Values that show every change of a file: its device and inode number, its length, and the time of its last
+    /// change.
     package struct Mark: Equatable, Sendable {
         var device: UInt64
         var number: UInt64
@@ -106,7 +107,7 @@ package enum FileSystem {
         var nanoseconds: Int64
     }
 
-    /// The mark of the file at the path; nil where there is none (C: `stat`).
+    /// Returns the mark of the file at the path; nil if there is none (C: `stat`).
     package static func mark(of path: String) -> Mark? {
         var status = stat()
         // Sound: the kernel fills the structure that the call is for.
@@ -128,7 +129,7 @@ package enum FileSystem {
         _ = try SystemCall.run { unsafe chown(path.string, user.number, user.group) }
     }
 
-    /// The user that owns the file at the path, and the rights to it as chmod(1) has them; nil where there is none (C:
+    /// Returns the owner of the file at the path, and its permissions as in chmod(1); nil if there is none (C:
     /// `stat`).
     package static func ownerAndMode(of path: String) -> (owner: UInt32, mode: UInt32)? {
         var status = stat()
@@ -136,23 +137,24 @@ package enum FileSystem {
         return unsafe stat(path, &status) == 0 ? (status.st_uid, status.st_mode & 0o7777) : nil
     }
 
-    /// Gives the file at the path to root alone, as the kernel makes devices (C: `chown` and `chmod`).
+    /// Gives the file at the path to root, with access for root only, as the kernel creates devices (C: `chown` and
+    /// `chmod`).
     package static func giveToRoot(_ path: FilePath) throws(Errno) {
         // Sound: both paths outlive their calls.
         _ = try SystemCall.run { unsafe chown(path.string, 0, 0) }
         _ = try SystemCall.run { unsafe chmod(path.string, 0o600) }
     }
 
-    /// The target of a symbolic link; nil for anything else (C: `readlink`).
+    /// Returns the target of a symbolic link; nil for anything else (C: `readlink`).
     package static func target(ofLink path: String) -> String? {
         var buffer = [CChar](repeating: 0, count: 4096)
-        // Sound: the kernel writes at most the buffer's length, and says how much.
+        // Sound: the kernel writes at most the buffer's length, and returns how much.
         let count = unsafe readlink(path, &buffer, buffer.count)
         guard count > 0, count < buffer.count else { return nil }
         return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Makes a directory and those above it, where they are not there yet; `mode` is for the last one (C: `mkdir`).
+    /// Creates a directory and its missing parents; `mode` is for the directory itself (C: `mkdir`).
     package static func makeDirectory(_ path: FilePath, mode: UInt32) throws(Errno) {
         if isDirectory(path.string) { return }
         let above = path.removingLastComponent()
@@ -160,22 +162,23 @@ package enum FileSystem {
         do {
             _ = try SystemCall.run(CallSite(.file, .mkdir)) { unsafe mkdir(path.string, mode) }
         } catch .fileExists where isDirectory(path.string) {
-            // Another process has made it in between.
+            // Another process has created it in the meantime.
         }
     }
 
-    /// True where the path leads to a directory (C: `stat`).
+    /// Returns true if the path leads to a directory (C: `stat`).
     package static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         // Sound: the kernel fills the structure that the call is for.
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Puts a file with these bytes in the place of whatever was there: a reader finds the old bytes or the new, whole.
+    /// Replaces the file at the path, if any, by one with these bytes: other processes read either the old bytes or
+    /// the new.
     ///
-    /// The file belongs to the directory's owner. When this returns, the new bytes are on the disk, unless they need not be
-    /// durable; when it throws, the old file is as it was. The corresponding C functions are `open`, `write`, `fsync` and
-    /// `rename`.
+    /// Root gives the new file to the directory's owner. On return the new bytes are on the disk, unless `isDurable`
+    /// is false; if it throws, the old file is unchanged, unless only the final `fsync` of the directory failed. The
+    /// corresponding C functions are `open`, `write`, `fsync` and `rename`.
     package static func replace(
         _ path: FilePath,
         with bytes: [UInt8],
@@ -187,7 +190,7 @@ package enum FileSystem {
         let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
         let prefix = ".\(name.string)."
         let temporary = directory.appending("\(prefix)\(getpid())").string
-        // Files that killed processes have left behind, one with this number among them.
+        // Files that killed processes, or an earlier process with this number, have left behind.
         for left in names(in: directory.string, hidden: true) where left.hasPrefix(prefix) {
             guard let process = Int32(left.dropFirst(prefix.count)), process == getpid() || !LockFile.isAlive(process)
             else { continue }
@@ -199,7 +202,7 @@ package enum FileSystem {
             try file.writeWhole(bytes)
             try file.giveToOwner(of: folder)
             let number = file.number
-            // The full mode, whatever the process's mask.
+            // The full mode, regardless of the process's umask.
             _ = try SystemCall.run { fchmod(number, mode) }
             if isDurable { _ = try SystemCall.run(CallSite(.file, .fsync)) { fsync(number) } }
             _ = try SystemCall.run(CallSite(.file, .rename)) { unsafe rename(temporary, path.string) }
@@ -210,8 +213,8 @@ package enum FileSystem {
         if isDurable { try folder.synchronizeDirectory() }
     }
 
-    /// Removes a file, and the removal is on the disk when this returns; without a file nothing is done (C: `unlink`
-    /// and `fsync`).
+    /// Removes a file, and returns when the removal is on the disk; does nothing if there is no file (C: `unlink` and
+    /// `fsync`).
     package static func remove(_ path: FilePath) throws(Errno) {
         do {
             _ = try SystemCall.run { unsafe unlink(path.string) }
@@ -235,7 +238,7 @@ extension Descriptor {
         }
     }
 
-    /// Gives the file to the directory's owner, where this process may.
+    /// Gives the file to the directory's owner if this process is root's and the directory is not.
     func giveToOwner(of directory: borrowing Descriptor) throws(Errno) {
         var status = stat()
         let (file, folder) = (number, directory.number)
@@ -246,7 +249,7 @@ extension Descriptor {
         _ = try SystemCall.run { fchown(file, user, group) }
     }
 
-    /// Puts the directory's entries on the disk; a file system that has no such thing needs none.
+    /// Writes the directory's entries to the disk; does nothing on a file system that does not support this.
     fileprivate func synchronizeDirectory() throws(Errno) {
         let number = number
         do {

@@ -7,20 +7,20 @@ package import SystemPackage
 package struct FileWatch: ~Copyable {
     /// The changes since the last call.
     package struct Changes: Equatable, Sendable {
-        /// The names of files that were written, put there, or taken away.
+        /// Names of files that were written, moved here, moved away or deleted.
         package var names: Set<String> = []
-        /// True where changes were lost: any file may have changed.
+        /// True if changes were lost: any file may have changed.
         package var isIncomplete = false
-        /// True where the directory itself is gone, and nothing more will be reported.
+        /// True if the directory itself was deleted or moved; no more changes will be reported.
         package var isGone = false
 
         package init() {}
 
-        /// True where that file may have changed.
+        /// Returns true if that file may have changed.
         package func mayConcern(_ name: String) -> Bool { isIncomplete || isGone || names.contains(name) }
     }
 
-    /// Readable when there are changes.
+    /// Descriptor that is readable when there are changes.
     package let descriptor: Descriptor
 
     /// Watches a directory (C: `inotify_init1` and `inotify_add_watch`).
@@ -47,13 +47,13 @@ package struct FileWatch: ~Copyable {
         return changes
     }
 
-    /// Reads `struct inotify_event`s: watch, mask, cookie, the name's length, the name.
+    /// Parses `struct inotify_event`s: watch, mask, cookie, the name's length, the name.
     private static func parse(_ bytes: ArraySlice<UInt8>, into changes: inout Changes) {
         var rest = bytes
         let headerSize = MemoryLayout<inotify_event>.size
         while rest.count >= headerSize {
             let header = Array(rest.prefix(headerSize))
-            // Sound: the members lie at these places in every machine's order, within the header's bytes.
+            // Sound: the members have these offsets on every machine, within the header's bytes.
             let (mask, length) = unsafe header.withUnsafeBytes { raw in
                 unsafe (
                     raw.loadUnaligned(fromByteOffset: 4, as: UInt32.self),

@@ -2,7 +2,8 @@
 
 package import SystemPackage
 
-/// A small file in which something outlives the program: read whole within a limit, written whole or not at all.
+/// A small file for state that outlives the program: read as a whole within a size limit, written as a whole or not
+/// at all.
 ///
 /// `Fault` is the error of contents that cannot be parsed.
 package struct KeptFile<Fault: Error & Equatable>: Sendable {
@@ -15,19 +16,19 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         case locked(FilePath, by: Int32, signal: Int32?)
         /// Another process holds the lock of the file itself.
         case inUse(FilePath)
-        /// A private file, or its directory, is another user's.
+        /// A private file, or its directory, belongs to another user.
         case foreign(FilePath)
-        /// A private file is no regular file, or has a second name.
+        /// A private file is not regular, or has a second name.
         case irregular(FilePath)
     }
 
     package let path: FilePath
     private let limit: Int
     private let mode: UInt32
-    /// The user that root may keep a private file for.
+    /// User for whom root may keep a private file.
     private let service: String?
 
-    /// The file at a path, which need not exist, of at most `limit` bytes and with these permissions.
+    /// Describes the file at a path, which need not exist, with at most `limit` bytes and these permissions.
     package init(_ path: FilePath, limit: Int, mode: UInt32 = 0o644) {
         self.path = path
         self.limit = limit
@@ -35,7 +36,8 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         service = nil
     }
 
-    /// A file that is its owner's alone (0600), in a directory that is too (0700): both are tightened as they are read.
+    /// Describes a file for its owner only (0600), in such a directory (0700); reading it restricts the permissions
+    /// of both.
     package init(private path: FilePath, limit: Int, service: String) {
         self.path = path
         self.limit = limit
@@ -46,9 +48,9 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
     private var directory: FilePath { path.removingLastComponent() }
     private var directoryMode: UInt32 { service == nil ? 0o755 : 0o700 }
 
-    /// Reads and parses the contents; nil without a file.
+    /// Reads and parses the contents; returns nil if there is no file.
     ///
-    /// `onTightened` gets what others could read until now.
+    /// `onTightened` receives each path that other users could access until now.
     package func read<Contents>(
         onTightened: (FilePath) -> Void = { _ in },
         _ parse: ([UInt8]) throws(Fault) -> Contents
@@ -69,7 +71,7 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
 
     private func contents(onTightened: (FilePath) -> Void) throws(Errno) -> [UInt8] {
         guard let service else { return try FileSystem.textContents(of: path.string, limit: limit) }
-        // The directory of no file stays as it is.
+        // Without the file, its directory stays as it is.
         if FileSystem.exists(path.string), try FileSystem.keepPrivate(directory: directory, service: service) {
             onTightened(directory)
         }
@@ -78,12 +80,12 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         return read.bytes
     }
 
-    /// True for a file that begins as a JSON object; nil without one that can be read.
+    /// True if the file begins like a JSON object; nil if it cannot be read.
     package var isJSON: Bool? {
         (try? FileSystem.textContents(of: path.string, limit: limit)).map { $0.first == UInt8(ascii: "{") }
     }
 
-    /// Writes a text, which is on the disk when this returns.
+    /// Writes a text, and returns when it is on the disk.
     package func write(_ text: String) throws(Failure) {
         try change { () throws(Errno) in
             try FileSystem.makeDirectory(directory, mode: directoryMode)
@@ -130,7 +132,8 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         do throws(Errno) { try body() } catch { throw failure(error, .unwritable(path, error)) }
     }
 
-    /// The failure that a private file has for another user's file, and for one that is reached in two ways.
+    /// Returns the failure for a private file of another user, or one that is not regular or has a second name; else
+    /// `otherwise`.
     private func failure(_ error: Errno, _ otherwise: Failure) -> Failure {
         switch error {
         case .notPermitted where service != nil: .foreign(path)

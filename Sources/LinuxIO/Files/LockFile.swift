@@ -4,22 +4,23 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// A lock that one process has at a time, for as long as it lives: a locked file, and a file beside it with the process's
-/// number.
+/// A lock that at most one process holds, until it removes the lock or ends: a locked file, and a file beside it with
+/// the process's number.
 ///
-/// The lock ends with the process, however that ends; the files mean nothing without it. Only its owner may open the locked
-/// file, so that nobody else can lock it; everybody may read the one beside it.
+/// The kernel releases the lock when the process ends for any reason; without the lock the files have no meaning.
+/// Only the owner may open the locked file, so that no other user can lock it; every user may read the file beside
+/// it.
 package struct LockFile: ~Copyable {
     private let file: Descriptor
     private let path: FilePath
-    /// Whether the one that had the lock before had it till its end, and did not `remove` it; of one that was inherited, true.
+    /// True if the previous owner ended without calling `remove`, and for an inherited lock.
     package let isAbandoned: Bool
 
-    /// Locks the file, which is made where it is not there.
+    /// Locks the file, after creating it if it does not exist.
     ///
-    /// Throws `wouldBlock` where another process has it, `notPermitted` where another user has put a file there, or a link to
-    /// one. Root gives it to the directory's owner, who can open it then if root's process is killed. The corresponding C
-    /// functions are `flock`, `fstat`, `fchmod` and `fchown`.
+    /// Throws `wouldBlock` if another process holds the lock, `notPermitted` if the file belongs to another user or
+    /// has a second name. Root gives the file to the directory's owner, who can then open it if root's process is
+    /// killed. The corresponding C functions are `flock`, `fstat`, `fchmod` and `fchown`.
     package init(_ path: FilePath) throws(Errno) {
         let directory = path.removingLastComponent()
         let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
@@ -27,11 +28,12 @@ package struct LockFile: ~Copyable {
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
             let opened = try Descriptor.open(path.string, flags, mode: Self.mode)
             try Self.lock(opened)
-            // Whoever had it may have removed it meanwhile: what is locked then is no longer the file of that name.
+            // The previous owner may have removed the file meanwhile; the locked file then is no longer the one at
+            // the path.
             guard Self.isFile(opened, at: path) else { continue }
             guard try opened.isUnshared(in: folder) else { throw .notPermitted }
             let number = opened.number
-            // One that an earlier version has made is everybody's to lock.
+            // Earlier versions created the file with permissions that let every user lock it.
             _ = try SystemCall.run { fchmod(number, Self.mode) }
             try opened.giveToOwner(of: folder)
             self.init(locked: opened, path)
@@ -39,8 +41,8 @@ package struct LockFile: ~Copyable {
         }
     }
 
-    /// Takes over a lock that `keepOpen` has left open for the program that took this one's place; nil where there is
-    /// none (C: `readlink` of /proc/self/fd, and `flock`).
+    /// Takes over a lock that `keepOpen` has left open across exec; nil if there is none (C: `readlink` of
+    /// /proc/self/fd, and `flock`).
     package init?(inherited number: Int32) {
         guard let target = FileSystem.target(ofLink: "/proc/self/fd/\(number)"), number > 2 else { return nil }
         let path = FilePath(target)
@@ -54,20 +56,20 @@ package struct LockFile: ~Copyable {
         self.file = file
         self.path = path
         isAbandoned = Self.named(path) != nil
-        // Without it the lock holds all the same; only nobody learns whose it is.
+        // Best effort: the lock works without it, but its owner cannot be reported.
         let text = Array("\(ProcessFacts.number)\n".utf8)
         try? FileSystem.replace(Self.note(path), with: text, mode: 0o644, isDurable: false)
     }
 
-    /// Gives the lock back, and removes its files.
+    /// Releases the lock and removes its files.
     package consuming func remove() {
-        // While it is still locked: whoever has opened the file and waits for it sees that it is gone.
+        // While the file is still locked: a process that has opened it and waits for the lock detects the removal.
         _ = unsafe unlink(Self.note(path).string)
         if Self.isFile(file, at: path) { _ = unsafe unlink(path.string) }
     }
 
-    /// Leaves the lock to the program that takes this one's place (exec); its number for `init(inherited:)` (C:
-    /// `fcntl(F_SETFD)`).
+    /// Keeps the lock open for the program that replaces this one by exec; returns its number for `init(inherited:)`
+    /// (C: `fcntl(F_SETFD)`).
     package borrowing func keepOpen() -> Int32 {
         _ = blewedge_set_inherited(file.number, 1)
         return file.number
@@ -75,15 +77,15 @@ package struct LockFile: ~Copyable {
 
     package borrowing func isLock(at path: FilePath) -> Bool { Self.isFile(file, at: path) }
 
-    /// The process that has the file locked; nil where none has, and 0 where it does not say who it is.
+    /// Returns the process that holds the lock; nil if there is none, and 0 if its number is unknown.
     ///
-    /// A file that may not be opened is locked while the process lives that is named beside it, or where none is. The
-    /// corresponding C functions are `flock` and `kill`.
+    /// A file that this process may not open counts as locked while the process named beside it is alive, or if none
+    /// is named there. The corresponding C functions are `flock` and `kill`.
     package static func holder(_ path: FilePath) -> Int32? {
         do throws(Errno) {
             let file = try Descriptor.open(path.string, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             let number = file.number
-            // A lock for readers, given back as the file is closed at once.
+            // A shared lock, released at once because the file is closed.
             _ = try SystemCall.run(CallSite(.file, .flock)) { flock(number, LOCK_SH | LOCK_NB) }
             return nil
         } catch .wouldBlock {
@@ -96,10 +98,10 @@ package struct LockFile: ~Copyable {
         }
     }
 
-    /// Its owner's alone.
+    /// Permissions of the locked file: for its owner only.
     private static let mode: UInt32 = 0o600
 
-    /// The file beside the lock.
+    /// Returns the path of the file beside the lock, which has the process's number.
     private static func note(_ path: FilePath) -> FilePath { FilePath(path.string + ".pid") }
 
     private static func named(_ path: FilePath) -> Int32? {
@@ -118,7 +120,7 @@ package struct LockFile: ~Copyable {
         return opened.st_dev == found.st_dev && opened.st_ino == found.st_ino
     }
 
-    /// Whether there is such a process, whoever's it is.
+    /// Returns true if the process exists, whichever user it belongs to.
     static func isAlive(_ process: Int32) -> Bool {
         do throws(Errno) {
             _ = try SystemCall.run { kill(process, 0) }
@@ -130,8 +132,8 @@ package struct LockFile: ~Copyable {
 }
 
 extension Descriptor {
-    /// True for a regular file with one name that belongs to this process's user or to the directory's owner (C:
-    /// `fstat`).
+    /// Returns true for a regular file with one name that belongs to this process's user or to the directory's owner
+    /// (C: `fstat`).
     fileprivate func isUnshared(in directory: borrowing Descriptor) throws(Errno) -> Bool {
         var (file, folder) = (stat(), stat())
         let (number, folderNumber) = (number, directory.number)
@@ -145,8 +147,8 @@ extension Descriptor {
 
 /// Exclusive access to a directory while a file in it is read and rewritten: another process waits, up to a time limit.
 ///
-/// The lock is a `LockFile` in the directory, which no other user can open: a directory itself can be locked by whoever may
-/// read it.
+/// The lock is a `LockFile` in the directory, which no other user can open; every user who may read the directory
+/// could lock the directory itself.
 package enum DirectoryLock {
     /// The reason why the lock was not obtained.
     package enum Failure: Error, Equatable, Sendable {
@@ -165,9 +167,10 @@ package enum DirectoryLock {
 
     package static func file(in directory: FilePath) -> FilePath { directory.appending(".lock") }
 
-    /// Runs `body` while holding the lock of an existing directory; `refused` maps the error if the lock is not obtained.
+    /// Runs `body` while holding the lock of an existing directory; `refused` maps the error if the lock is not
+    /// obtained.
     ///
-    /// SIGINT and SIGTERM end the wait, blocked ones too, which stay pending.
+    /// SIGINT and SIGTERM end the wait, even if they are blocked; then they stay pending.
     package static func hold<Value, Refusal: Error>(
         _ directory: FilePath,
         refused: (Failure) -> Refusal,
@@ -201,7 +204,7 @@ package enum DirectoryLock {
 
     /// Sleeps for a pause; returns the signal that ended it or is pending, nil for none (C: `sigpending`).
     private static func sleep() -> Int32? {
-        // Without signalfd a handler runs (EventLoop).
+        // Without signalfd the signals are not blocked, and a handler runs (EventLoop).
         guard SystemThread.sleep(milliseconds: pause) else { return SIGINT }
         var pending = sigset_t()
         // Sound: the set is a local that outlives each call.

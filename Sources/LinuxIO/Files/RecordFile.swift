@@ -4,28 +4,26 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// A private file to which whole records are appended, through a buffer, up to a limit.
+/// A private file to which complete records are appended, through a buffer, up to a size limit.
 ///
-/// Only its owner may read it. Its contents end with a whole record, whatever fails, and hold as many as there was room
-/// for.
+/// Only its owner may read it. It ends with a complete record after any failure, and holds as many records as fit.
 package struct RecordFile: ~Copyable {
     private let file: Descriptor
     private let limit: Int
-    /// The bytes of the file that are whole records.
+    /// Number of bytes in the file that are complete records.
     private var size: Int
     private var buffer: [UInt8]
-    /// Where each record in the buffer ends; the header is the first of a new file.
+    /// End offsets of the records in the buffer; the header is the first record of a new file.
     private var ends: [Int]
 
-    /// The most bytes that wait before they are written.
+    /// Maximum number of bytes that are buffered before a write.
     private static let bufferCapacity = 1 << 16
 
-    /// Makes the file with `header` at its beginning, or goes on with one that has it there.
+    /// Creates the file with `header` at its beginning, or continues a file that has it there.
     ///
-    /// Throws `fileExists` for a file that begins otherwise and for what is no regular file, `notPermitted` for another
-    /// user's,
-    /// `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link. The corresponding C functions are `open`, `fstat` and
-    /// `fchmod`.
+    /// Throws `fileExists` for a file that begins differently or is not regular, `notPermitted` for a file of another
+    /// user, `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link. The corresponding C functions are `open`,
+    /// `fstat` and `fchmod`.
     package init(_ path: String, header: [UInt8], limit: Int) throws(Errno) {
         let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         let opened = try Descriptor.open(path, flags, mode: 0o600)
@@ -34,7 +32,7 @@ package struct RecordFile: ~Copyable {
         // Sound: the kernel fills the structure that the call is for.
         _ = try SystemCall.run { unsafe fstat(number, &status) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .fileExists }
-        // Another's could be read by its owner, whatever its mode.
+        // A file of another user can be read by that user, whatever its mode.
         guard status.st_uid == geteuid() else { throw .notPermitted }
         if status.st_size > 0 {
             var beginning = [UInt8](repeating: 0, count: header.count)
@@ -43,7 +41,7 @@ package struct RecordFile: ~Copyable {
             }
         }
         _ = try SystemCall.run { fchmod(number, 0o600) }
-        // After all that can throw: Swift 6.2 destroys twice what is set before it.
+        // Set after all throwing calls: if the initialiser throws, Swift 6.2 destroys fields set before twice.
         size = Int(status.st_size)
         buffer = size == 0 ? header : []
         ends = size == 0 ? [header.count] : []
@@ -53,9 +51,9 @@ package struct RecordFile: ~Copyable {
 
     package var isWaiting: Bool { !buffer.isEmpty }
 
-    /// Takes a record; writes when enough of them wait.
+    /// Appends a record; writes the buffer first if the record does not fit.
     ///
-    /// Throws `fileTooLarge` for one that would pass the limit.
+    /// Throws `fileTooLarge` for a record that would exceed the limit.
     package mutating func append(_ record: [UInt8]) throws(Errno) {
         guard size &+ buffer.count &+ record.count <= limit else { throw .fileTooLarge }
         if buffer.count &+ record.count > Self.bufferCapacity { try flush() }
@@ -63,8 +61,8 @@ package struct RecordFile: ~Copyable {
         ends.append(buffer.count)
     }
 
-    /// Writes the waiting bytes; where that fails, the file is cut back to the last record that was written whole, and
-    /// the rest is gone (C: `write` and `ftruncate`).
+    /// Writes the buffered bytes; if that fails, truncates the file after the last complete record and loses the rest
+    /// (C: `write` and `ftruncate`).
     package mutating func flush() throws(Errno) {
         defer {
             buffer.removeAll(keepingCapacity: true)

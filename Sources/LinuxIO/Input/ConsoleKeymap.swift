@@ -3,22 +3,22 @@
 import CLinux
 package import SystemPackage
 
-/// The keyboard map of the kernel's text consoles, as it is at this moment.
+/// The current keyboard map of the kernel's text consoles.
 ///
-/// A console in Unicode mode (K_UNICODE) takes characters as they are; one in translation mode (K_XLATE) turns them
-/// into bytes by a table of its own, so that only ASCII is sure there, and nothing else is taken from its map. One in
-/// raw mode or off types nothing of itself, and its map is read as in Unicode mode.
+/// A console in Unicode mode (K_UNICODE) outputs characters unchanged. A console in translation mode (K_XLATE)
+/// converts them to bytes by a table of its own, so only ASCII is reliable there, and nothing else of its map is
+/// used. A console in raw mode or off types no text itself; its map is read as in Unicode mode.
 package struct ConsoleKeymap: Equatable, Sendable {
     package enum Output: Equatable, Sendable {
         case character(UInt32)
-        /// A dead key, by the number of the sign that compositions have for it.
+        /// A dead key, by the character code that identifies it in compositions.
         case dead(UInt32)
     }
 
     package struct Level: Equatable, Sendable {
         package var key: UInt16
         package var shift: Bool
-        /// True where the right Alt is held.
+        /// True if the right Alt key is held.
         package var altGr: Bool
         package var output: Output
     }
@@ -30,20 +30,20 @@ package struct ConsoleKeymap: Equatable, Sendable {
         package var result: UInt32
     }
 
-    /// The levels without CapsLock, those first that are to be preferred: without AltGr, on keys that every keyboard
-    /// has, without Shift.
+    /// Levels without CapsLock in order of preference: first those without AltGr, on keys of every keyboard, and
+    /// without Shift.
     package let levels: [Level]
-    /// The levels with CapsLock on, in the same order.
+    /// Levels with CapsLock on, in the same order.
     package let capsLockLevels: [Level]
-    /// The compositions, those with the space among them.
+    /// Compositions, including those with the space.
     package let compositions: [Composition]
 
     package static let foreground = "/dev/tty0"
 
     /// Reads the map through a virtual terminal.
     ///
-    /// Throws `inappropriateIOCTLForDevice` (ENOTTY) where it is none, `permissionDenied` where it is not ours to open.
-    /// The corresponding C calls are `ioctl(KDGKBMODE, KDGKBENT, KDGKBDIACRUC)`.
+    /// Throws `inappropriateIOCTLForDevice` (ENOTTY) if the path leads to anything else, `permissionDenied` if this
+    /// process may not open it. The corresponding C calls are `ioctl(KDGKBMODE, KDGKBENT, KDGKBDIACRUC)`.
     package init(ofTerminal path: String = foreground) throws(Errno) {
         let terminal = try Descriptor.terminal(path)
         let number = terminal.number
@@ -69,7 +69,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
         self.init(isUnicode: mode != K_XLATE, tables: tables, accents: accents)
     }
 
-    /// A map from the values of `keys` in each of the four `tables`, and the kernel's accents.
+    /// Makes a map from the values of `keys` in each of the four `tables` and from the kernel's accents.
     init(isUnicode: Bool, tables: [[UInt16]], accents: [Composition]) {
         let largest: UInt32 = isUnicode ? 0x10FFFF : 0x7E
         let hasAltGr = Self.keys.firstIndex(of: Self.rightAlt).map { tables[0][$0] == Self.altGr } ?? false
@@ -79,7 +79,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
             for (table, isRare) in order where table < 2 || hasAltGr {
                 for place in Self.keys.indices where Self.rareKeys.contains(Self.keys[place]) == isRare {
                     let value = tables[table][place]
-                    // CapsLock makes the kernel look into the other column, for letters only.
+                    // With CapsLock the kernel uses the table with Shift inverted, for letters only.
                     let isInverted = capsLock && value >> 8 == Self.letter
                     guard let output = Self.output(isInverted ? tables[table ^ 1][place] : value, largest) else {
                         continue
@@ -99,9 +99,9 @@ package struct ConsoleKeymap: Equatable, Sendable {
             + signs.sorted().map { Composition(dead: $0, base: 0x20, result: $0) }
     }
 
-    /// The output of a value of the kernel's map; nil where it types nothing.
+    /// Returns the output of a value of the kernel's map; nil if it types nothing.
     ///
-    /// Kinds and dead keys as in the kernel's drivers/tty/vt/keyboard.c; characters beyond the kinds are stored with
+    /// Kinds and dead keys are those of the kernel's drivers/tty/vt/keyboard.c; other characters are stored with
     /// their four highest bits inverted.
     static func output(_ value: UInt16, _ largest: UInt32) -> Output? {
         let low = UInt32(value & 0xFF)
@@ -116,15 +116,15 @@ package struct ConsoleKeymap: Equatable, Sendable {
         }
     }
 
-    /// The keys that maps put characters on, and the right Alt.
+    /// Keys that maps assign characters to, and the right Alt key.
     static let keys: [UInt16] =
         Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57, 86, 89, rightAlt, 124]
-    /// The keys that not every keyboard has.
+    /// Keys that some keyboards lack.
     private static let rareKeys: [UInt16] = [86, 89, 124]
     private static let rightAlt: UInt16 = 100
-    /// `K_NORMTAB`, `K_SHIFTTAB`, `K_ALTTAB` (which is AltGr's), `K_ALTSHIFTTAB`.
+    /// `K_NORMTAB`, `K_SHIFTTAB`, `K_ALTTAB` (for AltGr), `K_ALTSHIFTTAB`.
     private static let tables: [UInt8] = [0, 1, 2, 3]
-    /// `KT_LATIN`, `KT_DEAD`, `KT_LETTER`, `KT_DEAD2`, and `NR_TYPES` of them.
+    /// `KT_LATIN`, `KT_DEAD`, `KT_LETTER`, `KT_DEAD2`, and `NR_TYPES`, the number of kinds.
     private static let latin: UInt16 = 0
     private static let dead: UInt16 = 4
     private static let letter: UInt16 = 11
@@ -136,19 +136,19 @@ package struct ConsoleKeymap: Equatable, Sendable {
     private static let accentSigns = Array("`'^~\",_U.*=cki#o!?+-)(:n;$@".utf8)
 }
 
-/// The keyboard and screen mode of the virtual terminal in front.
+/// Keyboard mode and screen mode of the foreground terminal.
 package struct ConsoleState: Equatable, Sendable {
     /// The keyboard modes, by the kernel's numbers.
     package enum Keys: Int32, Sendable {
-        /// Programs get the keyboard's codes (K_RAW).
+        /// Programs receive the keyboard's scan codes (K_RAW).
         case raw = 0
-        /// Programs get bytes by the console's map (K_XLATE).
+        /// Programs receive bytes, translated by the console's map (K_XLATE).
         case translated = 1
-        /// Programs get key numbers (K_MEDIUMRAW).
+        /// Programs receive key codes (K_MEDIUMRAW).
         case mediumRaw = 2
-        /// Programs get UTF-8 by the console's map (K_UNICODE).
+        /// Programs receive UTF-8, translated by the console's map (K_UNICODE).
         case unicode = 3
-        /// Programs get nothing (K_OFF).
+        /// Programs receive nothing (K_OFF).
         case off = 4
 
         /// True for modes in which keys become text.
@@ -158,7 +158,7 @@ package struct ConsoleState: Equatable, Sendable {
     /// The terminal's number: 1 is tty1.
     package var terminal: Int
     package var keys: Keys
-    /// True where a program draws on the screen itself (KD_GRAPHICS).
+    /// True if a program draws on the screen itself (KD_GRAPHICS).
     package var isGraphic: Bool
 
     package init(terminal: Int, keys: Keys, isGraphic: Bool) {
@@ -167,7 +167,7 @@ package struct ConsoleState: Equatable, Sendable {
         self.isGraphic = isGraphic
     }
 
-    /// Reads the state of the terminal in front; nil where there is none, or this process may not read it.
+    /// Reads the state of the foreground terminal; nil if there is none, or this process may not read it.
     ///
     /// The corresponding C calls are `ioctl(KDGKBMODE)` and `ioctl(KDGETMODE)`.
     package init?(sysfs: String = "/sys", path: String = ConsoleKeymap.foreground) {
@@ -187,22 +187,22 @@ package struct ConsoleState: Equatable, Sendable {
     }
 }
 
-/// The virtual terminal in front, and its changes.
+/// The foreground terminal, and its changes.
 ///
-/// Linux, Documentation/ABI/testing/sysfs-tty, /sys/class/tty/tty0/active: poll(2) reports an error condition, which an
-/// event loop always reports, at each change.
+/// Linux, Documentation/ABI/testing/sysfs-tty, /sys/class/tty/tty0/active: poll(2) reports an error condition at each
+/// change; an event loop always reports error conditions.
 package struct ForegroundTerminal: ~Copyable {
     package static let path = "/sys/class/tty/tty0/active"
 
-    /// Has an error to report when another terminal has come to the front; `number` takes it back.
+    /// Reports an error condition after each change of the foreground terminal; reading `number` clears it.
     package let descriptor: Descriptor
 
-    /// Throws `noSuchFileOrDirectory` on a kernel without virtual terminals.
+    /// Opens the file; throws `noSuchFileOrDirectory` on a kernel without virtual terminals.
     package init(_ path: String = path) throws(Errno) {
         descriptor = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
     }
 
-    /// The number of the terminal in front: 1 for tty1; nil where it cannot be told (C: `pread`).
+    /// Number of the foreground terminal: 1 for tty1; nil if unknown (C: `pread`).
     package var number: Int? {
         var buffer = [UInt8](repeating: 0, count: 64)
         let file = descriptor.number

@@ -4,31 +4,33 @@ import CBluetooth
 import CLinux
 package import SystemPackage
 
-/// A virtual keyboard made through /dev/uinput.
+/// A virtual keyboard created through /dev/uinput.
 ///
-/// It goes away, its keys released by the kernel, when its owner lets go of it, even while `lights` are in use.
+/// When the value is destroyed, the kernel removes the device and releases its keys, even while `lights` are in use.
 ///
-/// The keys are declared once: the kernel drops any other. What else is declared makes the event queue of each reader
-/// larger: the kernel provides for the longest frame.
+/// The set of keys is fixed at creation: the kernel drops events of any other key. Every other declared code
+/// makes the event queue of each application larger, because the kernel sizes the queue for the longest frame.
 package struct UInputDevice: ~Copyable, Sendable {
-    /// The node through which devices are made.
+    /// Device node for creating virtual input devices.
     package static let path = "/dev/uinput"
-    /// The vendor and product numbers by which the keyboard can be told from others (D-11); bus is BUS_VIRTUAL.
+    /// Vendor, product and version numbers that identify the keyboard (D-11); the bus is BUS_VIRTUAL.
     package static let identity: (vendor: UInt16, product: UInt16, version: UInt16) = (0xB1ED, 0x0001, 1)
-    /// The bytes of one event, `struct input_event`.
+    /// Size of one event, `struct input_event`, in bytes.
     package static let eventSize = MemoryLayout<input_event>.size
 
-    /// The device, for writing events.
+    /// Descriptor for writing events.
     package let descriptor: Descriptor
-    /// The event node that readers open, such as `/dev/input/event3`; nil where the kernel made none (no evdev module).
+    /// Event node that applications open, such as `/dev/input/event3`; nil if the kernel created none (no evdev
+    /// module).
     package let eventNode: String?
 
-    /// Makes a keyboard that can press the given key codes and no others, with a CapsLock light if asked for.
+    /// Creates a keyboard that can press the given key codes and no others, with a CapsLock light if
+    /// `hasCapsLockLight`.
     ///
-    /// It has relative `axes` of these codes, on which nothing is to be sent.
+    /// It also has relative axes with the codes `axes`, on which no events may be sent.
     ///
-    /// Throws `noSuchFileOrDirectory` (ENOENT) or `operationNotSupportedByDevice` (ENODEV) where the uinput module is
-    /// missing, `permissionDenied` where the node is not ours to open. The corresponding C calls are `open` and
+    /// Throws `noSuchFileOrDirectory` (ENOENT) or `operationNotSupportedByDevice` (ENODEV) if the uinput module is
+    /// missing, `permissionDenied` if this process may not open the node. The corresponding C calls are `open` and
     /// `ioctl(UI_SET_KEYBIT, UI_SET_RELBIT, UI_DEV_SETUP, UI_DEV_CREATE)`.
     package init(
         name: String,
@@ -66,20 +68,21 @@ package struct UInputDevice: ~Copyable, Sendable {
     }
 
     deinit {
-        // Closing is not enough while `lights` are in use. The call fails only for a device that is gone already.
+        // Closing alone does not remove the device while `lights` are in use. The call fails only if the device no
+        // longer exists.
         _ = blewedge_ioctl(descriptor.number, UInt(blewedge_UI_DEV_DESTROY), 0)
     }
 
-    /// The keyboard's lights, for another thread (C: `fcntl(F_DUPFD_CLOEXEC)`).
+    /// Returns a handle to the keyboard's lights for another thread (C: `fcntl(F_DUPFD_CLOEXEC)`).
     package func lights() throws(Errno) -> KeyboardLights { KeyboardLights(try descriptor.duplicate()) }
 
-    /// Writes whole events.
+    /// Writes complete events.
     ///
-    /// The kernel takes all of one call, even when the program is killed in the middle of it. The corresponding C
-    /// function is `write`.
+    /// The kernel processes all events of one call, even if the program is killed during the call. The corresponding
+    /// C function is `write`.
     package func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let result = try descriptor.write(events)
-        // It takes key events at once, or not at all: there is nothing to wait for.
+        // The kernel accepts key events at once or not at all: there is nothing to wait for.
         if result == .wouldBlock { throw .wouldBlock }
         return result
     }
@@ -96,9 +99,9 @@ package struct UInputDevice: ~Copyable, Sendable {
     }
 }
 
-/// Tries of the product's first system calls, undone at once.
+/// Trial runs of the product's first system calls, undone at once.
 package enum DeviceProbe {
-    /// The error of making the product's Bluetooth sockets; nil where they can be made.
+    /// Returns the error of creating the product's Bluetooth sockets; nil if they can be created.
     ///
     /// The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and
     /// `socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)`.
@@ -112,9 +115,10 @@ package enum DeviceProbe {
         }
     }
 
-    /// The error of opening /dev/uinput; nil where it can be opened.
+    /// Returns the error of opening /dev/uinput; nil if it can be opened.
     ///
-    /// A node that is there before its module makes the kernel load the module. The corresponding C function is `open`.
+    /// If the node exists before its module is loaded, opening it makes the kernel load the module. The corresponding
+    /// C function is `open`.
     package static func uinputFault() -> Errno? {
         do {
             _ = try Descriptor.open(UInputDevice.path, O_RDWR | O_NONBLOCK, .keyboard)
@@ -124,7 +128,7 @@ package enum DeviceProbe {
         }
     }
 
-    /// The error of opening the file for reading; nil where it can be opened (C: `open`).
+    /// Returns the error of opening the file for reading; nil if it can be opened (C: `open`).
     package static func readingFault(_ path: String) -> Errno? {
         do {
             _ = try Descriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -134,7 +138,7 @@ package enum DeviceProbe {
         }
     }
 
-    /// True where the kernel makes event nodes for input devices, and where it does not tell (Linux,
+    /// Returns true if the kernel creates event nodes for input devices, or if that is unknown (Linux,
     /// drivers/input/input.c (`/proc/bus/input/handlers`)).
     package static func hasEventNodes(proc: String = "/proc") -> Bool {
         guard let handlers = try? FileSystem.contents(of: "\(proc)/bus/input/handlers", limit: 1 << 16) else {
@@ -145,17 +149,17 @@ package enum DeviceProbe {
     }
 }
 
-/// The reading end of an input device, such as `/dev/input/event3`, as every application has it.
+/// An event node of an input device, such as `/dev/input/event3`, opened for reading as an application opens it.
 ///
-/// Every reader has a queue of its own, so this one takes nothing from others.
+/// Each open node has its own event queue: reading here removes no events from the queues of applications.
 package struct EventNode: ~Copyable {
-    /// One event, without its time.
+    /// An event without its timestamp.
     package struct Event: Hashable, Sendable {
         /// The event's type, such as EV_SYN or EV_KEY.
         package var type: UInt16
         /// The code within its type, such as SYN_REPORT, SYN_DROPPED or a key.
         package var code: UInt16
-        /// The value; of a key 1 is down, 0 up, 2 repeated.
+        /// The value; for a key, 1 is pressed, 0 released, 2 repeated.
         package var value: Int32
 
         package init(type: UInt16, code: UInt16, value: Int32) {
@@ -164,26 +168,26 @@ package struct EventNode: ~Copyable {
             self.value = value
         }
 
-        /// The kernel has thrown away the events that this reader had not read (SYN_DROPPED).
+        /// Notice that the kernel discarded all unread events of this queue (SYN_DROPPED).
         package static let dropped = Event(type: UInt16(EV_SYN), code: UInt16(SYN_DROPPED), value: 0)
-        /// A frame ends (SYN_REPORT).
+        /// End of a frame (SYN_REPORT).
         package static let report = Event(type: UInt16(EV_SYN), code: UInt16(SYN_REPORT), value: 0)
 
-        /// True for the change of a light, which readers of the keys switch, and which types nothing (EV_LED).
+        /// True for a change of a light, which an application switches (EV_LED); such an event types nothing.
         package var isLight: Bool { type == UInt16(EV_LED) }
     }
 
     package let descriptor: Descriptor
     private var buffer: [UInt8]
 
-    /// Opens a node for reading; `permissionDenied` where it is not ours to read (C: `open`).
+    /// Opens a node for reading; throws `permissionDenied` if this process may not read it (C: `open`).
     package init(_ path: String) throws(Errno) {
         descriptor = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
-        // After what can throw: Swift 6.2 destroys twice what is set before it.
+        // Set after the last throwing call: if the initialiser throws, Swift 6.2 destroys fields set before twice.
         buffer = [UInt8](repeating: 0, count: 64 * UInputDevice.eventSize)
     }
 
-    /// Appends the events that wait, at most 64; false when there are none (C: `read`).
+    /// Appends the waiting events, at most 64; returns false if there are none (C: `read`).
     package mutating func read(into events: inout [Event]) throws(Errno) -> Bool {
         guard case .done(let count) = try descriptor.read(into: &buffer), count > 0 else { return false }
         // Sound: the bytes of an array of bytes are all initialised.
@@ -191,18 +195,18 @@ package struct EventNode: ~Copyable {
         return true
     }
 
-    /// Appends the events that lie in `bytes`, each a `struct input_event`; a part of one at the end is passed over.
+    /// Appends the events in `bytes`, each a `struct input_event`; an incomplete event at the end is ignored.
     package static func parse(_ bytes: RawSpan, into events: inout [Event]) {
         forEach(in: bytes) { events.append($0) }
     }
 
-    /// Hands over each event that lies in `bytes`, as `parse` does, without memory for them.
+    /// Calls `body` with each event in `bytes`, like `parse`, but allocates no memory.
     package static func forEach(in bytes: RawSpan, _ body: (Event) -> Void) {
         let size = UInputDevice.eventSize
         for start in stride(from: 0, through: bytes.byteCount - size, by: size) {
             // Type, code and value are the last eight bytes of an event, in the machine's order.
             let tail = bytes.extracting((start + size - 8)..<(start + size))
-            // Sound: the span holds the eight bytes, and any bytes make integers.
+            // Sound: the span holds the eight bytes, and any bytes are valid integers.
             unsafe body(
                 Event(
                     type: tail.unsafeLoadUnaligned(as: UInt16.self),
@@ -214,14 +218,14 @@ package struct EventNode: ~Copyable {
     }
 }
 
-/// The event node of an input device, held so that nobody else hears the device: no terminal, no desktop, no
-/// application.
+/// An event node grabbed for exclusive use: no terminal, desktop or application receives its events.
 package struct GrabbedEventNode: ~Copyable, Sendable {
     private let descriptor: Descriptor
 
-    /// Opens the node and takes the device for itself.
+    /// Opens and grabs the node.
     ///
-    /// Throws `deviceBusy` where another has done so. The corresponding C calls are `open` and `ioctl(EVIOCGRAB)`.
+    /// Throws `deviceBusy` if another process has grabbed it. The corresponding C calls are `open` and
+    /// `ioctl(EVIOCGRAB)`.
     package init(_ path: String) throws(Errno) {
         let node = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
         let number = node.number
@@ -229,11 +233,11 @@ package struct GrabbedEventNode: ~Copyable, Sendable {
         descriptor = node
     }
 
-    /// Waits for events, at most `milliseconds`, and answers how many bytes of them there are; 0 when none came (C:
-    /// `poll` and `read`).
+    /// Waits at most `milliseconds` for events and returns the number of bytes read; 0 if there were none (C: `poll`
+    /// and `read`).
     package func read(into buffer: inout [UInt8], waiting milliseconds: Int32) throws(Errno) -> Int {
         var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-        // Sound: one entry, a local. Where it fails or nothing came, the read below would block, and says so.
+        // Sound: one entry, a local. If poll fails or times out, the read below returns `wouldBlock`.
         _ = unsafe poll(&entry, 1, milliseconds)
         return switch try descriptor.read(into: &buffer) {
         case .done(let count): count
@@ -242,13 +246,13 @@ package struct GrabbedEventNode: ~Copyable, Sendable {
     }
 }
 
-/// The lights of a virtual keyboard, as the readers of its keys switch them.
+/// The lights of a virtual keyboard, as applications switch them.
 ///
-/// The virtual terminal in front gives a new keyboard the state of its locks (`kbd_start` in
-/// `drivers/tty/vt/keyboard.c`), with the light driver (`input-leds`) or without, and a display server that of its
-/// seat; after that each tells of changes. The kernel passes on changes only, and a keyboard begins dark: so a light
-/// without an event is off. Events that nobody has read yet are kept in sixteen places, the oldest overwritten without
-/// notice; since one light only goes on and off by turns, the last one read is right all the same.
+/// The foreground terminal gives a new keyboard the state of its locks (`kbd_start` in `drivers/tty/vt/keyboard.c`),
+/// with or without the light driver (`input-leds`); a display server gives it the state of its seat. Both then send
+/// each change. The kernel passes on changes only, and the lights of a new keyboard are off: a light without an event
+/// is off. The queue has sixteen places for unread events, and overwrites the oldest without notice; because the
+/// events of a light alternate between on and off, the last one read is correct nevertheless.
 package struct KeyboardLights: ~Copyable {
     package let descriptor: Descriptor
     private var buffer = [UInt8](repeating: 0, count: 16 * UInputDevice.eventSize)
@@ -257,9 +261,9 @@ package struct KeyboardLights: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Reads the waiting events; returns whether CapsLock is on after them, nil where none was about it.
+    /// Reads the waiting events; returns the state of CapsLock after them, nil if none concerns it.
     ///
-    /// Throws `noSuchDevice` where the keyboard has gone. The corresponding C function is `read`.
+    /// Throws `noSuchDevice` if the keyboard no longer exists. The corresponding C function is `read`.
     package mutating func readCapsLock() throws(Errno) -> Bool? {
         var capsLock: Bool?
         while case .done(let count) = try descriptor.read(into: &buffer), count > 0 {
@@ -271,7 +275,7 @@ package struct KeyboardLights: ~Copyable {
         return capsLock
     }
 
-    /// The state of CapsLock after these events; nil where none is about its light.
+    /// Returns the state of CapsLock after these events; nil if none concerns its light.
     package static func capsLock(in events: [EventNode.Event]) -> Bool? {
         events.last { $0.isLight && $0.code == UInt16(LED_CAPSL) }.map { $0.value != 0 }
     }

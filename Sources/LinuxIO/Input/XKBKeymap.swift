@@ -2,21 +2,22 @@
 
 import Glibc
 
-/// A keyboard layout by its name in the X keyboard database, as libxkbcommon compiles it.
+/// A keyboard layout of the X keyboard database, compiled by libxkbcommon.
 ///
-/// The library is loaded when a layout is asked for and not before, so that everything else works without it.
+/// The library is loaded only when a layout is requested, so that everything else works without it.
 package struct XKBKeymap {
-    /// The reason why there is no such keymap.
+    /// Reason why a keymap is not available.
     package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The library is not installed, or lacks a function.
         case noLibrary(String)
         case noData
-        /// The name is none that a layout can have: `NAME` or `NAME(VARIANT)`, of letters, digits, `_` and `-`.
+        /// The name does not have the form of a layout name: `NAME` or `NAME(VARIANT)`, of letters, digits, `_` and
+        /// `-`.
         case malformedName(String)
-        /// The database has no layout of that name, or it does not compile.
+        /// The database has no layout with that name, or the layout does not compile.
         case unknownLayout(String)
 
-        /// One line for people, without the remedy.
+        /// One-line description for people, without the remedy.
         package var description: String {
             switch self {
             case .noLibrary(let reason): "libxkbcommon cannot be loaded: \(reason)"
@@ -28,16 +29,16 @@ package struct XKBKeymap {
     }
 
     package struct Level: Equatable, Sendable {
-        /// The key, in the kernel's numbering.
+        /// Key code in the kernel's numbering.
         package var key: UInt16
         package var shift: Bool
-        /// True where the right Alt is held.
+        /// True if the right Alt key is held.
         package var altGr: Bool
         package var keysym: UInt32
-        /// The character by its number, 0 where the keysym is none.
+        /// Unicode code point of the character; 0 if the keysym has none.
         package var character: UInt32
 
-        /// The combining mark that a dead key stands for; nil for any other keysym.
+        /// Combining mark of a dead key; nil for any other keysym.
         ///
         /// The corresponding C constants are `XKB_KEY_dead_grave` to `XKB_KEY_dead_ogonek`.
         package var deadMark: UInt32? {
@@ -46,33 +47,33 @@ package struct XKBKeymap {
         }
     }
 
-    /// Grave, acute, circumflex, tilde, macron, breve, dot above, diaeresis, ring, double acute, caron, cedilla,
-    /// ogonek.
+    /// Combining marks in the order of the keysyms: grave, acute, circumflex, tilde, macron, breve, dot above,
+    /// diaeresis, ring, double acute, caron, cedilla, ogonek.
     private static let marks: [UInt32] = [
         0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x30A, 0x30B, 0x30C, 0x327, 0x328,
     ]
 
-    /// The levels without CapsLock, those first that are to be preferred: without AltGr, on keys that every keyboard
-    /// has, without Shift.
+    /// Levels without CapsLock in order of preference: first those without AltGr, on keys of every keyboard, and
+    /// without Shift.
     package let levels: [Level]
-    /// The levels with CapsLock on, in the same order.
+    /// Levels with CapsLock on, in the same order.
     package let capsLockLevels: [Level]
 
     private static let longestName = 64
-    /// The keys that layouts put characters on: first those that every keyboard has, then the 102nd key and the two
-    /// keys of Japanese keyboards.
+    /// Keys that layouts assign characters to: first those of every keyboard, then the 102nd key and the two keys of
+    /// Japanese keyboards.
     private static let keys: [[UInt16]] = [
         Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57], [86, 89, 124],
     ]
     private static let leftShift: UInt16 = 42
     private static let rightAlt: UInt16 = 100
 
-    /// Compiles the layout of that name: `de`, or `de(neo)` with a variant.
+    /// Compiles the layout with that name: `de`, or `de(neo)` with a variant.
     package init(named name: String) throws(Failure) {
         let (layout, variant) = try Self.parts(of: name)
         let library = try XKBLibrary()
         let keymap = try XKBLibrary.Keymap(library, layout: layout, variant: variant, name: name)
-        // Only where the right Alt is AltGr may it be pressed for a character: elsewhere it is Alt.
+        // The right Alt key may be pressed for a character only if it is AltGr; otherwise it is Alt.
         let hasAltGr = keymap.keysym(Self.rightAlt, holding: [], capsLock: false).isLevel3Shift
         let levels = { (capsLock: Bool) in
             var levels: [Level] = []
@@ -99,7 +100,7 @@ package struct XKBKeymap {
         capsLockLevels = levels(true)
     }
 
-    /// Layout and variant; names that could lead out of the database's directory are refused.
+    /// Splits a name into layout and variant; rejects names that could lead outside the database's directory.
     private static func parts(of name: String) throws(Failure) -> (layout: String, variant: String) {
         let parts = name.split(separator: "(", omittingEmptySubsequences: false)
         let isWhole = parts.count == 1 || parts.count == 2 && parts[1].last == ")"
@@ -120,10 +121,10 @@ package struct XKBKeymap {
     }
 }
 
-/// The functions of libxkbcommon that are used here, found by name in the library loaded at run time.
+/// The functions of libxkbcommon that are used here, looked up by name in the library loaded at run time.
 ///
-/// Their types stand in `<xkbcommon/xkbcommon.h>`, which is not needed to build; the library's interface of version 0
-/// has not changed since 0.5 (2014), and the loader refuses another version by its file name.
+/// Their types are declared in `<xkbcommon/xkbcommon.h>`, which is not needed to build. Version 0 of the library's
+/// interface has not changed since 0.5 (2014), and the loader rejects another version by its file name.
 @safe
 struct XKBLibrary {
     private typealias NewContext = @convention(c) (Int32) -> OpaquePointer?
@@ -154,9 +155,9 @@ struct XKBLibrary {
     private let keysym: FromKey
     private let character: FromKey
 
-    /// Loads the library and finds its functions.
+    /// Loads the library and looks up its functions.
     ///
-    /// It stays loaded: unloading gains nothing. The corresponding C functions are `dlopen` and `dlsym`.
+    /// The library stays loaded: unloading gains nothing. The corresponding C functions are `dlopen` and `dlsym`.
     init() throws(XKBKeymap.Failure) {
         let library: LoadedLibrary
         do throws(LoadedLibrary.Failure) {
@@ -171,8 +172,8 @@ struct XKBLibrary {
                 throw .noLibrary(error.reason)
             }
         }
-        // Sound: each type is that of the function of this name in the library's header, and enumerations of C are
-        // passed as int.
+        // Sound: each type is that of the function with this name in the library's header, and C passes enumerations
+        // as int.
         unsafe newContext = unsafeBitCast(try find("xkb_context_new"), to: NewContext.self)
         unsafe setLogLevel = unsafeBitCast(try find("xkb_context_set_log_level"), to: SetLogLevel.self)
         unsafe releaseContext = unsafeBitCast(try find("xkb_context_unref"), to: Release.self)
@@ -190,7 +191,7 @@ struct XKBLibrary {
 
     @safe
     struct Keymap: ~Copyable {
-        /// A keysym, and the number of its character, 0 where it is none.
+        /// A keysym and the code point of its character, 0 if it has none.
         struct Symbol {
             var keysym: UInt32
             var character: UInt32
@@ -202,11 +203,12 @@ struct XKBLibrary {
         private let library: XKBLibrary
         private let keymap: OpaquePointer
 
-        /// Keycodes of XKB are the kernel's and eight.
+        /// Difference between an XKB keycode and the kernel's key code.
         private static let firstKeycode: UInt32 = 8
-        /// `XKB_CONTEXT_NO_ENVIRONMENT_NAMES`: the layout is the one named, whatever the environment says.
+        /// `XKB_CONTEXT_NO_ENVIRONMENT_NAMES`: environment variables do not override the layout.
         private static let noEnvironmentNames: Int32 = 1 << 1
-        /// `XKB_LOG_LEVEL_CRITICAL`: an unknown layout is an error of ours, not a page on standard error.
+        /// `XKB_LOG_LEVEL_CRITICAL`: an unknown layout is reported as our error, not by the library on standard
+        /// error.
         private static let criticalOnly: Int32 = 10
         /// `XKB_KEY_DOWN`.
         private static let down: Int32 = 1
@@ -215,10 +217,10 @@ struct XKBLibrary {
         /// `XKB_MOD_INVALID`.
         private static let noModifier = UInt32.max
 
-        /// Compiles a layout for a keyboard of 105 keys, as compositors do where nothing is said of the model (C:
+        /// Compiles a layout for a keyboard with 105 keys, the default model of compositors (C:
         /// `xkb_keymap_new_from_names`).
         init(_ library: XKBLibrary, layout: String, variant: String, name: String) throws(XKBKeymap.Failure) {
-            // Sound: the context is released once, after its last use; the keymap keeps what it needs of it.
+            // Sound: the context is released once, after its last use; the keymap holds its own reference to it.
             guard let context = unsafe library.newContext(Self.noEnvironmentNames) else { throw .noData }
             defer { unsafe library.releaseContext(context) }
             unsafe library.setLogLevel(context, Self.criticalOnly)
@@ -242,11 +244,11 @@ struct XKBLibrary {
         }
 
         deinit {
-            // Sound: the keymap is ours alone, and no state outlives it.
+            // Sound: only this object uses the keymap, and no state outlives it.
             unsafe library.releaseKeymap(keymap)
         }
 
-        /// The keysym of a key while others are held.
+        /// Returns the keysym of a key while others are held.
         ///
         /// The corresponding C functions are `xkb_state_update_key`, `xkb_state_update_mask` and
         /// `xkb_state_key_get_one_sym`.

@@ -5,10 +5,10 @@ import Glibc
 import SwiftGlibc
 import Synchronization
 
-/// The clock of everything that waits: CLOCK_BOOTTIME, which no change of the date moves, and which goes on while the
-/// machine is suspended; or what `SystemTime` was replaced with.
+/// The clock for all deadlines: CLOCK_BOOTTIME, which is independent of the date and advances while the machine is
+/// suspended; or the replacement set in `SystemTime`.
 package enum MonotonicClock {
-    /// The time since an arbitrary beginning, in nanoseconds (C: `clock_gettime`).
+    /// Time since an arbitrary start, in nanoseconds (C: `clock_gettime`).
     package static var nanoseconds: Int64 {
         guard !SystemTime.isReplaced else { return SystemTime.nanoseconds }
         var time = timespec()
@@ -17,12 +17,12 @@ package enum MonotonicClock {
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
-    /// The time since an arbitrary beginning.
+    /// Time since an arbitrary start.
     package static var now: Duration { .nanoseconds(nanoseconds) }
 }
 
 extension Duration {
-    /// The number of these units, rounded up, so that no wait ends before its deadline; at most `Int64.max`.
+    /// Returns the number of these units, rounded up so that no wait ends before its deadline; at most `Int64.max`.
     func rounded(to unit: Duration) -> Int64 {
         let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: unit.attoseconds)
         return Int64(clamping: whole + (rest > 0 ? 1 : 0))
@@ -30,7 +30,7 @@ extension Duration {
 }
 
 extension timespec {
-    /// A length of time that is not negative; a fraction of a nanosecond is cut off.
+    /// Converts a duration that is not negative; truncates fractions of a nanosecond.
     init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         self.init(tv_sec: Int(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
@@ -44,7 +44,7 @@ package enum WallClock {
     /// Seconds since 1970-01-01 00:00:00 UTC (C: `time`).
     package static var seconds: Int { SystemTime.isReplaced ? Int(clamping: microseconds / 1_000_000) : time(nil) }
 
-    /// Seconds since 1970-01-01 00:00:00 UTC at a moment of `MonotonicClock`, by today's time.
+    /// Returns the seconds since 1970-01-01 00:00:00 UTC at a moment of `MonotonicClock`, by the current date.
     package static func seconds(at moment: Duration) -> Int {
         seconds - Int(clamping: (MonotonicClock.now - moment).components.seconds)
     }
@@ -58,7 +58,7 @@ package enum WallClock {
         return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec / 1000)
     }
 
-    /// The form of RFC 3339 in UTC: `2026-11-21T10:00:00Z`.
+    /// Formats a time as in RFC 3339, in UTC: `2026-11-21T10:00:00Z`.
     package static func universal(_ seconds: Int) -> String {
         var seconds = seconds
         var parts = unsafe tm()
@@ -67,7 +67,7 @@ package enum WallClock {
         return unsafe text(parts, "%Y-%m-%dT%H:%M:%SZ")
     }
 
-    /// The form of RFC 3339 in UTC with microseconds: `2026-11-21T10:00:00.000001Z`.
+    /// Formats a time as in RFC 3339, in UTC with microseconds: `2026-11-21T10:00:00.000001Z`.
     package static func universal(microseconds: Int64) -> String {
         let fraction = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
         let seconds = (microseconds / 1_000_000) - (microseconds % 1_000_000 < 0 ? 1 : 0)
@@ -76,7 +76,7 @@ package enum WallClock {
         return String(universal(Int(clamping: seconds)).dropLast()) + "." + padding + digits + "Z"
     }
 
-    /// Local time as the LINBLE keyboard shows it: `2021/05/24 17:07:59`.
+    /// Formats a time as local time, as the LINBLE keyboard shows it: `2021/05/24 17:07:59`.
     package static func local(_ seconds: Int) -> String {
         var seconds = seconds
         var parts = unsafe tm()
@@ -88,8 +88,8 @@ package enum WallClock {
     private static func text(_ parts: tm, _ format: String) -> String {
         var parts = unsafe parts
         var buffer = [UInt8](repeating: 0, count: 64)
-        // Sound: strftime writes at most the buffer's length, and answers how much it wrote. The C library's headers
-        // differ in whether its first argument may be null: a pointer that is never null suits both.
+        // Sound: strftime writes at most the buffer's length, and returns how much it wrote. C library headers differ
+        // in whether its first argument may be null: a pointer that is never null suits both.
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
             guard let start = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress else { return 0 }
             return unsafe strftime(start, bytes.count, format, &parts)
@@ -98,27 +98,28 @@ package enum WallClock {
     }
 }
 
-/// A time of a process in the place of the kernel's, for programs that show in minutes what the product does in weeks.
+/// A replacement of the kernel's time, for programs that simulate weeks of operation in minutes.
 package protocol ProcessTime: Sendable {
     /// The time of `MonotonicClock`, in nanoseconds.
     var nanoseconds: Int64 { get }
     /// The time of `WallClock`, in nanoseconds since 1970-01-01 00:00:00 UTC.
     var wallNanoseconds: Int64 { get }
-    /// Sleeps until the descriptor is ready for `events` of poll(2), or `deadline` has come; true if it is ready.
+    /// Sleeps until the descriptor is ready for `events` of poll(2) or `deadline` has passed; returns true if it is
+    /// ready.
     func sleep(on descriptor: Int32, for events: Int16, until deadline: Int64?) -> Bool
-    /// Counts in a thread that is about to be started, so that time waits for its first turn.
+    /// Registers a thread that is about to start, so that the time does not advance before it runs.
     func addThread()
-    /// Counts out a thread that has ended, or could not be started.
+    /// Unregisters a thread that has ended or could not be started.
     func removeThread()
 }
 
-/// The source of the process's time: the kernel, unless a test's program has replaced it.
+/// The source of the process's time: the kernel, unless a test program has replaced it.
 package enum SystemTime {
     private static let flag = Atomic<Bool>(false)
     private static let stored = Mutex<(any ProcessTime)?>(nil)
 
     #if DEBUG
-        /// The time of one task, and of the threads that it starts, for tests beside others; nil for the process's.
+        /// Time of one task and of the threads that it starts, for parallel tests; nil for the process's time.
         @TaskLocal package static var ofTask: (any ProcessTime)?
     #endif
 
@@ -129,7 +130,7 @@ package enum SystemTime {
         return flag.load(ordering: .relaxed)
     }
 
-    /// The time in the kernel's place; nil for the kernel's.
+    /// Replacement of the kernel's time; nil if it is not replaced.
     static var replacement: (any ProcessTime)? {
         #if DEBUG
             if let ofTask { return ofTask }
@@ -137,11 +138,11 @@ package enum SystemTime {
         return isReplaced ? stored.withLock { $0 } : nil
     }
 
-    /// The replaced time, in functions of their own: reading the kernel's is on the hot path.
+    /// Replaced time, in separate functions because reading the kernel's time is on the hot path.
     @inline(never) static var nanoseconds: Int64 { replacement?.nanoseconds ?? 0 }
     @inline(never) static var wallNanoseconds: Int64 { replacement?.wallNanoseconds ?? 0 }
 
-    /// Replaces the kernel's time, for good; to be called by the only thread, before anything has read the time.
+    /// Replaces the kernel's time permanently; must be called by the only thread, before the time is read.
     package static func replace(with time: some ProcessTime) {
         stored.withLock { $0 = time }
         flag.store(true, ordering: .relaxed)

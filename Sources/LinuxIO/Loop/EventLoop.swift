@@ -4,12 +4,13 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// One thread's loop over descriptors, timers and signals: epoll with a timerfd and, where asked for, a signalfd.
+/// An event loop of one thread over descriptors, timers and signals: epoll with a timerfd and, if requested, a
+/// signalfd.
 ///
-/// The loop sleeps in `epoll_wait` without a time-out, so an idle program makes no system call; on a kernel without timerfd
-/// the time-out is that of the earliest timer, on one without signalfd a handler writes to a pipe. Everything that it
-/// calls, it calls on the thread that is in `run()`; it must be used from that thread only, and so must
-/// whatever is given a loop. `Waker` is the way in for others.
+/// The loop sleeps in `epoll_wait` without a time-out, so an idle program makes no system calls. On a kernel without
+/// timerfd the time-out is that of the earliest timer; on one without signalfd a signal handler writes to a pipe. The
+/// loop calls all handlers on the thread that is in `run()`. The loop, and every object that it is passed to, must be
+/// used on that thread only; other threads use a `Waker`.
 package final class EventLoop {
     /// The events to wait for on a descriptor; errors and hang-ups are always reported.
     package struct Readiness: OptionSet, Sendable {
@@ -20,21 +21,21 @@ package final class EventLoop {
         /// Bytes can be written, or a connection has been made (EPOLLOUT).
         package static let writable = Readiness(rawValue: blewedge_EPOLLOUT)
         package static let error = Readiness(rawValue: blewedge_EPOLLERR)
-        /// The other end is gone (EPOLLHUP).
+        /// The other end is closed (EPOLLHUP).
         package static let hangUp = Readiness(rawValue: blewedge_EPOLLHUP)
 
-        /// True where something can be read: bytes, a connection, or the news that nothing more will come.
+        /// True if there is something to read: bytes, a connection, or the end of the stream.
         ///
-        /// Asked of a set in another module, the same goes through witness tables: some thousand instructions before
-        /// each packet is read.
+        /// The set operations of `OptionSet`, called from another module, would go through witness tables: about a
+        /// thousand instructions before each packet is read.
         package var hasInput: Bool { rawValue & (blewedge_EPOLLIN | blewedge_EPOLLERR | blewedge_EPOLLHUP) != 0 }
     }
 
-    /// Names a watched descriptor: its place among `watches`, in the low half, and a number that the next in that place
-    /// does not have, so an event for a closed descriptor finds nobody.
+    /// Identifier of a watched descriptor: the low half is its index in `watches`, the high half a number that
+    /// differs for the next watch at this index, so that an event for a closed descriptor finds no handler.
     package struct Registration: Hashable, Sendable { fileprivate let identifier: UInt64 }
 
-    /// Names a timer that has not fired yet.
+    /// Identifier of a timer that has not fired yet.
     package struct Timer: Hashable, Sendable { fileprivate let identifier: UInt64 }
 
     private final class Watch {
@@ -54,29 +55,29 @@ package final class EventLoop {
     }
 
     private let epoll: Descriptor
-    /// The timerfd; nil on a kernel without.
+    /// The timerfd; nil if the kernel has none.
     private var timer: Descriptor?
-    /// The signalfd, or the end of a pipe that is read.
+    /// The signalfd, or the read end of a pipe.
     private var signals: Descriptor?
-    /// The end of that pipe that is written.
+    /// Write end of the pipe for signals; nil with a signalfd.
     private var signalInput: Descriptor?
-    /// The watches, each at its place, so that an event finds its own without a search.
+    /// Watches by index, so that an event finds its handler without a search.
     private var watches: [Watch?] = []
     private var watchNumber: UInt32 = 0
-    /// The timers, sorted, the earliest last; there are few at any time, so an array is enough.
+    /// Timers, sorted, the earliest last; there are few at any time, so an array is enough.
     private var timers: [PendingTimer] = []
     private var armedDeadline: Duration?
     private var nextTimer: UInt64 = 1
     private var isRunning = false
-    /// True where the time is replaced: no timerfd knows it.
+    /// True if the time is replaced: a timerfd follows only the kernel's time.
     private let isVirtual = SystemTime.isReplaced
-    /// Whether due timers are looked for after each sleep.
+    /// True if due timers are fired after each sleep: without a timerfd, or where the time is replaced.
     private var looksForTimers = true
 
-    /// The longest sleep without a timerfd: `epoll_wait` does not count the time for which the machine is suspended.
+    /// Longest sleep without a timerfd: `epoll_wait` does not count the time for which the machine is suspended.
     private static let longestSleep = Duration.seconds(60)
 
-    /// A loop that watches nothing yet; throws `noFunction` on a kernel without CONFIG_EPOLL.
+    /// Creates a loop that watches nothing yet; throws `noFunction` on a kernel without CONFIG_EPOLL.
     package init() throws(Errno) {
         let site = CallSite(.loop, .epollCreate)
         epoll = Descriptor(owning: try SystemCall.run(site) { epoll_create1(Int32(EPOLL_CLOEXEC)) }, .loop)
@@ -109,7 +110,7 @@ package final class EventLoop {
         return Registration(identifier: identifier)
     }
 
-    /// Changes the events that are waited for on a watched descriptor.
+    /// Changes the events to wait for on a watched descriptor.
     package func change(
         _ registration: Registration,
         _ descriptor: borrowing Descriptor,
@@ -118,7 +119,7 @@ package final class EventLoop {
         try control(EPOLL_CTL_MOD, descriptor, interest, registration.identifier)
     }
 
-    /// Ends a watch; to be called before the descriptor is closed.
+    /// Ends a watch; must be called before the descriptor is closed.
     package func unwatch(_ registration: Registration, _ descriptor: borrowing Descriptor) {
         guard watch(registration.identifier) != nil else { return }
         watches[Self.place(registration.identifier)] = nil
@@ -126,7 +127,7 @@ package final class EventLoop {
         try? control(EPOLL_CTL_DEL, descriptor, [], registration.identifier)
     }
 
-    /// Calls `handler` once, at `deadline` or as soon after as the loop can.
+    /// Calls `handler` once, at `deadline` or as soon after it as possible.
     package func schedule(at deadline: Duration, handler: @escaping () -> Void) -> Timer {
         let identifier = nextTimer
         nextTimer &+= 1
@@ -136,7 +137,7 @@ package final class EventLoop {
         return Timer(identifier: identifier)
     }
 
-    /// Forgets a timer; one that has fired is forgotten already.
+    /// Cancels a timer; does nothing if it has fired.
     package func cancel(_ timer: Timer) {
         timers.removeAll { $0.identifier == timer.identifier }
         armTimer()
@@ -145,9 +146,9 @@ package final class EventLoop {
     /// Blocks the signals for this thread (and those it starts from now on) and calls `handler` with their numbers
     /// instead.
     ///
-    /// To be called once. The corresponding C functions are `pthread_sigmask` and `signalfd`; on a kernel without
-    /// CONFIG_SIGNALFD the signals are not blocked, and `sigaction` has each of them written to a pipe, of the loop that asked
-    /// last.
+    /// It must be called only once. The corresponding C functions are `pthread_sigmask` and `signalfd`. On a kernel
+    /// without CONFIG_SIGNALFD the signals are not blocked, and `sigaction` installs a handler that writes each of
+    /// them to the pipe of the loop that last called this method.
     package func handleSignals(_ numbers: [Int32], handler: @escaping (Int32) -> Void) throws(Errno) {
         precondition(signals == nil, "signals are handled already")
         var mask = sigset_t()
@@ -203,7 +204,7 @@ package final class EventLoop {
         }
     }
 
-    /// Makes `run()` return once the current handler has.
+    /// Makes `run()` return after the current handler.
     package func stop() {
         isRunning = false
     }
@@ -242,7 +243,7 @@ package final class EventLoop {
 
     private func fireDueTimers() {
         let now = MonotonicClock.now
-        // What these handlers schedule has its turn after the descriptors that are ready, whatever its deadline.
+        // Timers that these handlers schedule fire after the ready descriptors are served, whatever their deadlines.
         let limit = nextTimer
         while let place = timers.lastIndex(where: { $0.deadline > now || $0.identifier < limit }),
             timers[place].deadline <= now
@@ -256,15 +257,16 @@ package final class EventLoop {
         _ = SystemTime.replacement?.sleep(on: epoll.number, for: Int16(POLLIN), until: deadline)
     }
 
-    /// Sets the timerfd to the earliest deadline, or stops it; does nothing where it is set so already.
+    /// Sets the timerfd to the earliest deadline, or disarms it; does nothing if the deadline is unchanged.
     private func armTimer() {
         let deadline = timers.last?.deadline
         guard !looksForTimers, deadline != armedDeadline else { return }
         armedDeadline = deadline
         var specification = itimerspec()
-        // A value of zero would stop the timer.
+        // A value of zero would disarm the timer.
         if let deadline { specification.it_value = timespec(max(deadline, .nanoseconds(1))) }
-        // Sound: the kernel copies the specification. It fails only for a descriptor or a time that cannot be.
+        // Sound: the kernel copies the specification. The call fails only for an invalid descriptor or time, which
+        // cannot occur.
         _ = unsafe timerfd_settime(timer?.number ?? -1, Int32(TFD_TIMER_ABSTIME), &specification, nil)
     }
 
@@ -290,10 +292,10 @@ package final class EventLoop {
     }
 }
 
-/// A timer of an event loop that is set at most once at a time.
+/// A timer of an event loop with at most one pending call.
 ///
-/// Setting it again cancels what it was set to. It is no longer set when its handler runs, and is cancelled when it is
-/// freed.
+/// Setting it again cancels the pending call. It is no longer set when its handler runs, and it is cancelled when it
+/// is destroyed.
 package final class LoopTimer {
     private var pending: (loop: EventLoop, timer: EventLoop.Timer)?
 
@@ -304,7 +306,7 @@ package final class LoopTimer {
     /// True from `set` until the handler runs or the timer is cancelled.
     package var isSet: Bool { pending != nil }
 
-    /// Calls `handler` once, at `deadline` on `MonotonicClock`; cancels the timer where that is nil.
+    /// Calls `handler` once, at `deadline` on `MonotonicClock`; only cancels the pending call if the deadline is nil.
     package func set(on loop: EventLoop, at deadline: Duration?, handler: @escaping () -> Void) {
         cancel()
         guard let deadline else { return }
@@ -319,18 +321,18 @@ package final class LoopTimer {
         set(on: loop, at: MonotonicClock.now + delay, handler: handler)
     }
 
-    /// Forgets the handler; does nothing if the timer is not set.
+    /// Cancels the pending call; does nothing if the timer is not set.
     package func cancel() {
         if let (loop, timer) = pending.take() { loop.cancel(timer) }
     }
 }
 
-/// A pause that doubles with each use up to a longest.
+/// A pause that doubles with each use, up to a maximum.
 package struct Backoff: Hashable, Sendable {
     private let pauses: ClosedRange<Duration>
     package private(set) var pause: Duration
 
-    /// A back-off whose first pause is the lower bound, and whose longest is the upper.
+    /// Creates a back-off whose first pause is the lower bound and whose longest pause is the upper bound.
     package init(_ pauses: ClosedRange<Duration>) {
         self.pauses = pauses
         pause = pauses.lowerBound
@@ -338,13 +340,13 @@ package struct Backoff: Hashable, Sendable {
 
     package var longest: Duration { pauses.upperBound }
 
-    /// Returns the pause, and doubles the next.
+    /// Returns the current pause and doubles the next one.
     @discardableResult
     package mutating func next() -> Duration {
         defer { pause = min(pause * 2, longest) }
         return pause
     }
 
-    /// Makes the next pause the first again.
+    /// Resets the next pause to the first one.
     package mutating func reset() { pause = pauses.lowerBound }
 }

@@ -22,7 +22,7 @@ package struct SystemThread: ~Copyable {
             self.body = body
         }
 
-        /// Runs the body; in a test with the script and the time of the starting thread.
+        /// Runs the body; in a test, with the script and the time of the starting thread.
         func run() {
             #if DEBUG
                 if let script { CallScript.use(script) }
@@ -39,10 +39,10 @@ package struct SystemThread: ~Copyable {
         }
     }
 
-    /// Starts a thread that runs `body`; `name` (15 bytes at most) is what ps and top show (C: `pthread_create`).
+    /// Starts a thread that runs `body`; ps and top show `name`, at most 15 bytes (C: `pthread_create`).
     package init(name: String, body: @escaping @Sendable () -> Void) throws(Errno) {
         var thread = pthread_t()
-        // Sound: the box is retained here and taken over by the thread, or released when there is none.
+        // Sound: the box is retained here, and taken over by the thread or released if no thread was started.
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         SystemTime.replacement?.addThread()
         let code = unsafe pthread_create(
@@ -65,7 +65,7 @@ package struct SystemThread: ~Copyable {
         self.thread = thread
     }
 
-    /// The identity of the calling thread, different from that of every other running thread (C: `pthread_self`).
+    /// Identity of the calling thread, different from that of every other running thread (C: `pthread_self`).
     static var current: UInt { UInt(pthread_self()) }
 
     /// Sleeps, by the real clock; returns false if a signal handler has ended the sleep (C: `ppoll`).
@@ -76,21 +76,21 @@ package struct SystemThread: ~Copyable {
         return unsafe blewedge_ppoll(nil, 0, &time) >= 0
     }
 
-    /// Waits until the thread has ended; a replaced time stands still meanwhile (C: `pthread_join`).
+    /// Waits until the thread has ended; a replaced time does not advance meanwhile (C: `pthread_join`).
     package consuming func join() {
         _ = pthread_join(thread, nil)
     }
 }
 
-/// Wakes a thread from another: an eventfd that one side writes and the other waits for, or a pipe where the kernel has none.
+/// A means to wake a thread from another: an eventfd or, on a kernel without eventfd, a pipe.
 package final class Waker: Sendable {
-    /// What is read, for an event loop or for `wait(until:)`.
+    /// Descriptor that `wake` makes readable, for an event loop or for `wait(until:)`.
     package let descriptor: Descriptor
-    /// The end of a pipe that is written; nil for an eventfd.
+    /// Write end of a pipe; nil for an eventfd.
     private let input: Descriptor?
     private let target: Int32
 
-    /// A waker without a call (C: `eventfd` and, on a kernel without CONFIG_EVENTFD, `pipe2`).
+    /// Creates a waker without pending calls (C: `eventfd` and, on a kernel without CONFIG_EVENTFD, `pipe2`).
     package init() throws(Errno) {
         do throws(Errno) {
             let flags = Int32(EFD_CLOEXEC | EFD_NONBLOCK)
@@ -106,24 +106,25 @@ package final class Waker: Sendable {
         }
     }
 
-    /// Wakes the other side; calls before it wakes count as one.
+    /// Wakes the other side; several calls before it wakes count as one.
     ///
     /// May be called from any thread.
     package func wake() {
         var one: UInt64 = 1
-        // Sound: eight bytes of a local are read. It fails only where there is no room, and then the waker is awake.
+        // Sound: eight bytes of a local are read. The write fails only if the pipe or count is full, and then a call
+        // is pending.
         _ = unsafe write(target, &one, 8)
     }
 
-    /// Takes back the calls so far.
+    /// Clears the pending calls.
     package func reset() {
         var count: UInt64 = 0
-        // Sound: eight bytes of a local are written. It fails only where there is nothing to take back. An eventfd has all
-        // calls in one count, a pipe eight bytes for each.
+        // Sound: eight bytes of a local are written. The read fails only if no call is pending. An eventfd has all
+        // calls in one count, a pipe has eight bytes for each.
         while unsafe read(descriptor.number, &count, 8) == 8, target != descriptor.number {}
     }
 
-    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then takes the calls back (C:
+    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then clears the pending calls (C:
     /// `ppoll`).
     package func wait(until deadline: Int64?) {
         if let time = SystemTime.replacement {
@@ -143,7 +144,7 @@ package final class Waker: Sendable {
     }
 }
 
-/// An event loop on a thread of its own, on which actors run.
+/// An event loop with its own thread, on which actors run.
 ///
 /// The thread ends after `stop`; until then it keeps the executor alive.
 package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
@@ -163,7 +164,7 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     /// The thread's identity; zero before it runs and after it has ended.
     private let thread = Atomic<UInt>(0)
 
-    /// Starts the thread; `name` (15 bytes at most) is what ps and top show.
+    /// Starts the thread; ps and top show `name`, at most 15 bytes.
     package init(name: String) throws(Errno) {
         eventLoop = try EventLoop()
         waker = try Waker()
@@ -176,28 +177,28 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     package var isCurrent: Bool { thread.load(ordering: .relaxed) == SystemThread.current }
 
-    /// The loop; only on its thread.
+    /// The loop, accessible only on its thread.
     package var loop: EventLoop {
         checkIsolated()
         return eventLoop
     }
 
-    /// Runs an actor's job on the loop's thread, after all that was enqueued before.
+    /// Runs an actor's job on the loop's thread, after everything enqueued before.
     package func enqueue(_ job: consuming ExecutorJob) {
         append(.job(UnownedJob(job)))
     }
 
-    /// Runs `work` on the loop's thread, after all that was enqueued before.
+    /// Runs `work` on the loop's thread, after everything enqueued before.
     package func submit(_ work: @escaping @Sendable () -> Void) {
         append(.work(work))
     }
 
-    /// Stops the program on any other thread.
+    /// Stops the program if called on any other thread.
     package func checkIsolated() {
         precondition(isCurrent, "this belongs to the event loop's thread")
     }
 
-    /// Ends the loop after all that was enqueued before.
+    /// Ends the loop after everything enqueued before.
     package func stop() {
         submit { [self] in eventLoop.stop() }
     }
@@ -207,13 +208,13 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
             if !queue.hasEnded { queue.items.append(item) }
             return queue.hasEnded
         }
-        // Without its thread the loop has no other user.
+        // After the thread has ended, nothing else uses the loop.
         if hasEnded { perform(item) } else { waker.wake() }
     }
 
     private func run() {
         thread.store(SystemThread.current, ordering: .relaxed)
-        // It fails only for a descriptor that epoll cannot wait for, and there is none.
+        // `epoll_wait` fails only for a descriptor that epoll cannot use, which cannot occur.
         try? eventLoop.run()
         while !queue.withLock({ queue in
             if queue.items.isEmpty { queue.hasEnded = true }
@@ -239,7 +240,7 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     }
 }
 
-/// The life of a loop's thread: it ends when nobody holds this any more.
+/// The lifetime of a loop's thread, which ends when the last reference to this object is released.
 package final class LoopThread: Sendable {
     package let executor: LoopExecutor
 
@@ -250,9 +251,9 @@ package final class LoopThread: Sendable {
     deinit { executor.stop() }
 }
 
-/// A value that is made, used and let go of on a loop's thread only, held from anywhere.
+/// A value that is created, used and released only on a loop's thread, but can be held on any thread.
 package final class LoopBound<Value>: @unchecked Sendable {
-    /// Carries the value to its thread, to be let go of there.
+    /// Carrier of the value to its thread, where it is released.
     private struct Parting: @unchecked Sendable {
         let value: Value?
     }
@@ -261,7 +262,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
     private let make: @Sendable (EventLoop) -> Value
     private var made: Value?
 
-    /// A value that is made when it is first used.
+    /// Wraps a value that is created on first use.
     package init(to executor: LoopExecutor, make: @escaping @Sendable (EventLoop) -> Value) {
         self.executor = executor
         self.make = make
@@ -272,7 +273,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
         executor.submit { withExtendedLifetime(parting) {} }
     }
 
-    /// The value; only on the loop's thread.
+    /// The value, accessible only on the loop's thread.
     package var value: Value {
         let loop = executor.loop
         if let made { return made }

@@ -7,18 +7,20 @@ import Synchronization
 package import SystemPackage
 
 package enum Capability: String, Sendable, CaseIterable {
-    /// Powers adapters and changes their settings.
+    /// Allows powering adapters and changing their settings.
     case networkAdministration = "CAP_NET_ADMIN"
-    /// Sends HCI commands and sees all events.
+    /// Allows sending HCI commands and receiving all events.
     case rawNetwork = "CAP_NET_RAW"
 
-    /// True where this process has it in its effective set (C: `cap_get_proc` and `cap_get_flag`).
+    /// True if the capability is in this process's effective set (C: `cap_get_proc` and `cap_get_flag`).
     package var isEffective: Bool { unsafe isSet(CAP_EFFECTIVE, in: cap_get_proc()) }
 
-    /// True where this process has it, be it held back (C: `cap_get_proc` and `cap_get_flag`).
+    /// True if the capability is in this process's permitted set, even if held back (C: `cap_get_proc` and
+    /// `cap_get_flag`).
     package var isPermitted: Bool { unsafe isSet(CAP_PERMITTED, in: cap_get_proc()) }
 
-    /// True where the program's file grants it to whoever starts the program (C: `cap_get_file` and `cap_get_flag`).
+    /// True if the program's file grants the capability to every process that runs it (C: `cap_get_file` and
+    /// `cap_get_flag`).
     package var isGrantedByFile: Bool { unsafe isSet(CAP_PERMITTED, in: cap_get_file("/proc/self/exe")) }
 
     /// Its number in <linux/capability.h>.
@@ -29,7 +31,7 @@ package enum Capability: String, Sendable, CaseIterable {
         }
     }
 
-    /// True where a set has it; the set is freed.
+    /// Returns true if `set` has the capability; frees the set.
     private func isSet(_ flag: cap_flag_t, in set: cap_t?) -> Bool {
         // Sound: the set is the library's own, freed here and nowhere else.
         guard let set = unsafe set else { return false }
@@ -43,23 +45,22 @@ package enum Capability: String, Sendable, CaseIterable {
         allCases.filter { isHeldBack.load(ordering: .relaxed) ? !$0.isPermitted : !$0.isEffective }
     }
 
-    // Calls that need them.
+    // Calls that need capabilities.
 
-    /// Whether `holdBack` was called: else no call is worth two more.
+    /// True after `holdBack`; before it, `raised` needs no system calls of its own.
     private static let isHeldBack = Atomic(false)
 
-    /// Takes every capability out of the effective set of the calling thread, and so of the threads that it starts
-    /// from now on; `raised` puts the product's own back for a call.
+    /// Clears the effective set of the calling thread, and so of the threads that it starts from now on; `raised`
+    /// restores the product's own capabilities for one call.
     ///
-    /// Throws `notPermitted` where a filter of system calls refuses it; all is as before then. The corresponding C function
-    /// is `cap_set_proc`.
+    /// Throws `notPermitted`, and changes nothing, if a system call filter refuses the call. The corresponding C
+    /// function is `cap_set_proc`.
     package static func holdBack() throws(Errno) {
         try setEffective([])
         isHeldBack.store(true, ordering: .relaxed)
     }
 
-    /// Makes a call with those of the capabilities effective that are permitted, in the calling thread alone (C:
-    /// `cap_set_proc`).
+    /// Makes a call with the permitted capabilities effective, in the calling thread only (C: `cap_set_proc`).
     static func raised<Value: ~Copyable>(_ call: () throws(Errno) -> Value) throws(Errno) -> Value {
         guard isHeldBack.load(ordering: .relaxed) else { return try call() }
         try setEffective(allCases.filter(\.isPermitted))
@@ -87,29 +88,29 @@ package enum Capability: String, Sendable, CaseIterable {
 
 /// The privileges of the calling thread, and of the threads and programs that it starts afterwards.
 package enum ThreadPrivileges {
-    /// Gives up every capability, those that a program which is started would inherit among them, for good: no program
-    /// that the thread starts gets any back, not even as root.
+    /// Gives up every capability permanently, including those that started programs would inherit: no program that
+    /// the thread starts regains any, not even as root.
     ///
     /// The corresponding C functions are `prctl` (PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT_CLEAR_ALL) and `cap_set_proc`.
     static func giveUp() throws(Errno) {
-        // First, so that nothing that follows is undone by a program's file or by its user.
+        // First, so that neither a program's file nor its user can undo the following steps.
         try refuseGains()
         _ = try SystemCall.run {
             blewedge_prctl(PR_CAP_AMBIENT, UInt(PR_CAP_AMBIENT_CLEAR_ALL), 0)
         }
-        // Sound: the set is the library's own, empty as it is made, and freed here and nowhere else.
+        // Sound: the library allocates the set, which is empty, and it is freed here and nowhere else.
         guard let none = unsafe cap_init() else { throw .noMemory }
         defer { _ = unsafe cap_free(UnsafeMutableRawPointer(none)) }
         do throws(Errno) {
             _ = try SystemCall.run { unsafe cap_set_proc(none) }
         } catch {
-            // A filter of system calls may refuse it, as the service's does. A program of a user who is not root then has
-            // the inheritable set left, and of that no capability: its file may give it none.
+            // A system call filter may refuse the call, as the service's does. A program whose user is not root then
+            // keeps the inheritable set but gets no capability from it: its file cannot grant any.
             guard error == .notPermitted, geteuid() != 0 else { throw error }
         }
     }
 
-    /// Lets no program that the thread starts have more privileges than the thread, whatever the program's file says.
+    /// Prevents programs that the thread starts from gaining privileges, whatever their files grant.
     ///
     /// The corresponding C function is `prctl` (PR_SET_NO_NEW_PRIVS).
     package static func refuseGains() throws(Errno) {
@@ -117,18 +118,21 @@ package enum ThreadPrivileges {
     }
 }
 
-/// The system calls that a keyboard, and what it starts, refuses itself: those of RefusedCalls.c, namespaces with a new
-/// process, those of another machine's calling convention, and sockets of other families than unix and Bluetooth.
+/// The system call filter of a keyboard and of the programs it starts: it refuses the calls of RefusedCalls.c, new
+/// processes with namespaces, calls by another calling convention of the machine, and sockets of families other than
+/// unix and Bluetooth.
 ///
-/// A refused call fails with EPERM, a socket with EAFNOSUPPORT; a call of another architecture ends the process. `clone3`, whose flags a filter cannot see,
-/// is answered as by a kernel that has it not (ENOSYS), and the C library asks `clone`.
+/// A refused call fails with EPERM, a socket with EAFNOSUPPORT; a call of another architecture kills the process.
+/// `clone3`, whose flags a filter cannot see, fails with ENOSYS, as on a kernel without it, so that the C library
+/// calls `clone`.
 package enum SystemCallFilter {
-    /// Puts the filter in front of the calling thread's system calls, and of those of the threads and programs that it
-    /// starts from now on, for good.
+    /// Installs the filter permanently for the calling thread, and for the threads and programs that it starts from
+    /// now on.
     ///
-    /// `allowsInternet` is for a controller that is reached by TCP, and for a program of the user's that may ask a server. False
-    /// where there is none for this machine, or the kernel cannot filter. Throws `permissionDenied` for a thread that
-    /// may get privileges yet (`ThreadPrivileges.refuseGains`). The corresponding C function is `prctl` (PR_SET_SECCOMP).
+    /// `allowsInternet` is for a controller that is reached by TCP, and for a program of the user's that may connect
+    /// to a server. Returns false if there is no filter for this machine, or the kernel does not support filters.
+    /// Throws `permissionDenied` for a thread that could still gain privileges (`ThreadPrivileges.refuseGains`). The
+    /// corresponding C function is `prctl` (PR_SET_SECCOMP).
     package static func install(allowsInternet: Bool) throws(Errno) -> Bool {
         guard let steps = steps(allowsInternet: allowsInternet) else { return false }
         return try install(steps)
@@ -155,14 +159,15 @@ package enum SystemCallFilter {
         }
     }
 
-    /// The program that the kernel runs at each call; nil for a machine that it is not written for.
+    /// Returns the filter program, which the kernel runs at each call; nil for a machine that it does not support.
     ///
-    /// struct seccomp_data: the number at 0, the architecture at 4, the first argument's low half at 16.
+    /// Offsets in struct seccomp_data: the call number at 0, the architecture at 4, the first argument's low half at
+    /// 16.
     package static func steps(allowsInternet: Bool) -> [sock_filter]? {
         guard blewedge_audit_architecture != 0 else { return nil }
         var numbers: [UInt32] = []
         while let number = UInt32(exactly: blewedge_refused_call(Int32(numbers.count))) { numbers.append(number) }
-        // A step jumps over 255 others at most.
+        // A step can jump over at most 255 others.
         precondition(numbers.count < 240)
         let refuse = UInt32(SECCOMP_RET_ERRNO) | UInt32(EPERM)
         let allow = sock_filter(.returns, UInt32(SECCOMP_RET_ALLOW))
@@ -199,11 +204,11 @@ package enum SystemCallFilter {
         return steps + [allow, sock_filter(.returns, refuse)]
     }
 
-    /// The flags of clone(2) that make namespaces, CLONE_NEWNS to CLONE_NEWNET.
+    /// Flags of clone(2) that create namespaces, CLONE_NEWNS to CLONE_NEWNET.
     private static let namespaces: UInt32 = 0x7E02_0000
 }
 
-/// What a step does: BPF_LD | BPF_W | BPF_ABS and its kin.
+/// Operation codes of a filter's steps, such as BPF_LD | BPF_W | BPF_ABS.
 private enum FilterStep: UInt16 {
     case loads = 0x20
     case isEqual = 0x15
@@ -212,7 +217,7 @@ private enum FilterStep: UInt16 {
 }
 
 extension sock_filter {
-    /// A step with its operand, and how many it jumps over in each case.
+    /// Makes a step with its operand and the number of steps to jump over in each case.
     fileprivate init(_ step: FilterStep, _ operand: UInt32, then: UInt8 = 0, otherwise: UInt8 = 0) {
         self.init(code: step.rawValue, jt: then, jf: otherwise, k: operand)
     }

@@ -5,9 +5,10 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// A program that was started, and whose end the event loop can wait for.
+/// A started program whose end the event loop can wait for.
 package struct ChildProcess: ~Copyable {
-    /// Readable once the program has ended: a pidfd, or what a thread that waits for the end wakes, on a kernel without.
+    /// Descriptor that is readable once the program has ended: a pidfd or, on a kernel without, a pipe that a waiting
+    /// thread closes.
     package let descriptor: Descriptor
     private let identifier: pid_t
 
@@ -21,19 +22,20 @@ package struct ChildProcess: ~Copyable {
     }
 
     package enum Privileges: Sendable {
-        /// No capability, and none to be got by a program's file or by being root.
+        /// No capability, and no way to gain one through a program's file or as root.
         case none
-        /// Those of this process: for a command that acts for its user, and for nothing that a device can cause.
+        /// Those of this process: for a command that the user has run, never for anything that a device can trigger.
         case ours
     }
 
-    /// Starts a program without a shell: found by PATH where its name has no slash, with these variables beside our
-    /// own.
+    /// Starts a program without a shell, with these variables in addition to our own; a name without a slash is
+    /// looked up in PATH.
     ///
-    /// It reads nothing, and both of its outputs are our standard error; the terminal's signals do not reach it. Our
-    /// own variables whose names begin with `prefix` are left out. The corresponding C functions are `posix_spawnp` and
-    /// `pidfd_open` or, on kernels before 5.3, `waitid` in a thread of its own. A program without privileges is started by a
-    /// thread that has given up its own: capabilities(7) are each thread's, and what it starts has no more than it.
+    /// Its input is empty, and both of its outputs are our standard error; the terminal's signals do not reach it.
+    /// Our own variables whose names begin with `prefix` are omitted. The corresponding C functions are
+    /// `posix_spawnp` and `pidfd_open` or, on kernels before 5.3, `waitid` in a thread of its own. A program without
+    /// privileges is started by a thread that has given up its own: each thread has its own capabilities(7), and a
+    /// program that it starts has no more.
     package init(
         _ program: String,
         arguments: [String] = [],
@@ -51,20 +53,20 @@ package struct ChildProcess: ~Copyable {
             descriptor = try Self.endOf(child)
             identifier = child
         } catch {
-            // Its end could not be waited for.
+            // The program is killed, because its end could not be waited for.
             _ = kill(-child, SIGKILL)
             _ = waitpid(child, nil, 0)
             throw error
         }
     }
 
-    /// A descriptor that is readable once the process has ended.
+    /// Returns a descriptor that is readable once the process has ended.
     private static func endOf(_ child: pid_t) throws(Errno) -> Descriptor {
         do throws(Errno) {
             let site = CallSite(.file, .pidfdOpen)
             return Descriptor(owning: try SystemCall.run(site) { blewedge_pidfd_open(child) })
         } catch {
-            // A container's filter of system calls may refuse what it does not know.
+            // A container's system call filter may refuse a call that it does not know.
             guard error == .noFunction || error == .notPermitted else { throw error }
         }
         let ends = try Descriptor.pipe()
@@ -72,16 +74,17 @@ package struct ChildProcess: ~Copyable {
         let output = Descriptor(owning: ends.output)
         let handed = Mutex<Descriptor?>(input)
         _ = try SystemThread(name: "child") {
-            // Who owns the child asks how it ended. Where that was done before, there is no such child: it has ended too.
+            // The wait leaves the exit status to the owner. An error means that the owner has read it: the child has
+            // ended too.
             _ = try? SystemCall.run { blewedge_await_end(child) }
-            // Closed by this thread alone, the pipe has an end to read.
+            // Only this thread closes the write end, and then the read end is readable.
             handed.withLock { $0 = nil }
         }
         return output
     }
 
-    /// The program's end, nil before; to be called when `descriptor` is readable, and not again after its end was
-    /// returned (C: `waitpid`).
+    /// Returns the program's end, nil while it runs; must be called when `descriptor` is readable, and not after it
+    /// has returned the end (C: `waitpid`).
     package func takeEnd() -> End? {
         var status: Int32 = 0
         // Sound: the status is a local.
@@ -91,7 +94,7 @@ package struct ChildProcess: ~Copyable {
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal)
     }
 
-    /// Kills the program and the processes that it has started; `takeEnd` must still be called (C: `kill`).
+    /// Kills the program and its process group; `takeEnd` must still be called (C: `kill`).
     package func stop() {
         _ = kill(-identifier, SIGKILL)
     }
@@ -128,8 +131,8 @@ package struct ChildProcess: ~Copyable {
         _ environment: [(name: String, value: String)],
         _ prefix: String
     ) throws(Errno) -> pid_t {
-        // Sound in all that follows: the attributes, actions and strings are made here, live until after the call, and
-        // are let go of once.
+        // Sound in all that follows: the attributes, actions and strings are created here, outlive the call, and are
+        // freed once.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }

@@ -5,18 +5,18 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Calls that ask whether the kernel has what the product uses, undone at once; they change nothing.
+/// Trial calls that check whether the kernel supports the features the product uses; each is undone at once.
 package enum KernelProbe {
     package enum Call: Sendable, CaseIterable {
         /// A descriptor of a process (`pidfd_open`).
         case processDescriptor
-        /// A filter in front of system calls (`prctl`, PR_SET_SECCOMP).
+        /// A filter for system calls (`prctl`, PR_SET_SECCOMP).
         case systemCallFilter
         /// The event loop's own descriptor (`epoll_create1`).
         case epoll
         /// A timer as a descriptor (`timerfd_create`).
         case timer
-        /// A count as a descriptor (`eventfd`).
+        /// A counter as a descriptor (`eventfd`).
         case eventCount
         /// Signals as a descriptor (`signalfd`).
         case signals
@@ -24,16 +24,16 @@ package enum KernelProbe {
         case directoryChanges
     }
 
-    /// An option that is asked of a socket of the Bluetooth family.
+    /// A socket option that is tried on a Bluetooth socket.
     package enum Option: Sendable, CaseIterable {
-        /// The count of all packets that a socket has dropped (SO_MEMINFO).
+        /// Number of all packets that a socket has dropped (SO_MEMINFO).
         case memory
-        /// The count with each packet of those dropped before it (SO_RXQ_OVFL).
+        /// Number of dropped packets, reported with each packet (SO_RXQ_OVFL).
         case overflow
         case times
     }
 
-    /// The error of the call; nil where the kernel has it.
+    /// Returns the error of the call; nil if the kernel supports it.
     package static func fault(of call: Call) -> Errno? {
         switch call {
         case .processDescriptor: made(CallSite(.file, .pidfdOpen)) { blewedge_pidfd_open(getpid()) }
@@ -46,7 +46,8 @@ package enum KernelProbe {
         }
     }
 
-    /// The error of the option; nil where the kernel has it, and where there is no socket to ask it of.
+    /// Returns the error of setting or reading the option, or of creating the socket; nil if the kernel supports the
+    /// option.
     package static func fault(of option: Option) -> Errno? {
         do throws(Errno) {
             let socket = try Descriptor.bluetoothSocket(
@@ -65,7 +66,7 @@ package enum KernelProbe {
         }
     }
 
-    /// The error of a call that makes a descriptor, which is closed.
+    /// Returns the error of a call that creates a descriptor, which is closed at once; nil for none.
     private static func made(_ site: CallSite, _ call: () -> Int32) -> Errno? {
         let (number, error) = SystemCall.attempt(site, call)
         if number >= 0 { _ = Descriptor(owning: number) }
@@ -79,7 +80,8 @@ package enum KernelProbe {
         return made(CallSite(.loop, .signalfd)) { unsafe signalfd(-1, &none, Int32(SFD_CLOEXEC)) }
     }
 
-    /// A program of no address is refused for that (EFAULT) by a kernel that would take one, and by any other for what it is.
+    /// Returns nil if the kernel supports filters: it then refuses a null filter only for its address or for missing
+    /// privileges.
     private static func filterFault() -> Errno? {
         let (_, error) = SystemCall.attempt(CallSite(.file, .prctl)) {
             blewedge_prctl(PR_SET_SECCOMP, UInt(SECCOMP_MODE_FILTER), 0)
@@ -89,18 +91,18 @@ package enum KernelProbe {
 }
 
 package struct KernelVersion: Equatable, Sendable {
-    /// The first two numbers, which name the series: 6 and 1 of 6.1.192.
+    /// First two numbers, which name the series: 6 and 1 of 6.1.192.
     package let major: Int
     package let minor: Int
-    /// The third number; nil where the distribution does not give it.
+    /// Third number; nil if the distribution does not provide it.
     package let patch: Int?
     /// The version as text: Debian's, such as `6.1.192-2`, or else the release.
     package let text: String
 
-    /// Reads a version from the release and the build, as `uname -r` and `uname -v` print them; nil for other texts.
+    /// Parses a version from the release and the build, as `uname -r` and `uname -v` print them; nil for other texts.
     ///
-    /// Debian counts interfaces in the release (`6.1.0-56-amd64`) and has the version in the build (`#1 SMP … Debian
-    /// 6.1.192-2 (2026-11-16)`).
+    /// In Debian the release has the number of the interface (`6.1.0-56-amd64`), and the build has the version (`#1
+    /// SMP … Debian 6.1.192-2 (2026-11-16)`).
     package init?(release: String, build: String) {
         guard let named = Self.numbers(release) else { return nil }
         (major, minor) = (named.major, named.minor)
@@ -131,7 +133,7 @@ package struct KernelVersion: Equatable, Sendable {
         }
     }
 
-    /// The numbers at the beginning of a version; nil for fewer than two.
+    /// Parses the numbers at the beginning of a version; returns nil for fewer than two.
     private static func numbers(_ text: String) -> (major: Int, minor: Int, patch: Int?)? {
         let numbers = text.split(separator: ".", omittingEmptySubsequences: false).prefix(3).map { part in
             Int(part.prefix { "0"..."9" ~= $0 })
@@ -141,7 +143,7 @@ package struct KernelVersion: Equatable, Sendable {
     }
 }
 
-/// The state of a part of the kernel that may be a module.
+/// The state of a kernel feature that may be a module.
 package enum ModuleState: Equatable, Sendable {
     case loaded
     case loadable
@@ -150,14 +152,14 @@ package enum ModuleState: Equatable, Sendable {
     /// Unknown, because the kernel's modules are not on this machine.
     case unknown
 
-    /// The state of the module `name` (Linux, Documentation/admin-guide/sysfs-rules.rst for /sys/module;
+    /// Determines the state of the module `name` (Linux, Documentation/admin-guide/sysfs-rules.rst for /sys/module;
     /// modules.dep(5), modules.builtin(5)).
     package init(_ name: String, sysfs: String = "/sys", modules: String = "/lib/modules/" + Self.kernelRelease) {
         if FileSystem.exists("\(sysfs)/module/\(name)") {
             self = .loaded
             return
         }
-        // The dependencies of a distribution's modules are about a megabyte.
+        // The dependency list of a distribution's modules has about 1 MB.
         guard let list = try? FileSystem.contents(of: "\(modules)/modules.dep", limit: 1 << 24) else {
             self = .unknown
             return
@@ -169,13 +171,13 @@ package enum ModuleState: Equatable, Sendable {
     /// The running kernel's release, as `uname -r` prints it.
     package static var kernelRelease: String { FileSystem.line(of: "/proc/sys/kernel/osrelease") ?? "" }
 
-    /// True where a line of the list is about the module: `kernel/drivers/input/misc/uinput.ko.xz: …`.
+    /// Returns true if a line of the list names the module: `kernel/drivers/input/misc/uinput.ko.xz: …`.
     private static func names(_ name: String, _ list: [UInt8]) -> Bool {
         list.split(separator: UInt8(ascii: "\n")).contains { line in
             let path = line.prefix { $0 != UInt8(ascii: ":") }
             guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return false }
             let file = path[path.index(after: slash)...].prefix { $0 != UInt8(ascii: ".") }
-            // Files may have a hyphen where names have an underscore.
+            // File names may have a hyphen in place of an underscore.
             return file.elementsEqual(name.utf8) { $0 == $1 || $0 == UInt8(ascii: "-") && $1 == UInt8(ascii: "_") }
         }
     }

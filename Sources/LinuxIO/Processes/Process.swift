@@ -10,24 +10,26 @@ package enum Process {
         blewedge_ignore_signal(SIGPIPE)
     }
 
-    /// Leaves the owner of a new file or directory its permissions, whatever mask the process was started with: a directory
-    /// that was made under 0177 could not be entered.
+    /// Clears the owner's bits in the umask, so that the owner gets all requested permissions of a new file or
+    /// directory: a directory created under the umask 0177 could not be entered.
     ///
-    /// To be called before anything is made. The corresponding C function is `umask`.
+    /// It must be called before anything is created. The corresponding C function is `umask`.
     package static func keepOwnersPermissions() { _ = umask(umask(0o077) & 0o077) }
 
-    /// Refuses core dumps, and keeps this process's memory from other processes of its user: no ptrace(2), no /proc/PID/mem.
+    /// Disables core dumps, and keeps other processes of the user out of this process's memory: no ptrace(2), no
+    /// /proc/PID/mem.
     ///
-    /// A program that takes this one's place has to ask again. The corresponding C function is `prctl` (PR_SET_DUMPABLE).
+    /// A program that replaces this one by exec must call it again. The corresponding C function is `prctl`
+    /// (PR_SET_DUMPABLE).
     package static func refuseInspection() throws(Errno) {
         _ = try SystemCall.run { blewedge_prctl(PR_SET_DUMPABLE, 0, 0) }
     }
 
-    /// Runs this program anew in this process, with the same arguments and these variables in its environment (C:
-    /// `setenv` and `execv`).
+    /// Runs this program again in this process, with the same arguments and these additional environment variables
+    /// (C: `setenv` and `execv`).
     package static func replaceBySelf(telling variables: [(name: String, value: String)]) throws(Errno) {
         let arguments = CommandLine.arguments
-        // Sound: no other thread reads the environment any more, and the copies live until the program is another.
+        // Sound: no other thread reads the environment any more, and the copies live until exec replaces the program.
         for variable in variables { _ = unsafe setenv(variable.name, variable.value, 1) }
         var pointers = unsafe arguments.map { unsafe strdup($0) }
         unsafe pointers.append(nil)
@@ -35,9 +37,10 @@ package enum Process {
         _ = try SystemCall.run { unsafe execv("/proc/self/exe", &pointers) }
     }
 
-    /// Lets the kernel take back the pages of the program's file that only its beginning has needed, most of it all.
+    /// Allows the kernel to reclaim those pages of the program's file that only start-up needed, which are most of
+    /// them.
     ///
-    /// They stay in the page cache; what is touched again is mapped again. The corresponding C functions are
+    /// They stay in the page cache, and are mapped again on the next access. The corresponding C functions are
     /// `dl_iterate_phdr` and `madvise` (MADV_DONTNEED).
     package static func giveBackStartupPages() { blewedge_give_back_startup_pages() }
 
@@ -51,9 +54,9 @@ package struct ProcessEntry: Equatable, Sendable {
     package var pid: Int32
     /// The first 15 bytes of its name.
     package var name: String
-    /// The virtual terminal that it belongs to: 1 is tty1; nil for none.
+    /// Virtual terminal of the program: 1 is tty1; nil for none.
     package var virtualTerminal: Int?
-    /// True where it is in its terminal's foreground process group, which reads the keys.
+    /// True if the program is in its terminal's foreground process group, which reads the keys.
     package var isInFront: Bool
 
     package init(pid: Int32, name: String, virtualTerminal: Int? = nil, isInFront: Bool = false) {
@@ -63,7 +66,7 @@ package struct ProcessEntry: Equatable, Sendable {
         self.isInFront = isInFront
     }
 
-    /// Every program that this process may see.
+    /// Returns every program that this process may see.
     package static func all(proc: String = "/proc") -> [ProcessEntry] {
         FileSystem.names(in: proc).compactMap { name in
             guard name.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else { return nil }
@@ -71,18 +74,18 @@ package struct ProcessEntry: Equatable, Sendable {
         }
     }
 
-    /// The words that a process was started with; empty where they cannot be read (proc_pid_cmdline(5)).
+    /// Returns the command line arguments of a process; empty if they cannot be read (proc_pid_cmdline(5)).
     package static func arguments(of process: Int32, proc: String = "/proc") -> [String] {
         let bytes = (try? FileSystem.contents(of: "\(proc)/\(process)/cmdline", limit: 1 << 20)) ?? []
         return bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Reads `/proc/PID/stat`: number, name in parentheses, state, parent, group, session, terminal and
-    /// the group in front of it; nil for anything else.
+    /// Parses `/proc/PID/stat`: number, name in parentheses, state, parent, group, session, terminal and its
+    /// foreground group; nil for anything else.
     ///
     /// proc_pid_stat(5).
     package init?(stat: String) {
-        // The name may hold spaces and parentheses itself: it ends with the last one.
+        // The name may contain spaces and parentheses: it ends at the last closing parenthesis.
         guard let open = stat.firstIndex(of: "("), let close = stat.lastIndex(of: ")"), open < close,
             let pid = Int32(stat[..<open].filter { $0 != " " })
         else { return nil }
@@ -99,30 +102,31 @@ package struct ProcessEntry: Equatable, Sendable {
         )
     }
 
-    /// The places of `pgrp`, `tty_nr` and `tpgid` behind the name.
+    /// Indices of `pgrp`, `tty_nr` and `tpgid` in the fields after the name.
     private static let groupField = 2
     private static let terminalField = 4
     private static let frontField = 5
-    /// TTY_MAJOR; its minors 1 to 63 are virtual terminals, and serial ports are beyond.
+    /// TTY_MAJOR; its minor numbers 1 to 63 are virtual terminals, higher ones serial ports.
     private static let terminalMajor: UInt32 = 4
 }
 
 /// The identity of this process, and its environment.
 package enum ProcessFacts {
-    /// The value of an environment variable; nil where it is not set, or empty (C: `getenv`).
+    /// Returns the value of an environment variable; nil if it is not set or empty (C: `getenv`).
     package static func environment(_ name: String) -> String? {
-        // Sound: the text is copied at once, and the product never changes its environment.
+        // Sound: the text is copied at once, and the product changes its environment only right before exec.
         guard let value = unsafe getenv(name) else { return nil }
         let text = unsafe String(cString: value)
         return text.isEmpty ? nil : text
     }
 
-    /// The effective user (C: `geteuid`).
+    /// Effective user of this process (C: `geteuid`).
     package static var user: UInt32 { geteuid() }
 
-    /// The effective user of another process; nil where there is no such process.
+    /// Returns the effective user of another process; nil if there is no such process.
     ///
-    /// The owner of its directory in /proc is root where it refuses inspection. proc_pid_status(5).
+    /// The owner of the process's directory in /proc is no substitute: it is root if the process refuses inspection.
+    /// proc_pid_status(5).
     package static func user(of process: Int32) -> UInt32? {
         guard let bytes = try? FileSystem.contents(of: "/proc/\(process)/status", limit: 1 << 16) else { return nil }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -130,18 +134,18 @@ package enum ProcessFacts {
         return fields.count > 2 ? UInt32(fields[2]) : nil
     }
 
-    /// This process's number (C: `getpid`).
+    /// Number of this process (C: `getpid`).
     package static var number: Int32 { getpid() }
 }
 
 /// The memory of this process, in kB.
 package struct MemoryUse: Sendable {
-    /// Its share of the pages that are resident (Pss).
+    /// Proportional share of the resident pages (Pss).
     package var share = 0
-    /// The most that was resident at once.
+    /// Peak of the resident memory (VmHWM).
     package var peak = 0
 
-    /// The memory now; 0 where the kernel does not say it (proc(5): smaps_rollup, status).
+    /// Current memory use; 0 if the kernel does not report it (proc(5): smaps_rollup, status).
     package static var now: MemoryUse {
         MemoryUse(share: number("Pss:", of: "smaps_rollup"), peak: number("VmHWM:", of: "status"))
     }
@@ -154,26 +158,26 @@ package struct MemoryUse: Sendable {
     }
 }
 
-/// A shared library that is loaded when it is first needed, and whose functions are found by name.
+/// A shared library that is loaded on first use, and whose functions are looked up by name.
 ///
 /// It stays loaded: unloading gains nothing.
 @safe
 package struct LoadedLibrary {
-    /// The reason for which a library or one of its functions is not there.
+    /// Reason why a library or one of its functions is not available.
     package struct Failure: Error, Equatable, Sendable {
         package var reason: String
 
         package init(_ reason: String) { self.reason = reason }
     }
 
-    /// False in the fully static form of the program, which has no loader.
+    /// False in the fully static build of the program, which has no loader.
     package static var isPossible: Bool { blewedge_loads_libraries() }
 
     private let handle: UnsafeMutableRawPointer
 
-    /// Loads the library of that file name, which the loader looks for where libraries lie (C: `dlopen`).
+    /// Loads the library with that file name from the loader's search path (C: `dlopen`).
     package init(_ fileName: String) throws(Failure) {
-        // Sound: the loader's text is copied before the next call of it.
+        // Sound: the error text is copied before the next call of the loader.
         guard let handle = unsafe dlopen(fileName, RTLD_NOW | RTLD_LOCAL) else {
             let reason = unsafe dlerror().map { unsafe String(cString: $0) }
             throw Failure(reason ?? fileName)
@@ -181,7 +185,8 @@ package struct LoadedLibrary {
         unsafe self.handle = handle
     }
 
-    /// The function of that name; whoever calls it gives it the type that the library's header has (C: `dlsym`).
+    /// Returns the function with that name; the caller must convert it to its type in the library's header (C:
+    /// `dlsym`).
     @unsafe
     package func function(_ name: String) throws(Failure) -> UnsafeMutableRawPointer {
         // Sound: the handle is that of a library that is never unloaded.

@@ -3,11 +3,12 @@
 import CLinux
 package import SystemPackage
 
-/// A stream of bytes to a controller: a unix socket, a TCP connection, a serial line.
+/// A byte stream to a controller: a unix socket, a TCP connection or a serial line.
 package struct ByteStream: ~Copyable {
-    /// The descriptor of the stream, for the event loop; it does not block.
+    /// Non-blocking descriptor of the stream, for the event loop.
     package let descriptor: Descriptor
-    /// True while a connection is being made: when the descriptor turns writable, `takePendingError` says how it ended.
+    /// True if `init` returned before the connection was made: when the descriptor is writable, `takePendingError`
+    /// returns the error.
     package let isConnecting: Bool
     private let isSocket: Bool
 
@@ -17,14 +18,14 @@ package struct ByteStream: ~Copyable {
         1_000_000: speed_t(B1000000), 2_000_000: speed_t(B2000000), 3_000_000: speed_t(B3000000),
     ]
 
-    /// The speeds of a serial line that are known, in bits per second.
+    /// Supported speeds of a serial line, in bits per second.
     package static var speeds: [UInt32] { speedCodes.keys.sorted() }
 
     private static var flags: Int32 { blewedge_SOCK_STREAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC }
 
     /// Connects to a unix socket.
     ///
-    /// Throws `fileNameTooLong` for a path that a socket's address cannot hold. The corresponding C functions are
+    /// Throws `fileNameTooLong` for a path that does not fit into a socket address. The corresponding C functions are
     /// `socket` and `connect`.
     package init(unixSocket path: String) throws(Errno) {
         let address = try sockaddr_un(path: path)
@@ -36,8 +37,8 @@ package struct ByteStream: ~Copyable {
 
     /// Connects to a TCP port of an IPv4 address, or of `localhost`.
     ///
-    /// Throws `addressNotAvailable` for text that is no address. The corresponding C functions are `inet_pton`,
-    /// `socket` and `connect`.
+    /// Throws `addressNotAvailable` for a text that is no IPv4 address. The corresponding C functions are
+    /// `inet_pton`, `socket` and `connect`.
     package init(host: String, port: UInt16) throws(Errno) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -50,18 +51,19 @@ package struct ByteStream: ~Copyable {
             owning: try SystemCall.run(CallSite(.line, .socket)) { CLinux.socket(AF_INET, Self.flags, 0) },
             .line
         )
-        // Small packets go out at once.
+        // Small packets are sent at once.
         try socket.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, to: Int32(1))
         isConnecting = try Self.isUnderWay(socket.connect(to: address))
         isSocket = true
         descriptor = socket
     }
 
-    /// Opens a serial line: 8 bits, no parity, raw, with hardware flow control, as H4 asks for.
+    /// Opens a serial line: 8 bits, no parity, raw and, if `usesFlowControl`, with the hardware flow control that H4
+    /// requires.
     ///
-    /// Throws `invalidArgument` for a speed that is not in `speeds`, `inappropriateIOCTLForDevice` (ENOTTY) for what is
-    /// no serial line. Core 6.0, Vol 4, Part A, 3. The corresponding C functions are `open`, `tcgetattr` and
-    /// `tcsetattr`.
+    /// Throws `invalidArgument` for a speed that is not in `speeds`, `inappropriateIOCTLForDevice` (ENOTTY) if the
+    /// path leads to no serial line. Core 6.0, Vol 4, Part A, 3. The corresponding C functions are `open`,
+    /// `tcgetattr` and `tcsetattr`.
     package init(serialLine path: String, speed: UInt32, usesFlowControl: Bool = true) throws(Errno) {
         guard let code = Self.speedCodes[speed] else { throw .invalidArgument }
         let line = try Descriptor.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK, .line)
@@ -79,15 +81,15 @@ package struct ByteStream: ~Copyable {
         _ = try SystemCall.run { unsafe cfsetispeed(&settings, code) }
         _ = try SystemCall.run { unsafe cfsetospeed(&settings, code) }
         _ = try SystemCall.run { unsafe tcsetattr(number, TCSANOW, &settings) }
-        // Bytes received before are thrown away.
+        // Bytes received earlier are discarded.
         _ = try SystemCall.run { tcflush(number, TCIOFLUSH) }
         isConnecting = false
         isSocket = false
         descriptor = line
     }
 
-    /// Writes bytes, as many as the stream takes now; a far end that has gone is an error and no signal (C: `send` with
-    /// MSG_NOSIGNAL, and `write`).
+    /// Writes as many bytes as the stream accepts now; a disconnected peer causes an error and no signal (C: `send`
+    /// with MSG_NOSIGNAL, and `write`).
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         isSocket ? try descriptor.send(bytes) : try descriptor.write(bytes)
     }
@@ -97,11 +99,12 @@ package struct ByteStream: ~Copyable {
     }
 }
 
-/// Bytes of a stream that a descriptor did not take yet, bounded: what does not fit is refused as a whole.
+/// A bounded buffer of bytes that a descriptor has not accepted yet; an addition that does not fit is rejected as a
+/// whole.
 package struct OutgoingBuffer: Sendable {
     package let capacity: Int
     private var bytes: [UInt8] = []
-    /// How many of them were taken: removed when all are, or when they are the greater part.
+    /// Number of leading bytes that were taken; they are removed when they are more than half.
     private var taken = 0
 
     package init(capacity: Int) {
@@ -112,19 +115,19 @@ package struct OutgoingBuffer: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Puts bytes at the end; false when too much waits, and none of them is kept.
+    /// Appends bytes; returns false, and appends none of them, if they do not fit.
     package mutating func append(_ more: [UInt8]) -> Bool {
         guard more.count <= capacity - count else { return false }
         bytes += more
         return true
     }
 
-    /// Puts text at the end, as UTF-8; false when too much waits, and none of it is kept.
+    /// Appends text as UTF-8; returns false, and appends none of it, if it does not fit.
     package mutating func append(_ text: String) -> Bool { append(Array(text.utf8)) }
 
-    /// Hands what waits to `write` until it takes no more; true when nothing waits.
+    /// Flushes the buffer until `write` would block; returns true if it is empty.
     ///
-    /// `write` returns how many bytes it took of those it was given, from the first on.
+    /// `write` returns the number of bytes that it accepted, from the first on.
     package mutating func drain(_ write: (borrowing RawSpan) throws(Errno) -> NonBlocking<Int>) throws(Errno) -> Bool {
         while !isEmpty {
             // Sound: the bytes are not changed before the call has returned.
@@ -143,7 +146,7 @@ package struct OutgoingBuffer: Sendable {
 
     private mutating func remove(_ count: Int) {
         taken += min(max(0, count), self.count)
-        // Each byte is moved once at most for every byte that goes.
+        // Each removal moves fewer bytes than it removes.
         guard taken > bytes.count / 2 else { return }
         bytes.removeFirst(taken)
         taken = 0

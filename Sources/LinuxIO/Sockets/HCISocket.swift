@@ -4,27 +4,28 @@ import CBluetooth
 import CLinux
 package import SystemPackage
 
-/// A raw HCI socket: packets of the chosen events in, commands out, each with its H4 packet type as first byte.
+/// A raw HCI socket: it receives the chosen events and sends commands, each with its H4 packet type as the first
+/// byte.
 ///
-/// The kernel uses the same controller at the same time; its own commands' events are seen here too. Reading needs no
-/// capability for harmless events; setting a filter beyond them and sending need CAP_NET_RAW.
+/// The kernel uses the same controller at the same time; the events of its own commands are received here too.
+/// Receiving harmless events needs no capability; a filter for other events, and sending, need CAP_NET_RAW.
 package struct HCISocket: ~Copyable {
     package let descriptor: Descriptor
 
-    /// The most packets that are read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop serves its other descriptors.
     package static let batch = 64
 
-    /// The bytes of the longest event packet: packet type, header of two bytes, 255 of parameters.
+    /// Length of the longest event packet in bytes: packet type, two-byte header, 255 bytes of parameters.
     package static let packetCapacity = 1 + 2 + 255
 
-    /// A socket bound to controller `index`, which sees the given event codes only.
+    /// Creates a socket bound to controller `index` that receives only the given event codes.
     ///
-    /// Throws `operationNotSupportedByDevice` (ENODEV) without that controller, `permissionDenied` or `notPermitted`
-    /// without CAP_NET_RAW. The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)`, `bind`,
-    /// `setsockopt(HCI_FILTER)`.
+    /// Throws `operationNotSupportedByDevice` (ENODEV) if there is no such controller, `permissionDenied` or
+    /// `notPermitted` without CAP_NET_RAW. The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_RAW,
+    /// BTPROTO_HCI)`, `bind`, `setsockopt(HCI_FILTER)`.
     package init(controller index: UInt16, events: [UInt8], receiveBuffer: Int32? = nil) throws(Errno) {
         let socket = try Descriptor.bluetoothSocket(.hci, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
-        // The filter comes first, so that no unwanted packet is ever queued.
+        // The filter is set first, so that no unwanted packet is ever queued.
         try Capability.raised { () throws(Errno) in
             try socket.setOption(SOL_HCI, HCI_FILTER, to: Filter(events: events))
         }
@@ -41,17 +42,17 @@ package struct HCISocket: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Takes packets from the queue into `packets`, as many as it has places; answers how many came (C: `recvmmsg`).
+    /// Receives waiting packets into `packets`, at most `PacketBatch.places`; returns their number (C: `recvmmsg`).
     package func receive(into packets: PacketBatch) throws(Errno) -> NonBlocking<Int> {
         try packets.receive(from: descriptor)
     }
 
-    /// Sends one packet whole (C: `write`).
+    /// Sends one complete packet (C: `write`).
     package func send(_ packet: [UInt8]) throws(Errno) -> NonBlocking<Int> {
         try Capability.raised { () throws(Errno) in try unsafe descriptor.write(packet.span.bytes) }
     }
 
-    /// struct hci_filter: 14 bytes and two of padding, which newer kernels insist on.
+    /// struct hci_filter: 14 bytes and two bytes of padding, which newer kernels require.
     private struct Filter: BitwiseCopyable {
         var packetTypes: UInt32
         var events: (UInt32, UInt32) = (0, 0)
@@ -62,27 +63,27 @@ package struct HCISocket: ~Copyable {
             packetTypes = 1 << UInt32(HCI_EVENT_PKT)
             for code in codes {
                 let bit: UInt32 = 1 << UInt32(code & 31)
-                // The kernel looks at the lowest six bits of the event code.
+                // The kernel uses only the lowest six bits of the event code.
                 if code & 32 == 0 { events.0 |= bit } else { events.1 |= bit }
             }
         }
     }
 }
 
-/// A controller for this process alone: whole HCI packets in and out, each with its H4 packet type as first byte, with
-/// no kernel in between.
+/// Exclusive access to a controller: complete HCI packets in both directions, each with its H4 packet type as the
+/// first byte, without the kernel's Bluetooth stack in between.
 ///
-/// The kernel lets go of the controller while the socket is open and takes it back when it is closed.
+/// The kernel releases the controller while the socket is open, and uses it again after the socket is closed.
 package struct HCIUserChannel: ~Copyable {
     package let descriptor: Descriptor
 
-    /// Room for the longest packet that a controller sends: ACL data of 65,535 bytes with its header.
+    /// Buffer size for the longest packet that a controller sends: 65,535 bytes of ACL data and its header.
     package static let packetCapacity = 1 + 4 + 65535
 
-    /// Takes controller `index`; it must be down.
+    /// Opens controller `index`, which must be down.
     ///
-    /// Throws `resourceBusy` (EBUSY) when it is up or somebody else has it, `operationNotSupportedByDevice` (ENODEV)
-    /// without that controller, `notPermitted` without CAP_NET_ADMIN. The corresponding C calls are
+    /// Throws `resourceBusy` (EBUSY) if it is up or used by another process, `operationNotSupportedByDevice` (ENODEV)
+    /// if there is no such controller, `notPermitted` without CAP_NET_ADMIN. The corresponding C calls are
     /// `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and `bind` to HCI_CHANNEL_USER.
     package init(controller index: UInt16) throws(Errno) {
         let socket = try Descriptor.bluetoothSocket(.hci, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
@@ -95,14 +96,15 @@ package struct HCIUserChannel: ~Copyable {
     }
 }
 
-/// The switches that silence a radio, as sysfs shows them.
+/// The rfkill switches of a radio, as sysfs shows them.
 package struct RFKill: Equatable, Sendable {
-    /// Blocked by software; `rfkill unblock bluetooth` mends it.
+    /// Blocked by software; `rfkill unblock bluetooth` unblocks it.
     package var isSoftBlocked: Bool
-    /// Blocked by a switch or the firmware, out of software's reach.
+    /// Blocked by a hardware switch or the firmware; software cannot unblock it.
     package var isHardBlocked: Bool
 
-    /// The switch of controller `index`; nil where it has none (Linux, Documentation/ABI/stable/sysfs-class-rfkill).
+    /// Reads the switch of controller `index`; nil if it has none (Linux,
+    /// Documentation/ABI/stable/sysfs-class-rfkill).
     package init?(controller index: UInt16, sysfs: String = "/sys") {
         let directory = "\(sysfs)/class/bluetooth/hci\(index)"
         guard let name = FileSystem.names(in: directory).first(where: { $0.hasPrefix("rfkill") }) else { return nil }
@@ -113,25 +115,24 @@ package struct RFKill: Equatable, Sendable {
 
 /// The kernel's Bluetooth management channel: commands and events for all controllers.
 ///
-/// Every user may open it and ask for information; changes need CAP_NET_ADMIN, and so does news of
-/// devices.
+/// Every user may open it and query information; changes, and events about devices, need CAP_NET_ADMIN.
 package struct ManagementSocket: ~Copyable {
     package let descriptor: Descriptor
 
-    /// The most packets that are read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop serves its other descriptors.
     package static let batch = 64
 
-    /// The bytes of the longest packet: a header of six and what a 16-bit length allows in practice.
+    /// Length of the longest packet in bytes: a six-byte header and the longest parameters that occur in practice.
     package static let packetCapacity = 6 + 4096
 
-    /// A bound socket (C: `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and `bind` to HCI_CHANNEL_CONTROL).
+    /// Creates a bound socket (C: `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and `bind` to HCI_CHANNEL_CONTROL).
     package init() throws(Errno) {
         let socket = try Descriptor.bluetoothSocket(.management, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
         var address = sockaddr_hci()
         address.hci_family = sa_family_t(AF_BLUETOOTH)
         address.hci_dev = UInt16(HCI_DEV_NONE)
         address.hci_channel = UInt16(HCI_CHANNEL_CONTROL)
-        // What the kernel grants the socket is settled here.
+        // The kernel decides in bind() which privileges the socket has.
         try Capability.raised { () throws(Errno) in try socket.bind(to: address) }
         descriptor = socket
     }
@@ -140,37 +141,38 @@ package struct ManagementSocket: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Sends one packet whole (C: `write`).
+    /// Sends one complete packet (C: `write`).
     package func send(_ packet: [UInt8]) throws(Errno) -> NonBlocking<Int> {
         try unsafe descriptor.write(packet.span.bytes)
     }
 }
 
-/// The kernel's Bluetooth monitor channel: a copy of all that passes between the kernel and every controller.
+/// The kernel's Bluetooth monitor channel: a copy of all traffic between the kernel and every controller.
 ///
-/// It needs CAP_NET_RAW, and shows the contents of all connections: to be opened only when the user asks for a capture.
+/// It needs CAP_NET_RAW and shows the contents of all connections: it may be opened only when the user requests a
+/// capture.
 package struct MonitorSocket: ~Copyable {
     package let descriptor: Descriptor
 
-    /// The bytes of the longest packet: a header of six and what a 16-bit length allows.
+    /// Length of the longest packet in bytes: a six-byte header and the maximum of its 16-bit length.
     package static let packetCapacity = 6 + 65_535
 
     /// A packet of the channel, with the time at which the kernel saw it.
     package struct Reception: Equatable, Sendable {
         package var packet: ReceivedPacket
-        /// Microseconds since the beginning of 1970 (UTC).
+        /// Microseconds since 1970-01-01 00:00:00 UTC.
         package var time: Int64
     }
 
-    /// A socket that receives the list of controllers first, and every packet from now on.
+    /// Creates a socket that first receives the list of controllers, then every packet from now on.
     ///
     /// Throws `notPermitted` or `permissionDenied` without CAP_NET_RAW. The corresponding C calls are
     /// `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)`, `setsockopt(SO_TIMESTAMP)` and `bind` to HCI_CHANNEL_MONITOR.
     package init(receiveBuffer: Int32) throws(Errno) {
         let socket = try Descriptor.bluetoothSocket(.hci, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
         socket.raiseReceiveBuffer(to: receiveBuffer)
-        // Without it the times are those at which the packets are read. Before 5.1 there is none for a 32-bit program whose
-        // times have 64 bits.
+        // Best effort: without timestamps, `receive` uses the time of reading. Kernels before 5.1 have none for a
+        // 32-bit program with 64-bit times.
         try? socket.setOption(SOL_SOCKET, SO_TIMESTAMP, to: Int32(1))
         var address = sockaddr_hci()
         address.hci_family = sa_family_t(AF_BLUETOOTH)
@@ -180,16 +182,15 @@ package struct MonitorSocket: ~Copyable {
         descriptor = socket
     }
 
-    /// Takes one packet from the queue, with the kernel's time of it where it names one, else the time now (C:
-    /// `recvmsg`).
+    /// Receives one packet with the kernel's timestamp, or with the current time if there is none (C: `recvmsg`).
     package func receive(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<Reception> {
         var control = TimestampMessage()
         let empty = MemoryLayout<TimestampMessage>.size
         let number = descriptor.number
         var isTruncated = false
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-            // Sound: the vector names this buffer, and the header the vector and the control message, each with its own
-            // length; all of them live for the call.
+            // Sound: the vector refers to this buffer, and the header to the vector and the control message, each
+            // with its own length; all of them outlive the call.
             var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
             return unsafe withUnsafeMutablePointer(to: &vector) { vector in
                 unsafe withUnsafeMutableBytes(of: &control) { control in
@@ -214,7 +215,7 @@ package struct MonitorSocket: ~Copyable {
         }
     }
 
-    /// struct cmsghdr with the struct timeval that SO_TIMESTAMP puts behind it.
+    /// struct cmsghdr followed by the struct timeval of SO_TIMESTAMP.
     private struct TimestampMessage: BitwiseCopyable {
         var length = 0
         var level: Int32 = 0
@@ -222,7 +223,7 @@ package struct MonitorSocket: ~Copyable {
         var seconds = 0
         var fraction = 0
 
-        /// The time in microseconds; nil where the kernel wrote no such message.
+        /// The time in microseconds; nil if the kernel wrote no such message.
         var microseconds: Int64? {
             guard level == SOL_SOCKET, type == SO_TIMESTAMP, length == MemoryLayout<Self>.size else { return nil }
             return Int64(seconds) &* 1_000_000 &+ Int64(fraction)
@@ -230,11 +231,11 @@ package struct MonitorSocket: ~Copyable {
     }
 }
 
-/// The packets that one system call has taken from a socket, each in a place of its own; the next call overwrites them
-/// (C: `recvmmsg`).
+/// Packets that one system call received from a socket, each in its own place; the next call overwrites them (C:
+/// `recvmmsg`).
 @safe
 package final class PacketBatch {
-    /// The most packets that one call takes.
+    /// Maximum number of packets per call.
     package static let places = 16
 
     private let size: Int
@@ -243,11 +244,12 @@ package final class PacketBatch {
     private let messages: UnsafeMutablePointer<blewedge_message>
     package private(set) var count = 0
 
-    /// No packets yet, with places of so many bytes.
+    /// Creates an empty batch with places of `size` bytes.
     package init(size: Int) {
         self.size = size
-        // Sound: all of it is initialised here, holds no references, and lives as long as this object; each vector names
-        // its place with the place's size, and each header its vector. The kernel writes into the headers their flags only.
+        // Sound: all memory is initialised here, holds no references, and lives as long as this object; each vector
+        // refers to its place with the place's size, and each header to its vector. The kernel writes only the flags
+        // of the headers.
         unsafe bytes = .allocate(capacity: size * Self.places)
         unsafe bytes.initialize(repeating: 0, count: size * Self.places)
         unsafe vectors = .allocate(capacity: Self.places)
@@ -268,7 +270,7 @@ package final class PacketBatch {
         unsafe bytes.deallocate()
     }
 
-    /// The bytes of a packet, at most a place's; to be asked for packets that are here only.
+    /// Bytes of a packet, at most `size`; the index must be less than `count`.
     package subscript(index: Int) -> Span<UInt8> {
         @_lifetime(borrow self)
         get {
@@ -282,12 +284,12 @@ package final class PacketBatch {
         }
     }
 
-    /// Takes the packets that wait, as many as there are places.
+    /// Receives the waiting packets, at most `places`.
     func receive(from descriptor: borrowing Descriptor) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (descriptor.number, CallSite(descriptor.kind, .recvmmsg))
         count = 0
         let result = try SystemCall.runNonBlocking(site) {
-            // Sound: the messages are as many as is said, and what they name is this object's.
+            // Sound: the count is that of the messages, which refer to memory of this object.
             unsafe blewedge_receive_many(number, messages, UInt32(Self.places))
         }
         switch result {

@@ -4,16 +4,17 @@ import CBluetooth
 import CLinux
 package import SystemPackage
 
-/// A connection to a peer's Attribute Protocol channel (L2CAP fixed channel 4), one PDU a packet.
+/// A connection to a peer's Attribute Protocol channel (L2CAP fixed channel 4), one PDU per packet.
 ///
-/// The kernel drops notifications silently when the receive queue is full; the queue is therefore made as large as
-/// permitted. `descriptor.droppedPacketCount` tells how many were dropped, and each packet how many before it.
+/// The kernel drops notifications silently when the receive queue is full, so the queue is made as large as
+/// permitted. `descriptor.droppedPacketCount` is the number of dropped packets; `receive` reports with each packet
+/// how many were dropped before it.
 package struct L2CAPSocket: ~Copyable {
     package let descriptor: Descriptor
 
-    /// Room for one PDU.
+    /// Buffer for one PDU.
     ///
-    /// The largest MTU in use is 517; the rest is for a peer that does not keep to it.
+    /// The largest MTU in use is 517 bytes; the rest is for a peer that exceeds it.
     private typealias Packet = InlineArray<1024, UInt8>
 
     /// L2CAP's channel identifier of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
@@ -22,7 +23,7 @@ package struct L2CAPSocket: ~Copyable {
     /// BDADDR_LE_PUBLIC of <bluetooth/bluetooth.h>.
     static let lowEnergyPublic: UInt8 = 1
 
-    /// A socket bound to the controller with the public address `local` (48 bits).
+    /// Creates a socket bound to the controller with the public address `local` (48 bits).
     ///
     /// Binding to the controller's own address keeps the kernel from choosing another controller.
     package init(local: UInt64, receiveBuffer: Int32) throws(Errno) {
@@ -40,27 +41,29 @@ package struct L2CAPSocket: ~Copyable {
         descriptor = accepted
     }
 
-    /// Begins to connect to `peer` (48 bits); `isRandom` tells the type of its address.
+    /// Starts a connection to `peer` (48 bits); `isRandom` is the type of its address.
     ///
-    /// When the descriptor turns writable, `takePendingError()` says how it ended.
+    /// The attempt is over when the descriptor is writable; `takePendingError()` then returns its error, nil for
+    /// success.
     package func connect(to peer: UInt64, isRandom: Bool) throws(Errno) -> NonBlocking<Void> {
         try descriptor.connect(to: Self.address(peer, type: isRandom ? Self.lowEnergyPublic + 1 : Self.lowEnergyPublic))
     }
 
-    /// The security of the connection: the level of BT_SECURITY, 1 for none to 4, and the bytes of the key, 0 without one.
+    /// Returns the security of the connection: the level of BT_SECURITY, from 1 (none) to 4, and the size of the key
+    /// in bytes, 0 without a key.
     ///
-    /// A socket whose connection has ended tells the level that was asked for, and no key. The corresponding C function is
+    /// After the end of the connection it returns the requested level and no key. The corresponding C function is
     /// `getsockopt`.
     package func security() throws(Errno) -> (level: UInt8, keySize: UInt8) {
         let value = try descriptor.option(SOL_BLUETOOTH, BT_SECURITY, initial: SecurityOption())
         return (value.level, value.keySize)
     }
 
-    /// Asks for a level of security: 2 for an encrypted connection, 3 for one by a key with a passkey, 4 for one by such a key
-    /// of LE Secure Connections.
+    /// Requests a security level: 2 for an encrypted connection, 3 for an authenticated key, 4 for an authenticated
+    /// key of LE Secure Connections.
     ///
-    /// Until it has it the socket is not writable. Throws `invalidArgument` where it has it already. The corresponding C
-    /// function is `setsockopt`.
+    /// The socket is not writable until the connection has that level. Throws `invalidArgument` if it has the level
+    /// already. The corresponding C function is `setsockopt`.
     package func raiseSecurity(to level: UInt8) throws(Errno) {
         try descriptor.setOption(SOL_BLUETOOTH, BT_SECURITY, to: SecurityOption(level: level))
     }
@@ -71,16 +74,16 @@ package struct L2CAPSocket: ~Copyable {
         var keySize: UInt8 = 0
     }
 
-    /// Sends one PDU whole (C: `write`).
+    /// Sends one complete PDU (C: `write`).
     package func send(_ pdu: [UInt8]) throws(Errno) -> NonBlocking<Int> {
         try unsafe descriptor.write(pdu.span.bytes)
     }
 
-    /// Takes one packet from the queue and hands it to `body`, with the number of packets that were dropped before it
-    /// since the socket was made; answers its length, 0 where the peer has closed the channel.
+    /// Receives one packet and passes it to `body` with the number of packets dropped before it since the socket was
+    /// created; returns the packet's length, 0 if the peer has closed the channel.
     ///
-    /// Throws `messageTooLong` for a packet that does not fit: what was cut off is part of a value. The corresponding C
-    /// function is `recvmsg` with SO_RXQ_OVFL and MSG_TRUNC.
+    /// Throws `messageTooLong` for a packet that does not fit, because the end of its value is missing. The
+    /// corresponding C function is `recvmsg` with SO_RXQ_OVFL and MSG_TRUNC.
     package func receive(_ body: (Span<UInt8>, _ dropped: UInt32) -> Void) throws(Errno) -> NonBlocking<Int> {
         var packet = Packet(repeating: 0)
         var control = DropMessage()
@@ -88,8 +91,8 @@ package struct L2CAPSocket: ~Copyable {
         var space = packet.mutableSpan
         let (number, site) = (descriptor.number, CallSite(.link, .recvmsg))
         let result = unsafe space.withUnsafeMutableBytes { bytes in
-            // Sound: the vector names the packet, and the header the vector and the control message, each with its own
-            // length; all of them live for the call.
+            // Sound: the vector refers to the packet, and the header to the vector and the control message, each with
+            // its own length; all of them outlive the call.
             var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
             return unsafe withUnsafeMutablePointer(to: &vector) { vector in
                 unsafe withUnsafeMutableBytes(of: &control) { control in
@@ -114,21 +117,21 @@ package struct L2CAPSocket: ~Copyable {
         return received
     }
 
-    /// Takes one packet as `receive` does, from a queue that has dropped nothing.
+    /// Receives one packet like `receive`, from a queue that has dropped nothing.
     ///
-    /// It costs the kernel some 800 instructions less. The corresponding C function is `recv` with MSG_TRUNC.
+    /// It saves the kernel about 800 instructions. The corresponding C function is `recv` with MSG_TRUNC.
     package func receiveUnmarked(_ body: (Span<UInt8>) -> Void) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (descriptor.number, CallSite(.link, .recvmsg))
-        // Not filled with zeros before, as an array would be.
+        // Not filled with zeros first, unlike an array.
         let result = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Packet.count) { packet in
             Result { () throws(Errno) in
-                // Sound: the kernel writes at most the bytes of the packet, which lives for the call.
+                // Sound: the kernel writes at most the bytes of the packet, which outlives the call.
                 let received = try SystemCall.runNonBlocking(site) {
                     unsafe recv(number, packet.baseAddress, packet.count, Int32(MSG_TRUNC))
                 }
                 if case .done(let count) = received {
                     try Self.check(count)
-                    // Sound: so many bytes were written, and the span lives as long as they.
+                    // Sound: that many bytes were written, and the span does not outlive them.
                     if count > 0 { unsafe body(Span(_unsafeElements: UnsafeBufferPointer(rebasing: packet[..<count]))) }
                 }
                 return received
@@ -137,12 +140,12 @@ package struct L2CAPSocket: ~Copyable {
         return try result.get()
     }
 
-    /// Throws for the length of a packet of which the end was cut off.
+    /// Throws `messageTooLong` for the length of a truncated packet.
     private static func check(_ length: Int) throws(Errno) {
         if length > Packet.count { throw .messageTooLong }
     }
 
-    /// struct cmsghdr with the count that SO_RXQ_OVFL puts behind it; the kernel writes none before the first drop.
+    /// struct cmsghdr followed by the count of SO_RXQ_OVFL; the kernel writes none before the first drop.
     private struct DropMessage: BitwiseCopyable {
         var length = 0
         var level: Int32 = 0
@@ -164,12 +167,12 @@ package struct L2CAPSocket: ~Copyable {
     }
 }
 
-/// A socket on which centrals reach the Attribute Protocol channel of this machine.
+/// A socket for connections of centrals to the Attribute Protocol channel of this machine.
 ///
-/// The kernel has no ATT server of its own: every request comes to the accepted socket. Of two listeners on one address
-/// the newer one gets the connections.
+/// The kernel has no ATT server of its own: every request arrives at the accepted socket. If two listeners have the
+/// same address, the newer one gets the connections.
 package struct L2CAPListener: ~Copyable {
-    /// The socket, for the event loop: readable when a central has connected.
+    /// Socket for the event loop: readable when a central has connected.
     package let descriptor: Descriptor
 
     package struct Central: ~Copyable {
@@ -181,10 +184,10 @@ package struct L2CAPListener: ~Copyable {
         package consuming func takeSocket() -> L2CAPSocket { socket }
     }
 
-    /// The most centrals that may wait to be accepted; no controller holds as many connections.
+    /// Maximum number of centrals that wait to be accepted; no controller holds as many connections.
     private static let backlog: Int32 = 16
 
-    /// A listener on the controller with the public address `local` (48 bits).
+    /// Listens on the controller with the public address `local` (48 bits).
     ///
     /// The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)`, `bind` and `listen`.
     package init(local: UInt64) throws(Errno) {
@@ -194,7 +197,7 @@ package struct L2CAPListener: ~Copyable {
         descriptor = socket
     }
 
-    /// Takes the next central that has connected; nil when there is none (C: `accept4`).
+    /// Accepts the next central; returns nil if none waits (C: `accept4`).
     package func accept(receiveBuffer: Int32) throws(Errno) -> Central? {
         var address = sockaddr_l2()
         guard let accepted = try descriptor.accept(from: &address, as: .link) else { return nil }

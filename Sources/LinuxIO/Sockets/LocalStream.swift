@@ -5,17 +5,17 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// A connection to another process of this machine, through a unix socket.
+/// A connection to another process on this machine through a unix socket.
 package struct LocalStream: ~Copyable {
-    /// The socket, for the event loop; it does not block.
+    /// Non-blocking socket, for the event loop.
     package let descriptor: Descriptor
 
-    /// The process at the other end, as the kernel knows it.
+    /// The process at the other end, as the kernel reports it.
     package struct Peer: Equatable, Sendable {
         package var process: Int32
-        /// Its effective user at that time.
+        /// Effective user of the process when it called `connect` or `listen`.
         package var user: UInt32
-        /// Its effective group at that time.
+        /// Effective group of the process when it called `connect` or `listen`.
         package var group: UInt32
 
         package init(process: Int32, user: UInt32, group: UInt32) {
@@ -31,36 +31,36 @@ package struct LocalStream: ~Copyable {
 
     /// Connects to the socket at a path.
     ///
-    /// Throws `connectionRefused` where nobody listens, `noSuchFileOrDirectory` where nothing is, `permissionDenied`
-    /// where it may not be opened, `wouldBlock` where too many wait to be accepted. The corresponding C functions are
-    /// `socket` and `connect`.
+    /// Throws `connectionRefused` if no process listens, `noSuchFileOrDirectory` if there is no such file,
+    /// `permissionDenied` if this process may not open it, `wouldBlock` if the queue of pending connections is full.
+    /// The corresponding C functions are `socket` and `connect`.
     package init(connectingTo path: String) throws(Errno) {
         let socket = try Descriptor.localSocket(.client)
         if case .wouldBlock = try socket.connect(to: try sockaddr_un(path: path)) { throw .wouldBlock }
         descriptor = socket
     }
 
-    /// The process that listens at a path; nil where none does, or it cannot be asked.
+    /// Returns the process that listens at a path; nil if there is none or it cannot be determined.
     package static func listener(at path: String) -> Int32? {
         (try? LocalStream(connectingTo: path).peer()).flatMap { $0.process > 0 ? $0.process : nil }
     }
 
-    /// The process at the other end (C: `getsockopt(SO_PEERCRED)`).
+    /// Returns the process at the other end (C: `getsockopt(SO_PEERCRED)`).
     package func peer() throws(Errno) -> Peer {
-        // struct ucred, which glibc shows to _GNU_SOURCE only: a process, a user and a group of 32 bits each.
+        // struct ucred, which glibc declares only with _GNU_SOURCE: a process, a user and a group of 32 bits each.
         let unknown = Credentials()
         let credentials = try descriptor.option(SOL_SOCKET, SO_PEERCRED, initial: unknown)
         return Peer(process: credentials.process, user: credentials.user, group: credentials.group)
     }
 
-    /// Writes bytes, as many as the socket takes now; a peer that has gone throws `brokenPipe`, without a signal (C:
-    /// `send` with MSG_NOSIGNAL).
+    /// Writes as many bytes as the socket accepts now; throws `brokenPipe`, without a signal, if the peer has
+    /// disconnected (C: `send` with MSG_NOSIGNAL).
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try descriptor.send(bytes) }
 
-    /// Writes the bytes of an array, as many as the socket takes now.
+    /// Writes as many bytes of an array as the socket accepts now.
     package func write(_ bytes: [UInt8]) throws(Errno) -> NonBlocking<Int> { try write(unsafe bytes.span.bytes) }
 
-    /// Sleeps until the socket is ready; false when the deadline on `MonotonicClock` came first.
+    /// Sleeps until the socket is ready; returns false if the deadline on `MonotonicClock` passed first.
     ///
     /// For programs without an event loop. The corresponding C function is `ppoll`.
     package func wait(for readiness: EventLoop.Readiness, until deadline: Duration?) throws(Errno) -> Bool {
@@ -76,13 +76,13 @@ package struct LocalStream: ~Copyable {
             return try SystemCall.run { unsafe blewedge_ppoll(&entry, 1, nil) } > 0
         }
         return try SystemCall.run {
-            // Computed anew where a signal has interrupted the call.
+            // Computed again if a signal has interrupted the call.
             var time = timespec(max(.zero, deadline - MonotonicClock.now))
             return unsafe blewedge_ppoll(&entry, 1, &time)
         } > 0
     }
 
-    /// Ends the writing, so that the other end reads the end of the stream (C: `shutdown`).
+    /// Shuts down the writing direction, so that the peer reads the end of the stream (C: `shutdown`).
     package func finishWriting() throws(Errno) {
         let number = descriptor.number
         _ = try SystemCall.run { shutdown(number, Int32(SHUT_WR)) }
@@ -97,30 +97,33 @@ package struct LocalStream: ~Copyable {
 }
 
 extension sockaddr_un {
-    /// The address of a unix socket in the file system.
+    /// Makes the address of a unix socket in the file system.
     ///
-    /// Throws `fileNameTooLong` for a path that a socket's address cannot hold, `invalidArgument` for an empty one.
+    /// Throws `fileNameTooLong` for a path that does not fit into a socket address, `invalidArgument` for an empty
+    /// path or one with a zero byte.
     init(path: String) throws(Errno) {
         self.init()
         sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
         guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
         guard bytes.count < MemoryLayout.size(ofValue: sun_path) else { throw .fileNameTooLong }
-        // Sound: the bytes were found to fit, and the rest of the field is zero.
+        // Sound: the length was checked, and the rest of the field is zero.
         unsafe withUnsafeMutableBytes(of: &sun_path) { field in unsafe field.copyBytes(from: bytes) }
     }
 }
 
-/// The socket by which a service reports its state to its manager (sd_notify(3), systemd.service(5) Type=notify).
+/// The socket through which a service reports its state to its manager (sd_notify(3), systemd.service(5)
+/// Type=notify).
 package struct NotifySocket: ~Copyable {
     private let socket: Descriptor
     private var address: sockaddr_un
     private let length: socklen_t
 
-    /// A socket to the manager that listens at `path`: a file or, after an `@`, a name of the abstract space.
+    /// Creates a socket to the manager that listens at `path`: a file or, after an `@`, a name in the abstract
+    /// namespace.
     ///
-    /// Throws `invalidArgument` for any other text, `fileNameTooLong` for one that no address holds. The corresponding
-    /// C function is `socket`.
+    /// Throws `invalidArgument` for any other text, `fileNameTooLong` for a path that does not fit into a socket
+    /// address. The corresponding C function is `socket`.
     package init(_ path: String) throws(Errno) {
         var bytes = Array(path.utf8)
         guard let first = bytes.first, bytes.count > 1 else { throw .invalidArgument }
@@ -130,21 +133,22 @@ package struct NotifySocket: ~Copyable {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .fileNameTooLong }
-        // Sound: the bytes were found to fit, and the rest of the field is zero.
+        // Sound: the length was checked, and the rest of the field is zero.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in unsafe field.copyBytes(from: bytes) }
         let made = try Descriptor.localDatagramSocket()
         self.address = address
-        // An abstract name has no zero at its end; a path is given with it.
+        // An abstract name has no terminating zero; a path includes it.
         length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count + (isAbstract ? 0 : 1))
         socket = made
     }
 
-    /// Sends assignments, a line each, such as `READY=1`; a manager that does not listen hears nothing (C: `sendto`).
+    /// Sends assignments, one per line, such as `READY=1`; ignores errors, such as a manager that does not listen (C:
+    /// `sendto`).
     package mutating func send(_ text: String) {
         let bytes = Array(text.utf8)
         let number = socket.number
         let length = length
-        // Sound: both are used within the closures, with their own lengths.
+        // Sound: both pointers are used within the closures, with their own lengths.
         unsafe withUnsafeBytes(of: &address) { address in
             unsafe bytes.withUnsafeBytes { bytes in
                 let target = unsafe address.baseAddress?.assumingMemoryBound(to: sockaddr.self)
@@ -155,33 +159,35 @@ package struct NotifySocket: ~Copyable {
 }
 
 extension Descriptor {
-    /// A non-blocking datagram socket of the unix family, closed on exec (C: `socket`).
+    /// Creates a non-blocking datagram socket of the unix family, closed on exec (C: `socket`).
     fileprivate static func localDatagramSocket() throws(Errno) -> Descriptor {
         let flags = blewedge_SOCK_DGRAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
         return Descriptor(owning: try SystemCall.run { CLinux.socket(AF_UNIX, flags, 0) })
     }
 }
 
-/// A unix socket in the file system on which other processes of this machine connect; it goes with its owner.
+/// A unix socket in the file system to which other processes on this machine connect; its file is removed with the
+/// value.
 package struct LocalListener: ~Copyable {
-    /// The socket, for the event loop: readable when somebody has connected.
+    /// Socket for the event loop: readable when a client has connected.
     package let descriptor: Descriptor
     private let path: String
     private let file: FileIdentity
 
-    /// The most processes that may wait to be accepted.
+    /// Maximum number of clients that wait to be accepted.
     private static let backlog: Int32 = 16
 
-    /// A listener at `path`, for users who may write to a file of this `mode`.
+    /// Listens at `path`, for users who may write to a file with this `mode`.
     ///
-    /// A socket that a killed process has left there is replaced. Throws `addressInUse` where a process listens there,
-    /// or where the path leads to anything but a socket; `fileNameTooLong` for a path that a socket's address cannot
-    /// hold. The corresponding C functions are `socket`, `bind`, `chmod` and `listen`.
+    /// Replaces a socket that a killed process has left behind. Throws `addressInUse` if a process listens there or
+    /// the path leads to anything but a socket, `fileNameTooLong` for a path that does not fit into a socket address.
+    /// The corresponding C functions are `socket`, `bind`, `chmod` and `listen`.
     package init(at path: String, mode: UInt32) throws(Errno) {
         let address = try sockaddr_un(path: path)
         let socket = try Descriptor.localSocket(.listener)
         let number = socket.number
-        // The file is made with the socket's own mode: nobody else gets in before it has its final one.
+        // The new file gets the socket's own mode, so that no other user can connect before `chmod` sets the final
+        // mode.
         _ = try SystemCall.run { fchmod(number, 0o600) }
         do {
             try socket.bind(to: address)
@@ -193,7 +199,7 @@ package struct LocalListener: ~Copyable {
             throw error
         }
         guard let file = FileIdentity(of: path) else { throw .noSuchFileOrDirectory }
-        // Sound, here and above: the path is a text that lives for the call.
+        // Sound, here and above: the path is a string that outlives the call.
         _ = try SystemCall.run { unsafe chmod(path, mode) }
         try socket.listen(backlog: Self.backlog)
         descriptor = socket
@@ -202,20 +208,20 @@ package struct LocalListener: ~Copyable {
     }
 
     deinit {
-        // A file that another process has put there since is not removed.
+        // A file that another process has created there since is not removed.
         guard FileIdentity(of: path) == file else { return }
-        // Sound: the path is a text that lives for the call.
+        // Sound: the path is a string that outlives the call.
         _ = unsafe unlink(path)
     }
 
-    /// Takes the next process that has connected; nil when there is none (C: `accept4`).
+    /// Accepts the next client; returns nil if none waits (C: `accept4`).
     package func accept() throws(Errno) -> LocalStream? {
         var address = sockaddr_un()
         guard let accepted = try descriptor.accept(from: &address, as: .client) else { return nil }
         return LocalStream(accepted: accepted)
     }
 
-    /// True where the path leads to a socket on which no process listens.
+    /// Returns true if the path leads to a socket on which no process listens.
     private static func isLeftBehind(_ path: String) -> Bool {
         guard let file = FileIdentity(of: path), file.isSocket else { return false }
         do {
@@ -227,13 +233,13 @@ package struct LocalListener: ~Copyable {
     }
 }
 
-/// The identity of a file, whatever its name.
+/// The identity of a file, independent of its name.
 private struct FileIdentity: Equatable {
     let device: UInt
     let number: UInt
     let isSocket: Bool
 
-    /// The file at a path, which is not followed if it is a link; nil where there is none (C: `lstat`).
+    /// Reads the identity of the file at a path, without following a link; nil if there is none (C: `lstat`).
     init?(of path: String) {
         var status = stat()
         // Sound: the structure is a local that outlives the call.
@@ -244,12 +250,12 @@ private struct FileIdentity: Equatable {
     }
 }
 
-/// A `LocalListener` on an event loop that accepts clients until it is freed.
+/// A `LocalListener` on an event loop that accepts clients until it is destroyed.
 ///
-/// After a failure, most likely because no descriptor is left, it pauses and tries again, without end. It is used on the
+/// After a failure, most likely for lack of descriptors, it pauses and retries, without limit. It must be used on the
 /// loop's thread.
 package final class RecoveringListener {
-    /// The most clients that are accepted in a row before the loop serves its other descriptors.
+    /// Maximum number of clients accepted in a row before the loop serves its other descriptors.
     private static let batch = 16
 
     private let listener: LocalListener
@@ -261,7 +267,7 @@ package final class RecoveringListener {
 
     /// Listens at `path`, as `LocalListener` does, and passes each client to `onClient`.
     ///
-    /// An error that `onClient` throws costs its client, and begins the pause.
+    /// If `onClient` throws, that client is lost and the listener pauses.
     package init(
         at path: String,
         mode: UInt32,

@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Standard output and standard error, written at once and whole.
+/// Standard output and standard error, without a buffer: a write is complete when it returns.
 package enum StandardStream: Int32, Sendable {
     case output = 1
     /// Progress and errors, for people.
@@ -12,7 +12,8 @@ package enum StandardStream: Int32, Sendable {
 
     /// Writes text.
     ///
-    /// A reader that has gone throws `brokenPipe` (SIGPIPE is to be ignored). The corresponding C function is `write`.
+    /// Throws `brokenPipe` if the reading end is closed (SIGPIPE must be ignored). The corresponding C function is
+    /// `write`.
     package func write(_ text: String) throws(Errno) {
         let bytes = Array(text.utf8)
         var offset = 0
@@ -29,28 +30,28 @@ package enum StandardStream: Int32, Sendable {
             switch try result.get() {
             case .done(let count): offset += count
             case .wouldBlock:
-                // Another program has made the terminal non-blocking: wait until it takes more.
+                // Another program has made the terminal non-blocking: wait until it accepts more.
                 var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
             }
         }
     }
 
-    /// Writes a short text if that can be done at once; false if its reader is too far behind, and nothing is written.
+    /// Writes a short text if that is possible without blocking; otherwise returns false and writes nothing.
     ///
-    /// At most 4,096 bytes (PIPE_BUF), so that a pipe takes it whole.
+    /// It returns false for more than 4,096 bytes (PIPE_BUF), because a pipe might accept only a part of them.
     package func writeAtOnce(_ text: String) throws(Errno) -> Bool {
         var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
-        // Sound: one entry, a local. A pipe is writable when it takes PIPE_BUF bytes.
+        // Sound: one entry, a local. A pipe polls as writable if it accepts PIPE_BUF bytes.
         guard unsafe poll(&entry, 1, 0) == 1, text.utf8.count <= 4096 else { return false }
         try write(text)
         return true
     }
 
-    /// True where this is a terminal (C: `isatty`).
+    /// True if this is a terminal (C: `isatty`).
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// True where systemd has connected this stream to its journal.
+    /// True if systemd has connected this stream to its journal.
     ///
     /// systemd.exec(5), $JOURNAL_STREAM. The corresponding C function is `fstat`.
     package var isJournal: Bool {
@@ -60,42 +61,42 @@ package enum StandardStream: Int32, Sendable {
         return unsafe fstat(rawValue, &status) == 0 && named == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Columns and rows of the terminal; nil where it has none or is none (C: `ioctl(TIOCGWINSZ)`).
+    /// Columns and rows of the terminal; nil if this is no terminal or its size is unknown (C: `ioctl(TIOCGWINSZ)`).
     package var windowSize: (columns: Int, rows: Int)? {
         var size = winsize()
         // Sound: the kernel fills the structure that the request is for.
         guard unsafe blewedge_ioctl_pointer(rawValue, blewedge_TIOCGWINSZ, &size) == 0, size.ws_col > 0
         else { return nil }
-        // A serial console may know its columns only.
+        // A serial console may report only its columns.
         return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 }
 
-/// Standard input, where people answer a question.
+/// Standard input, for the user's answers.
 package enum StandardInput {
-    /// True where standard input is a terminal, so that somebody can answer (C: `isatty`).
+    /// True if standard input is a terminal, so that a user can answer (C: `isatty`).
     package static var isTerminal: Bool { isatty(0) == 1 }
 
-    /// The next line, without its end; nil at the end of the input.
+    /// Returns the next line without its line end; nil at the end of the input.
     package static func line() -> String? { readLine() }
 }
 
-/// Standard output as an end that never blocks its writer, whatever else has the same pipe or terminal open.
+/// Standard output that never blocks the writer, even if other programs have the same pipe or terminal open.
 package struct StandardOutput: ~Copyable {
     private enum Kind {
-        /// A pipe or terminal, opened anew: what does not block here blocks others as before.
+        /// A pipe or terminal, opened again: its non-blocking mode does not affect other programs.
         case own
-        /// A socket, which can be written to without blocking as it is.
+        /// A socket, where each call can ask not to block.
         case socket
-        /// A file, which never blocks; or a pipe or terminal that cannot be opened anew.
+        /// A file, which never blocks; or a pipe or terminal that cannot be opened again.
         case shared
     }
 
-    /// The end, for the event loop; a file cannot be watched.
+    /// Descriptor for the event loop; a file cannot be watched.
     package let descriptor: Descriptor
     private let kind: Kind
 
-    /// The end that this number stands for, which stays open (C: `fstat` and `open`).
+    /// Opens the stream with this descriptor number, which stays open (C: `fstat` and `open`).
     package init(of number: Int32 = StandardStream.output.rawValue) throws(Errno) {
         var status = stat()
         // Sound: the structure is a local that outlives the call.
@@ -107,15 +108,15 @@ package struct StandardOutput: ~Copyable {
         kind = own != nil ? .own : type == S_IFSOCK ? .socket : .shared
     }
 
-    /// The same file, opened once more, so that writing does not block; nil where that cannot be.
+    /// Opens the same file again in non-blocking mode; returns nil if that fails.
     private static func openAnew(_ number: Int32) -> Int32? {
         let flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         return try? SystemCall.run { unsafe blewedge_open("/proc/self/fd/\(number)", flags, 0) }
     }
 
-    /// Writes bytes, as many as are taken now.
+    /// Writes as many bytes as the stream accepts now.
     ///
-    /// A reader that has gone throws `brokenPipe`. The corresponding C functions are `write` and `send`.
+    /// Throws `brokenPipe` if the reading end is closed. The corresponding C functions are `write` and `send`.
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         switch kind {
         case .own: return try descriptor.write(bytes)
@@ -123,27 +124,27 @@ package struct StandardOutput: ~Copyable {
         case .shared:
             let number = descriptor.number
             var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-            // Sound: one entry, a local. A pipe is writable when it takes PIPE_BUF bytes.
+            // Sound: one entry, a local. A pipe polls as writable if it accepts PIPE_BUF bytes.
             guard unsafe poll(&entry, 1, 0) == 1 else { return .wouldBlock }
             return try descriptor.write(bytes.extracting(first: Self.pipeBuffer))
         }
     }
 
-    /// What a pipe that polls as writable takes whole (PIPE_BUF).
+    /// Number of bytes that a pipe takes without blocking once it polls as writable (PIPE_BUF).
     private static let pipeBuffer = 4096
 }
 
 extension Process {
-    /// Opens /dev/null in the place of each standard stream that is closed, or that is not open in its direction.
+    /// Opens /dev/null in place of each standard stream that is closed or open only in the wrong direction.
     ///
-    /// To be called before anything else is opened: another descriptor would get the stream's number, and what is written for
-    /// people would go there. Programs that are run later inherit it. Throws where there is no /dev/null. The corresponding C
-    /// functions are `fcntl(F_GETFL)`, `open` and `dup2`.
+    /// It must be called before any other file is opened: that file could get the stream's number and receive its
+    /// messages. Programs that are run later inherit the streams. Throws if there is no /dev/null. The corresponding
+    /// C functions are `fcntl(F_GETFL)`, `open` and `dup2`.
     package static func openStandardStreams() throws(Errno) {
         for (number, unusable) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] {
             let flags = blewedge_status_flags(number)
             guard flags == -1 || flags & O_ACCMODE == unusable else { continue }
-            // The lowest number that is free: the stream's own where that was closed.
+            // The lowest free number: the stream's own if the stream was closed.
             let opened = try SystemCall.run { unsafe blewedge_open("/dev/null", O_RDWR, 0) }
             guard opened != number else { continue }
             _ = try SystemCall.run { dup2(opened, number) }
@@ -152,22 +153,22 @@ extension Process {
     }
 }
 
-/// Lines to a stream whose reader may be slow, or stuck: no line waits for it.
+/// A writer of lines to a stream that may be slow or stuck; it never blocks, except in `finish`.
 ///
-/// What the reader does not take at once is kept, up to `capacity` bytes; lines that do not fit are left out, and the next one
-/// that fits comes behind a notice of how many. The stream's open file is shared with other programs and keeps its flags: a
-/// pipe and a terminal are opened anew, without blocking, and a socket is told so in each call. It is used on the event loop's
-/// thread.
+/// Up to `capacity` bytes are queued for a slow reader. Lines that do not fit are dropped, and a notice of their
+/// number precedes the next line that fits. The stream's open file is shared with other programs and keeps its flags:
+/// a pipe or a terminal is opened again in non-blocking mode, and each write to a socket asks not to block
+/// (MSG_DONTWAIT). The writer is used on the event loop's thread.
 package final class LineWriter {
     package static let capacity = 64 * 1024
 
-    /// How a write is kept from blocking.
+    /// Method that keeps a write from blocking.
     private enum Manner {
-        /// The descriptor does not block, or is a file, which takes all at once.
+        /// The descriptor does not block, or is a file, which accepts all bytes at once.
         case plain
-        /// Each call says so.
+        /// Each call asks not to block (MSG_DONTWAIT).
         case socket
-        /// It is asked first, and given what a pipe takes whole (PIPE_BUF): it could not be opened anew.
+        /// Each write follows a poll and is limited to PIPE_BUF bytes, because the file could not be opened again.
         case asked
     }
 
@@ -177,17 +178,17 @@ package final class LineWriter {
     private var waiting = OutgoingBuffer(capacity: LineWriter.capacity)
     private var loop: EventLoop?
     private var registration: EventLoop.Registration?
-    /// The lines that were left out since the last notice.
+    /// Number of lines dropped since the last notice.
     private var missing = 0
-    /// The last error of a write; nil for none.
+    /// Last error of a write; nil if there was none.
     package private(set) var fault: Errno?
 
-    /// Writes to a standard stream; `notice` makes the line that tells how many are missing.
+    /// Writes to a standard stream; `notice` returns the line that reports the number of dropped lines.
     package convenience init(_ stream: StandardStream, notice: @escaping (Int) -> String) throws(Errno) {
         try self.init(number: stream.rawValue, notice: notice)
     }
 
-    /// Writes to an open descriptor, which stays its owner's.
+    /// Writes to an open descriptor, which the caller still owns.
     ///
     /// The corresponding C functions are `fstat`, `fcntl(F_DUPFD_CLOEXEC)` and `open` of /proc/self/fd.
     package init(number: Int32, notice: @escaping (Int) -> String) throws(Errno) {
@@ -212,17 +213,17 @@ package final class LineWriter {
 
     deinit { unwatch() }
 
-    /// Writes what waits as soon as the reader takes it, from now on.
+    /// Registers with the event loop, so that queued bytes are written as soon as the stream accepts them.
     package func join(_ loop: EventLoop) { self.loop = loop }
 
-    /// Writes a line, which brings its end with it.
+    /// Writes a line, which must include its line end.
     package func write(_ line: String) {
         let text = missing > 0 ? notice(missing) + line : line
         if waiting.append(text) { missing = 0 } else { missing &+= 1 }
         drain()
     }
 
-    /// Writes what waits, for as long as that at most; the rest is given up.
+    /// Writes the queued bytes for at most `patience`; discards the rest.
     package func finish(within patience: Duration) {
         let deadline = MonotonicClock.now + patience
         drain()
@@ -245,7 +246,7 @@ package final class LineWriter {
                 guard try empty() else { return watch() }
             }
         } catch {
-            // The reader has gone, and what it did not read with it; there may be another for the next line.
+            // The reading end is closed, and its unread bytes are lost; the next line may find another reader.
             waiting.removeAll()
             fault = error
         }
@@ -259,7 +260,7 @@ package final class LineWriter {
             case .socket: return try descriptor.send(bytes)
             case .asked:
                 var entry = pollfd(fd: descriptor.number, events: Int16(POLLOUT), revents: 0)
-                // Sound: one entry, a local. A pipe is writable when it takes PIPE_BUF bytes.
+                // Sound: one entry, a local. A pipe polls as writable if it accepts PIPE_BUF bytes.
                 guard unsafe poll(&entry, 1, 0) == 1 else { return .wouldBlock }
                 return try descriptor.write(bytes.extracting(first: 4096))
             }

@@ -4,26 +4,27 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// The terminal at standard input, taken over for pages: each key, even those of signals, comes at once and is not
-/// shown.
+/// The terminal at standard input, in raw mode for full-screen pages: each key, even those for signals, arrives at
+/// once and is not echoed.
 ///
-/// Whoever takes it over gives it back by `restore`, at every end.
+/// Each `takeOver` must be followed by `restore`, however the program ends.
 package final class Terminal {
     /// SIGWINCH: the terminal's size has changed.
     package static let windowChanged = SIGWINCH
-    /// SIGCONT: the program goes on after a stop.
+    /// SIGCONT: the program was resumed after a stop.
     package static let goneOn = SIGCONT
-    /// SIGHUP: the terminal is gone.
+    /// SIGHUP: the terminal was hung up.
     package static let hungUp = SIGHUP
 
-    /// Readable when keys were pressed, and at the terminal's end.
+    /// Descriptor that is readable after key presses, and at the terminal's end.
     package let descriptor: Descriptor
     private let before: termios
     private var isRaw = false
 
-    /// The terminal at standard input; nothing is changed yet.
+    /// Reads the settings of the terminal at standard input, without changing them.
     ///
-    /// Throws `inappropriateIOCTLForDevice` where none is. The corresponding C function is `tcgetattr`.
+    /// Throws `inappropriateIOCTLForDevice` if standard input is no terminal. The corresponding C function is
+    /// `tcgetattr`.
     package init() throws(Errno) {
         var settings = termios()
         // Sound: the structure is a local that outlives the call.
@@ -33,10 +34,10 @@ package final class Terminal {
         descriptor = try Descriptor.forStandardInput()
     }
 
-    /// Takes the terminal over; what was typed before is dropped.
+    /// Switches the terminal to raw mode and discards earlier input.
     ///
-    /// A virtual terminal that nobody had open keeps what was typed into it, and hands it over with the next key:
-    /// barcodes that came while no program read, in front of a person's Enter. The corresponding C functions are
+    /// A virtual terminal that no program has open keeps its input and delivers it with the next key: barcodes typed
+    /// while no program read the terminal would precede the user's Enter. The corresponding C functions are
     /// `tcsetattr` and `tcflush`.
     package func takeOver() throws(Errno) {
         var raw = before
@@ -48,12 +49,12 @@ package final class Terminal {
         _ = tcflush(0, TCIFLUSH)
     }
 
-    /// Gives the terminal back as it was; keys typed ahead do not reach the shell.
+    /// Restores the terminal's settings and discards unread keys, so that they do not reach the shell.
     package func restore() {
         guard isRaw else { return }
         isRaw = false
         _ = tcflush(0, TCIFLUSH)
-        // A terminal that is gone needs nothing.
+        // Best effort: the terminal may have been hung up.
         try? set(before)
     }
 
@@ -64,11 +65,11 @@ package final class Terminal {
     }
 }
 
-/// A device behind a serial port that firmware or device tree describe.
+/// A device on a serial port, described by the firmware or a device tree.
 package struct SerialDevice: Equatable, Sendable {
-    /// Its name, such as `serial0-0`.
+    /// Name of the device, such as `serial0-0`.
     package var name: String
-    /// The name by which its driver is found, such as `of:NbluetoothT(null)Cbrcm,bcm43438-bt`.
+    /// Name by which the kernel finds its driver, such as `of:NbluetoothT(null)Cbrcm,bcm43438-bt`.
     package var modalias: String
     package var hasDriver: Bool
 
@@ -78,7 +79,8 @@ package struct SerialDevice: Equatable, Sendable {
         self.hasDriver = hasDriver
     }
 
-    /// The devices that are Bluetooth controllers by their description (Linux, drivers/tty/serdev/core.c).
+    /// Returns the devices that their description identifies as Bluetooth controllers (Linux,
+    /// drivers/tty/serdev/core.c).
     package static func bluetoothControllers(sysfs: String = "/sys") -> [SerialDevice] {
         let directory = "\(sysfs)/bus/serial/devices"
         return FileSystem.names(in: directory).compactMap { name in
@@ -92,8 +94,8 @@ package struct SerialDevice: Equatable, Sendable {
         }
     }
 
-    /// Device trees call the node `bluetooth` and end its `compatible` in `-bt`; ACPI has the makers' identifiers, as
-    /// in the kernel's drivers/bluetooth (hci_bcm.c, hci_h5.c, hci_intel.c, hci_qca.c).
+    /// True for a device tree's node `bluetooth` or a `compatible` with `-bt`, and for the manufacturers' ACPI
+    /// identifiers in the kernel's drivers/bluetooth (hci_bcm.c, hci_h5.c, hci_intel.c, hci_qca.c).
     private var isBluetooth: Bool {
         let text = modalias.lowercased()
         if text.hasPrefix("acpi:") {
@@ -103,23 +105,24 @@ package struct SerialDevice: Equatable, Sendable {
     }
 }
 
-/// A serial line that other programs open by a path, and whose other end this process holds; it goes with its owner.
+/// A pseudo-terminal that other programs open by a path; this process owns the master end, and the link is removed
+/// with the value.
 package struct PseudoTerminal: ~Copyable {
-    /// This process's end, for the event loop; it does not block.
+    /// Non-blocking master end, for the event loop.
     package let descriptor: Descriptor
-    /// The device that other programs open; the path leads to it.
+    /// Device that other programs open; `path` is a link to it.
     package let device: String
     private let path: String
-    /// Tells of programs that open the device; nil on a kernel without inotify.
+    /// Watch for programs that open the device; nil on a kernel without inotify.
     private let openings: OpeningWatch?
-    /// Held open where openings cannot be watched, so that this end stays quiet.
+    /// Slave end, held open if openings cannot be watched, so that the master end reports no hang-up.
     private let line: Descriptor?
 
-    /// A line, raw in both directions, to which `path` becomes a symbolic link.
+    /// Creates a pseudo-terminal, raw in both directions, and a symbolic link to it at `path`.
     ///
-    /// A link to a terminal that a process which was killed has left there is replaced; anything else at the path
-    /// throws `fileExists`. The corresponding C calls are `open("/dev/ptmx")`, `ioctl(TIOCSPTLCK, TIOCGPTN)`,
-    /// `tcsetattr` and `symlink`.
+    /// Replaces a link to a terminal that a killed process has left behind; throws `fileExists` for anything else at
+    /// the path. The corresponding C calls are `open("/dev/ptmx")`, `ioctl(TIOCSPTLCK, TIOCGPTN)`, `tcsetattr` and
+    /// `symlink`.
     package init(linkedAt path: String) throws(Errno) {
         let end = try Descriptor.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
         let number = end.number
@@ -142,7 +145,7 @@ package struct PseudoTerminal: ~Copyable {
         self.path = path
         if let watch = try? OpeningWatch(device) {
             openings = consume watch
-            // Its settings stay as long as this end is open.
+            // The settings persist as long as the master end is open.
             self.line = nil
             _ = consume line
         } else {
@@ -151,7 +154,7 @@ package struct PseudoTerminal: ~Copyable {
         }
     }
 
-    /// True while a program has the device open; always where that cannot be known (C: `poll`).
+    /// True while a program has the device open, and if that is unknown (C: `poll`).
     package var isOpened: Bool {
         guard line == nil else { return true }
         var entry = pollfd(fd: descriptor.number, events: 0, revents: 0)
@@ -159,7 +162,7 @@ package struct PseudoTerminal: ~Copyable {
         return unsafe poll(&entry, 1, 0) < 1 || entry.revents & Int16(POLLHUP) == 0
     }
 
-    /// Calls `handler` after each opening of the device; nil where that cannot be known.
+    /// Calls `handler` after each opening of the device; returns nil if openings cannot be watched.
     package func watchOpenings(
         on loop: EventLoop,
         handler: @escaping () -> Void
@@ -171,35 +174,35 @@ package struct PseudoTerminal: ~Copyable {
         openings?.unwatch(registration, on: loop)
     }
 
-    /// Takes note of the openings so far.
+    /// Discards the notifications of openings so far.
     package func clearOpenings() { openings?.clear() }
 
-    /// Discards what no program has read, so that the next one to open the device is not given it (C: `open` and
-    /// `tcflush`).
+    /// Discards bytes that no program has read, so that the next one to open the device does not receive them (C:
+    /// `open` and `tcflush`).
     package func discardUnread() throws(Errno) {
         let opened = try Descriptor.open(device, O_RDWR | O_NOCTTY | O_NONBLOCK)
-        // What is on its way first, then what has arrived.
+        // Bytes in transit are discarded first, then those that have arrived.
         for (number, queue) in [(descriptor.number, TCOFLUSH), (opened.number, TCIFLUSH)] {
             _ = try SystemCall.run { tcflush(number, queue) }
         }
     }
 
     deinit {
-        // A file that another process has put there since is not removed.
+        // A file that another process has created there since is not removed.
         if Self.target(of: path) == device { _ = unsafe unlink(path) }
     }
 
-    /// The target of a symbolic link; nil where there is none (C: `readlink`).
+    /// Returns the target of a symbolic link; nil if there is none (C: `readlink`).
     private static func target(of path: String) -> String? {
         var buffer = [CChar](repeating: 0, count: 64)
-        // Sound: the kernel writes at most the buffer's bytes; a longer target is cut, and is none of ours.
+        // Sound: the kernel writes at most the buffer's length; a longer target is truncated, and is none of ours.
         let count = unsafe readlink(path, &buffer, buffer.count)
         guard count > 0 else { return nil }
         return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 
-/// A watch on a file that is readable after a program has opened it.
+/// A watch on a file; it is readable after a program has opened the file.
 struct OpeningWatch: ~Copyable {
     private let descriptor: Descriptor
 
@@ -218,7 +221,7 @@ struct OpeningWatch: ~Copyable {
 
     func unwatch(_ registration: EventLoop.Registration, on loop: EventLoop) { loop.unwatch(registration, descriptor) }
 
-    /// Takes note of the openings so far.
+    /// Discards the notifications of openings so far.
     func clear() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while case .done(let count)? = try? descriptor.read(into: &buffer), count > 0 {}

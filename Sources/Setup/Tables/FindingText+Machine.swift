@@ -147,7 +147,7 @@ extension FindingText {
         "デバイスが最初のパケットより前に切断すると、再起動するまでblewedgeとBluetoothが停止します"
     )
 
-    // The texts of findings about the virtual keyboard, the readers of its keys, and the configuration.
+    // Texts of findings about the virtual keyboard, the applications that read it, and the configuration.
 
     static let uinputMissing = FindingText(
         "there is no {1}, or no module behind it",

@@ -5,7 +5,7 @@ package import Texts
 package struct FindingText: Sendable {
     /// The fault, in one sentence.
     package let what: LocalText
-    /// The reason why it matters, in one sentence.
+    /// Effect of the fault, in one sentence.
     package let why: LocalText
     /// The remedy, in one sentence.
     package let remedy: LocalText
@@ -129,7 +129,7 @@ package enum FindingPartText: String, Localized {
     }
 }
 
-// The texts of findings about what the kernel lacks.
+// Texts of findings about absent kernel features.
 
 extension FindingText {
     static let kernelUnfit = FindingText(

@@ -4,7 +4,7 @@ import Control
 import Daemon
 package import Texts
 
-/// What the product does on a kernel without the feature.
+/// Effects of the feature's absence from the kernel.
 extension KernelFeature: Localized {
     package var texts: LocalText {
         switch self {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The account of all received bytes, which a keyboard in the foreground prints at its end.
+/// Account of all received bytes, printed when a keyboard in the foreground ends.
 package enum AccountText: String, Localized {
     case bytes, causes, cause, dropped, missed, readBack, demo, demoBytes, demoNothing
 
@@ -65,7 +65,7 @@ package enum DemoText: String, Localized {
     }
 }
 
-/// What a configuration allows a keyboard beyond text, Tab, Enter and Backspace.
+/// Messages about the keys and actions that a configuration allows beyond text, Tab, Enter and Backspace.
 package enum AllowanceText: String, Localized {
     case typed, clients, declared, beacons
 
@@ -86,9 +86,9 @@ package enum AllowanceText: String, Localized {
     }
 }
 
-/// One text in every language of the program.
+/// Text in every language of the program.
 ///
-/// `{1}`, `{2}` and so on are the places of its arguments: names, numbers, other messages.
+/// `{1}`, `{2}` and so on are placeholders for its arguments: names, numbers, other messages.
 package struct LocalText: Equatable, Sendable {
     package let english: String
     package let japanese: String
@@ -105,7 +105,7 @@ package struct LocalText: Equatable, Sendable {
         }
     }
 
-    /// The text in one language, with the arguments in its places.
+    /// Returns the text in one language, with the arguments filled in.
     func filled(_ language: Language, with arguments: [String]) -> String {
         Self.parts(of: self[language]).map { part in
             switch part {
@@ -119,7 +119,7 @@ package struct LocalText: Equatable, Sendable {
         Set(parts(of: text).compactMap { if case .place(let number) = $0 { number } else { nil } })
     }
 
-    /// A text without its places.
+    /// Returns a text without its placeholders.
     package static func outside(_ text: String) -> String {
         parts(of: text).map { if case .text(let text) = $0 { String(text) } else { "" } }.joined()
     }

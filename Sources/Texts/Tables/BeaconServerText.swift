@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What the commands say that ask a server of beacons.
+/// Messages of the commands that query a beacon server.
 package enum BeaconServerText: String, Localized {
     case fetched, noDifference, listed, isNew, isAbandoned, logged, valid, invalid, sentAll, nothingWaits, lastSent
     case noneSent
@@ -25,9 +25,9 @@ package enum BeaconServerText: String, Localized {
     }
 }
 
-/// Why a server of beacons was not asked, or did not do what it was asked.
+/// Causes of a request to a beacon server that was not sent, or that failed.
 package enum BeaconServerFaultText: String, FaultText {
-    // What is configured.
+    // The configuration.
     case notConfigured, tokenWanted, addressNotHTTPS, addressHost, addressPort, addressUser, addressSign
     case regionMalformed, uuidMalformed, scopeWithoutVariety, notInTestMode
     // The token.
@@ -37,7 +37,7 @@ package enum BeaconServerFaultText: String, FaultText {
     // The answer.
     case http, httpDenied, httpLater, httpRedirect, answer
     case noRegions, tooSoon, invalidApplication, invalidRegion, invalidBeacon, serverFailed, serverUnreachable
-    // What is kept.
+    // The files.
     case unreadable, forbidden, garbled, notPermitted, notKept, inUse
     // Tracks.
     case givenUp

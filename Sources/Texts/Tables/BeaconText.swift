@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What the commands for beacons say.
+/// Messages of the commands for beacons.
 package enum BeaconText: String, Localized {
     case watching, watched, unwatched, entered, left, inside, switchedOn, switchedOff, advertising, stopped, kept
     case released, cleared, setUp, setUpAlready, noDesignated, noRegions
@@ -117,7 +117,7 @@ package enum BeaconText: String, Localized {
     }
 }
 
-/// The faults of beacons: their files, their regions, and what is asked for.
+/// Faults of beacons: of their files, of their regions, and of requests.
 package enum BeaconFaultText: String, FaultText {
     case regionsUnreadable, regionFaults, designatedUnreadable, designatedGarbled, designatedNotKept
     case noRegions, notDesignated, tooManyRanged, notAdvertised, notAdvertising, nothingToWatch
@@ -188,7 +188,7 @@ package enum BeaconFaultText: String, FaultText {
     }
 }
 
-/// What helps where beacons were not designated or tracked.
+/// Remedies for beacons that were not designated or tracked.
 package enum BeaconRemedyText: String, Localized {
     case limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
     case tooFewSightings

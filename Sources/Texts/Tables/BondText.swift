@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What the commands for pairing say.
+/// Messages of the commands for pairing.
 package enum BondText: String, Localized {
     case listening, pairing, compare, enter, notSixDigits, show, paired, pairedOpenly, pairedLegacy, noBonds, forgotten
     case onlyInKernel, legacy
@@ -55,7 +55,7 @@ package enum BondText: String, Localized {
     }
 }
 
-/// The failures of pairing, and of keeping the keys.
+/// Failures of pairing, and of storing the keys.
 package enum BondFaultText: String, FaultText {
     // Pairing.
     case noAddress, known, nameKnown, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort

@@ -6,7 +6,7 @@ package enum CommandFaultText: String, FaultText {
     case noCommand, noCommandBut, useWantsDevice, deviceWanted, incomplete, outputTaken, gateRange, endWanted,
         rawWantsEnd, optionWantsScan
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
-    // The choice of a device.
+    // Selecting a device.
     case chosenAlready, notChosen, notConnected
     // The machine.
     case noUser, userWantsRoot, userNotTaken, systemCall, noLoop, noOutput, unreadable, noHelp, noProc, searchEnded

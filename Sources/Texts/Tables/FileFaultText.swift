@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The faults of files, and of the things that they name.
+/// Faults of files, and of the things named in them.
 package enum FileFaultText: String, FaultText {
-    // The file of the chosen device.
+    // The file of the selected device.
     case choiceUnreadable, choiceForbidden, choiceGarbled, choiceNotPermitted, choiceNotKept, choiceNotFollowed
     case noPlace, stateWritable, stateOfOthers, fileWritable, fileOfOthers
     case locked, lockedBy
@@ -14,7 +14,7 @@ package enum FileFaultText: String, FaultText {
     case tableUnreadable
     // Snippets.
     case snippetsUnreadable, snippetWithoutScans, snippetNotTypable, snippetsFaulty
-    // Output ends other than the keyboard.
+    // Outputs other than the keyboard.
     case endNotMade, endTaken
 
     package var said: (cause: LocalText, remedy: LocalText?) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The reasons for which there is no virtual keyboard, or it types nothing.
+/// Reasons why there is no virtual keyboard, or why it types nothing.
 package enum KeyboardFaultText: String, FaultText {
     // Creating the keyboard.
     case notPermitted, missing, tooOld, notMade, keysForbidden, noEventNode, eventsUnreadable, noScreen, noDataPath
     case ringTaken
     // Writing events to it.
     case gone, malformed, forbidden, takesNoMore
-    // Keys that clients ask for.
+    // Keys requested by clients.
     case tooManyWait, noKeysForOthers, nothingTypedNow, keysOff, notDeclared, noSnippet, notTypable, tooManyKeys
     case keyMissing, layoutLacks
     // The gate.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The labels of the members of the daemon's status, for people.
+/// Labels, for people, of the members of the daemon's status.
 package enum LabelText: String, Localized {
     case since, seconds, device, address, addressType, selection, name, adapter, keyboard, profile, layout, table,
         paused,
@@ -16,7 +16,7 @@ package enum LabelText: String, Localized {
     case link, rssi, mtu, security, requiredSecurity, keySize, phy, packetBytes, intervalMicroseconds, latency,
         timeoutMilliseconds
     case links, ready, endedByDevice, outOfReach, protocolBroken, flooded, notSecured, withAdapter, endedHere, failed
-    // What was done so that the radio goes on.
+    // Recovery of the radio.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
         connectionsStalled, linksCrossed, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt,
         attemptsCancelled, controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset,
@@ -159,7 +159,7 @@ package enum LabelText: String, Localized {
     }
 }
 
-/// Words for things that have no name of their own.
+/// Generic words, lists and connectives.
 package enum PlainText: String, Localized {
     case theDevice, oneDevice, unknown, nothingElse, layouts, ends, and, listed, inBrackets
 
@@ -182,7 +182,7 @@ package enum PlainText: String, Localized {
     }
 }
 
-/// The labels of those keys of the keypad that have no sign of their own.
+/// Labels of the keypad's keys that have no sign of their own.
 package enum KeyLabelText: String, Localized {
     case backspace, space, enter, left, right, home, end, delete, tab, clear, next
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The notes of commands on their work, apart from their data.
+/// Messages of commands about their work, apart from their data.
 package enum LogText: String, Localized {
     // Introductions to other texts.
     case toMend, why, nothingWrong, linkedIn

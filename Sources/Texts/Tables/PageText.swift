@@ -178,7 +178,7 @@ package enum TimeLabelText: String, Localized {
         }
     }
 
-    /// A number of seconds in the greatest unit of which it has at least one.
+    /// Formats a number of seconds in the largest unit of which it has at least one.
     package static func text(seconds: Int64, _ language: Language) -> String {
         let seconds = max(0, seconds)
         let (label, count): (TimeLabelText, Int64) =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Remedies that apply in some cases of a fault only, such as a missing permission or a full disk.
+/// Remedies for particular causes of a fault only, such as a missing permission or a full disk.
 package enum RemedyText: String, Localized {
     case resume, bringToFront, ownerOf, rootOrOwnerOf, setRuntimeDirectory, makeRoom, makeWritable, otherPath
     case daemonMayRead, userMayRead, rootOrTTY, nameConsole, installRule
@@ -42,7 +42,7 @@ package enum RemedyText: String, Localized {
     }
 }
 
-/// The reasons for the keyboard's state while nothing is wrong.
+/// Reasons for the keyboard's state in normal operation.
 package enum ReasonText: String, Localized {
     case paused, gateClosed, otherTerminal, noTerminal, closingEarlier, heard, typedAgain, nothingTyped, unanswered
     case pairing
@@ -67,9 +67,10 @@ package enum ReasonText: String, Localized {
     }
 }
 
-/// The messages of setup during its work.
+/// Messages of setup during its work.
 ///
-/// Its steps are shown as shell commands, which need no language, apart from those that write a file or change its lines.
+/// Its steps are shown as shell commands, which need no translation, except for those that write a file or change its
+/// lines.
 package enum SetupText: String, Localized {
     case nothingToDo, next, noManager, packaged, shadowing, packageStays
     case write, writeAnew, addLines, removeLines, toWrite, toRemove, toMake, toGiveBack, exited, killed
@@ -112,7 +113,7 @@ package enum SetupText: String, Localized {
     }
 }
 
-/// The reasons for which setup fails.
+/// Reasons why setup fails.
 package enum SetupFaultText: String, FaultText {
     case notPermitted, noProgram, notRun, failed, denied, readOnly, error
 

@@ -50,21 +50,21 @@ extension BeaconMonitor.Group: ExpressibleByArgument {}
 extension BeaconFrame.Format: ExpressibleByArgument {}
 
 extension BeaconRegion: ExpressibleByArgument {
-    /// `UUID`, `UUID/MAJOR`, `UUID/MAJOR/MINOR`, `eddystone:NAMESPACE` or `eddystone:NAMESPACE/INSTANCE`.
+    /// Parses `UUID`, `UUID/MAJOR`, `UUID/MAJOR/MINOR`, `eddystone:NAMESPACE` or `eddystone:NAMESPACE/INSTANCE`.
     package init?(argument: String) {
         self.init(argument)
     }
 }
 
 extension BeaconIdentity: ExpressibleByArgument {
-    /// `UUID/MAJOR/MINOR` or `eddystone:NAMESPACE/INSTANCE`.
+    /// Parses `UUID/MAJOR/MINOR` or `eddystone:NAMESPACE/INSTANCE`.
     package init?(argument: String) {
         self.init(argument)
     }
 }
 
 extension BeaconRequest.Place: ExpressibleByArgument {
-    /// `static`, `dynamic`, or a region.
+    /// Parses `static`, `dynamic`, or a region.
     package init?(argument: String) {
         self.init(argument)
     }
@@ -89,7 +89,7 @@ struct WatchOptionFlags: ParsableArguments {
     }
 }
 
-/// What beacons are without a daemon: the configuration, its regions, and the designated beacons of the state directory.
+/// State of beacons without a daemon: the configuration, its regions and the server's, and the designated beacons.
 struct BeaconsAlone {
     let configuration: Configuration
     var monitor: BeaconMonitor
@@ -119,11 +119,11 @@ struct BeaconsAlone {
 }
 
 extension JSONObject {
-    /// The object as whoever reads it sees it.
+    /// This object as a parsed JSON value.
     var value: JSONValue { (try? JSONValue(Array(text.utf8))) ?? .null }
 }
 
-/// The tables of beacons and regions for people, made of what programs are told.
+/// Tables of beacons and regions for people, made from the answers for programs.
 enum BeaconTables {
     static func regions(_ answer: JSONValue) -> [String] {
         let regions = answer["regions"]?.array ?? []
@@ -143,7 +143,7 @@ enum BeaconTables {
         )
     }
 
-    /// The beacons of ranged regions, nearest first.
+    /// Returns the table of beacons in ranged regions, nearest first.
     static func ranged(_ answer: JSONValue) -> [String] {
         let beacons = (answer["ranged"]?.array ?? []).flatMap { $0["beacons"]?.array ?? [] }
         return table(
@@ -189,7 +189,7 @@ enum BeaconTables {
         }
     }
 
-    /// The kinds of a region; one that a newer daemon tells of stays as it is.
+    /// Returns the kinds of a region; a kind that this version does not know is shown unchanged.
     private static func kinds(_ region: JSONValue) -> String {
         (region["kinds"]?.array ?? []).compactMap(\.string).map { word in
             let isKnown = RegionKinds.words.contains { $0.word == word }
@@ -203,13 +203,13 @@ enum BeaconTables {
 }
 
 extension DaemonOptions {
-    /// Prints an answer: as it is for programs, as lines for people.
+    /// Prints an answer: unchanged for programs, as lines for people.
     func print(_ answer: JSONValue, _ lines: (JSONValue) -> [String]) throws {
         let text = json ? answer.text + "\n" : lines(answer).map { $0 + "\n" }.joined()
         try StandardStream.output.write(text)
     }
 
-    /// Asks the daemon about beacons, or does it alone where none runs, and prints the answer.
+    /// Asks the daemon about beacons, or calls `alone` if no daemon runs, and prints the answer.
     @discardableResult
     func ask(
         _ request: BeaconRequest,
@@ -227,7 +227,7 @@ extension DaemonOptions {
     }
 }
 
-/// Beacons in the foreground: watched, ranged or advertised until the time is over or a signal comes.
+/// Foreground run with beacons: watches, ranges or advertises until the time is over or a signal arrives.
 final class BeaconRun {
     private let foreground: ForegroundRun
     private let duration: Duration?
@@ -235,7 +235,7 @@ final class BeaconRun {
     private var advertiser: BeaconAdvertiser?
 
     var onEvent: ((BeaconMonitor.Event, BeaconMonitor) -> Void)?
-    /// Called when the time is over, before the end.
+    /// Called when the time is over, before the run ends.
     var onOver: ((BeaconMonitor) -> Void)?
 
     init(_ transport: AdapterTransport, for duration: Duration?) throws(CommandFailure) {
@@ -248,7 +248,7 @@ final class BeaconRun {
         }
     }
 
-    /// Listens with that monitor; throws the exit status unless it is success.
+    /// Listens with `monitor`; throws the exit status unless it is success.
     func listen(_ monitor: BeaconMonitor, note: Message?) throws {
         try foreground.run(note: note) { [unowned self] radio in
             let service = BeaconService(monitor, on: radio)

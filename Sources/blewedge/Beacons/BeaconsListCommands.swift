@@ -113,7 +113,7 @@ struct BeaconsDesignateCommand: ParsableCommand {
 }
 
 extension DesignatedBeacons.Answer {
-    /// The exit status of the command (D-10).
+    /// Exit status of the command (D-10).
     fileprivate var exitStatus: ExitStatus {
         switch self {
         case .all: .success

@@ -240,7 +240,7 @@ struct BeaconsTrackCommand: ParsableCommand {
         if alone.configuration.beacons.server != nil { try keep(sighted) }
     }
 
-    /// Keeps the track until `send` has sent it.
+    /// Saves the track until `send` has sent it.
     private func keep(_ sighted: [BeaconTrack.Sighted]) throws {
         let sightings = sighted.prefix(TrackRecord.mostSightings).map { beacon in
             let (major, minor): (UInt16, UInt16) =

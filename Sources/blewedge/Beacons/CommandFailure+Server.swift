@@ -13,7 +13,7 @@ extension CommandFailure {
             case .notHTTPS: .addressNotHTTPS
             case .host: .addressHost
             case .port: .addressPort
-            // Without the address: it may have a password.
+            // The address is omitted, because it may contain a password.
             case .user: .addressUser
             case .sign: .addressSign
             }
@@ -81,7 +81,7 @@ extension CommandFailure {
     private init(_ error: ServerError) {
         switch error {
         case .noRegions: self.init(.unavailable, BeaconServerFaultText.noRegions)
-        // A server does not say it: see `ServerFault.tooSoon`.
+        // Not sent by a server: see `ServerFault.tooSoon`.
         case .tooSoon: self.init(.timeout, BeaconServerFaultText.tooSoon, "")
         case .invalidApplication: self.init(.permission, BeaconServerFaultText.invalidApplication)
         case .invalidRegion: self.init(.usage, BeaconServerFaultText.invalidRegion)

@@ -12,7 +12,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-// The commands below `blewedge beacons` that ask a server.
+// Subcommands of `blewedge beacons` that use a server.
 
 struct BeaconsFetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -178,7 +178,7 @@ extension ManagedRegion.Variety: ExpressibleByArgument {}
 
 extension ServerRequest.Event: ExpressibleByArgument {}
 
-/// The files of the server's side.
+/// Files for the server's regions and for the tracks to send.
 struct ServerFiles {
     var regions: FilePath
     var tracks: FilePath
@@ -188,7 +188,7 @@ struct ServerFiles {
         tracks = directory.appending("beacon-tracks.json")
     }
 
-    /// The server's regions that are kept in a directory.
+    /// Returns the server's regions that are saved in a directory.
     static func managed(in directory: FilePath) throws(CommandFailure) -> [RegionFile.Entry] {
         do throws(ServerFile.Failure) {
             return try RegionStore(ServerFiles(in: directory).regions).read().current.compactMap { region in
@@ -211,7 +211,7 @@ struct ServerFiles {
     static func current() throws(CommandFailure) -> ServerFiles { ServerFiles(in: try DaemonPaths.current().state) }
 }
 
-/// What the commands do that ask a server of beacons; each prints its outcome.
+/// Implementation of the beacon server commands; each prints its outcome.
 struct ServerRun {
     private let settings: ServerSettings
     private let files: ServerFiles
@@ -221,12 +221,12 @@ struct ServerRun {
         (self.settings, self.files, self.output) = (settings, files, output)
     }
 
-    /// Fetches the regions of a scope, sorts them, and keeps them.
+    /// Fetches the regions of a scope, compares them with the saved ones, and saves them.
     func fetch(_ scope: RegionScope) throws {
         let store = RegionStore(files.regions)
         let now = WallClock.seconds
         let regions = try ServerClient(settings).fetch(scope, after: try store.read(), at: now)
-        // Another process may have fetched others meanwhile.
+        // Another process may have saved other regions meanwhile.
         let kept = try store.update { $0.take(regions, of: scope, at: now) }
         if output.isJSON {
             var object = JSONObject()
@@ -256,7 +256,7 @@ struct ServerRun {
         try done(BeaconServerText.logged.message())
     }
 
-    /// Has a one-time beacon validated; one that is invalid fails.
+    /// Validates a one-time beacon; throws if it is invalid.
     func validate(_ beacon: OnetimeBeacon) throws {
         let isValid = try ServerClient(settings).validate(beacon)
         if output.isJSON {
@@ -270,7 +270,7 @@ struct ServerRun {
         guard isValid else { throw CommandFailure(.permission, BeaconServerText.invalid.message()) }
     }
 
-    /// Sends what waits; fails where a record was given up.
+    /// Sends the pending records; throws if a record was given up.
     func send(
         now: @escaping () -> Duration = { MonotonicClock.now },
         wait: @escaping (Duration) throws -> Void = { try ServerRun.pause($0) }
@@ -292,7 +292,7 @@ struct ServerRun {
         if let fault = report.fault { throw CommandFailure(givenUp: report.givenUp, fault) }
     }
 
-    /// Prints what would be sent, a record a line, and what was sent last.
+    /// Prints the pending records, one per line, and the record sent last.
     static func showRecords(in files: ServerFiles, _ output: ServerOutput) throws {
         let queue = try TrackStore(files.tracks).read()
         if output.isJSON {

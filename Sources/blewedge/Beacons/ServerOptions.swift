@@ -10,7 +10,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// The options of every command that asks a server of beacons (D-27).
+/// Options of every command that uses a beacon server (D-27).
 struct ServerOptions: ParsableArguments {
     @Option("The address of the server: https://HOST[:PORT][/PATH] (default: the configuration's).", value: "address")
     var server: String?
@@ -33,7 +33,7 @@ struct ServerOptions: ParsableArguments {
     @Flag(help: "Print one JSON object, of an error too, with its number.")
     var json = false
 
-    /// The server that is meant: the option's, else the configuration's; throws where none is.
+    /// Returns the settings for the server of the option or else of the configuration; throws if there is none.
     func settings(_ configured: BeaconConfiguration) throws(CommandFailure) -> ServerSettings {
         guard let server = server ?? configured.server else {
             let file = try DaemonPaths.current().configurationFile
@@ -56,7 +56,7 @@ struct ServerOptions: ParsableArguments {
         return settings
     }
 
-    /// Asks the server, by default with this process's files and streams; programs get the number of an error too.
+    /// Calls `run` with the server, by default on this process's files and streams; programs also get error numbers.
     func perform(
         hours: Int? = nil,
         isTestMode: Bool = false,
@@ -83,13 +83,13 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// Where the commands that ask a server of beacons print: for people, or for programs.
+/// Output of the beacon server commands: text for people, or JSON for programs.
 struct ServerOutput {
     let isJSON: Bool
     let write: (String) throws -> Void
     let note: (Message) -> Void
 
-    /// The streams of this process, if nothing else is given.
+    /// Creates an output, by default on the streams of this process.
     init(
         isJSON: Bool,
         write: @escaping (String) throws -> Void = { try StandardStream.output.write($0) },
@@ -100,7 +100,7 @@ struct ServerOutput {
 
     func tell(_ object: JSONObject) throws { try write(object.text + "\n") }
 
-    /// Prints an error for programs, with its number of the document's, or its status of HTTP.
+    /// Prints an error for programs, with the server's error number or the HTTP status.
     func tell(_ fault: ServerFault) throws {
         guard isJSON else { return }
         var object = JSONObject()
@@ -109,7 +109,7 @@ struct ServerOutput {
         try tell(object)
     }
 
-    /// What programs are told of an error.
+    /// Returns the JSON members that describe an error.
     static func members(of fault: ServerFault) -> JSONObject {
         var object = JSONObject()
         object.add("error", fault.error?.rawValue)

@@ -43,7 +43,7 @@ struct BondsCommand: ParsableCommand {
 }
 
 extension BondStore {
-    /// What the file has, after people were told what is wrong with it.
+    /// Reads the bond file, and prints its notes about faults.
     func found() throws(CommandFailure) -> Contents {
         let contents = try reporting(read)
         for note in contents.notes(path) { Console.note(note) }
@@ -51,19 +51,19 @@ extension BondStore {
     }
 }
 
-/// Has the kernel, where it is the host, forget the keys of a device, beside whoever uses the adapter.
+/// Removal of a device's keys from the kernel, if it is the host; another process may use the adapter meanwhile.
 final class UnpairRun {
     private let foreground: ForegroundRun
     private let devices: [DeviceAddress]
     private var hadKeys = false
 
-    /// For a device by its address, of one type or of either.
+    /// Creates a removal for the addresses of one device, of one type or of both.
     init(_ devices: [DeviceAddress], through transport: AdapterTransport) throws(CommandFailure) {
         self.devices = devices
         foreground = try ForegroundRun(transport)
     }
 
-    /// True where the kernel had keys; false too where there is no adapter that could have.
+    /// Removes the keys; returns false if the kernel had none, or if there is no adapter.
     func run() throws -> Bool {
         do {
             try foreground.run { [unowned self] radio in

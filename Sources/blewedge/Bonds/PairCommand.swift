@@ -81,7 +81,7 @@ struct PairCommand: ParsableCommand {
     }
 }
 
-/// One pairing from the command line: by the daemon that uses the adapter, or else by this process.
+/// One pairing from the command line, by the daemon that uses the adapter, or else by this process.
 final class PairRun {
     private let request: PairingRequest
     private let transport: AdapterTransport
@@ -97,7 +97,7 @@ final class PairRun {
         foreground = try ForegroundRun(transport)
     }
 
-    /// Runs until the keys are kept or a signal comes; throws why it came to nothing, or the exit status.
+    /// Runs until the bond is saved or a signal arrives; throws the failure, or the exit status.
     func run() throws {
         try Process.refuseInspection()
         questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { [unowned self] in
@@ -126,7 +126,7 @@ final class PairRun {
         let paths = try DaemonPaths.current()
         let store = BondStore(paths.bonds)
         let known = try store.found()
-        // The lock of an adapter that the kernel shares; that of another is the run's.
+        // Lock of an adapter that the kernel shares; `foreground` locks an exclusive adapter.
         let lock = transport.exclusiveName == nil ? AdapterLock.ofCommand() : nil
         defer { lock?.release() }
         var pairer: DevicePairer?

@@ -9,17 +9,17 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// The questions and news of a pairing, on standard error or as JSON lines; answers are on standard input.
+/// Questions and events of a pairing, on standard error or as JSON lines; answers are read from standard input.
 final class PairingQuestions {
     private let loop: EventLoop
     private let isJSON: Bool
     private let print: (String) -> Void
     private let onAnswer: (PairingAnswer) -> Void
     private var input: LineInput?
-    /// What the person is asked, and has not answered.
+    /// Question that the user has not answered yet; nil for none.
     private var question: ManagedPairing.Question?
 
-    /// Questions that nobody has asked yet; `print` writes a line for programs.
+    /// Creates a dialogue without a question; `print` writes a line for programs.
     init(
         on loop: EventLoop,
         isJSON: Bool,
@@ -32,7 +32,7 @@ final class PairingQuestions {
         self.onAnswer = onAnswer
     }
 
-    /// Asks; `onAnswer` follows, now or later, unless `settle` comes first.
+    /// Asks a question; `onAnswer` follows, now or later, unless `settle` is called first.
     func ask(_ question: ManagedPairing.Question) {
         self.question = question
         tell(.ask(question))
@@ -56,19 +56,19 @@ final class PairingQuestions {
         Console.note(BondText.show.message(PairingAnswer.digits(passkey)))
     }
 
-    /// Asks no more: what is typed from now to the next question is no answer to that one.
+    /// Withdraws the question; text typed before the next question is discarded.
     func settle() {
         question = nil
         read()
     }
 
-    /// Ends the reading of answers.
+    /// Stops reading answers.
     func close() {
         question = nil
         input = nil
     }
 
-    /// Reads an answer, or text to drop; lines of a file, which nobody types, wait for their questions.
+    /// Reads an answer, or discards text typed without a question; lines of a file stay unread until the next question.
     private func read() {
         while let input, question != nil || !input.isAlwaysReady {
             guard let piece = input.next() else { break }
@@ -77,7 +77,7 @@ final class PairingQuestions {
         if question != nil, input?.isAtEnd == true { take(nil) }
     }
 
-    /// Takes the person's line; nil for the end of the input.
+    /// Handles the user's line; nil at the end of the input.
     private func take(_ line: String?) {
         guard let question else { return }
         self.question = nil

@@ -10,23 +10,23 @@ import LinuxIO
 import Texts
 
 extension BluetoothUUID: ExpressibleByArgument {
-    /// `180A`, or 36 characters.
+    /// Parses a short UUID such as `180A`, or a long one of 36 characters.
     public init?(argument: String) {
         self.init(argument)
     }
 }
 
 extension GATTLinkSecurity.Level: ExpressibleByArgument {
-    /// The levels by their words, not by their numbers.
+    /// Names of the levels, instead of their raw values.
     public static var allValueStrings: [String] { allCases.map(\.word) }
 
-    /// `none`, `encrypted` or `authenticated`.
+    /// Parses `none`, `encrypted` or `authenticated`.
     public init?(argument: String) {
         self.init(word: argument)
     }
 }
 
-/// A length of time on the command line: `100ms`, `2s`, or seconds without a unit.
+/// Duration on the command line: `100ms`, `2s`, or seconds without a unit.
 struct TimeArgument: ExpressibleByArgument {
     let duration: Duration
 
@@ -43,18 +43,18 @@ struct TimeArgument: ExpressibleByArgument {
 }
 
 extension Option {
-    /// An optional value, which goes by the name `value` in the help.
+    /// Creates an optional value, shown as `value` in the help.
     init<Wrapped: ExpressibleByArgument>(_ help: String, value: String) where Value == Wrapped? {
         self.init(help: ArgumentHelp(help, valueName: value))
     }
 
-    /// A value with a default, which goes by the name `value` in the help.
+    /// Creates a value with a default, shown as `value` in the help.
     init(wrappedValue: Value, _ help: String, value: String) where Value: ExpressibleByArgument {
         self.init(wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: value))
     }
 }
 
-/// The options of every command that uses Bluetooth.
+/// Options of every command that uses Bluetooth.
 struct AdapterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -73,7 +73,7 @@ struct AdapterOptions: ParsableArguments {
     var transport: AdapterTransport { adapter ?? .any }
 }
 
-/// Notes for people on standard error, beside the data on standard output.
+/// Messages for people on standard error, separate from the data on standard output.
 enum Console {
     static func note(_ text: String) {
         try? StandardStream.error.write(line(text))
@@ -85,12 +85,12 @@ enum Console {
 
     static func report(_ reason: Reason) { lines(of: reason).forEach { note($0) } }
 
-    /// Whether somebody is there to be asked: all three streams are a terminal's, and no program reads the answer.
+    /// Returns true if the user can be asked: all three standard streams are terminals, and the output is not JSON.
     static func mayAsk(isJSON: Bool) -> Bool {
         !isJSON && StandardInput.isTerminal && StandardStream.output.isTerminal && StandardStream.error.isTerminal
     }
 
-    /// Asks a question that yes or no answers; whatever is not yes is no.
+    /// Asks a question; every answer but yes means no.
     static func isYes(_ question: String) throws -> Bool {
         try StandardStream.error.write(printable(question))
         return ["y", "yes"].contains(StandardInput.line()?.lowercased() ?? "")
@@ -104,7 +104,7 @@ enum Console {
 
     static func line(_ text: String) -> String { "blewedge: \(printable(text))\n" }
 
-    /// A text of several lines with nothing in them that must not be shown as it is.
+    /// Replaces characters that must not be shown to people in a text of several lines.
     static func printable(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { LocalName.printable(String($0)) }

@@ -61,7 +61,7 @@ struct AskCommand: ParsableCommand {
 
     func run() throws {
         var client = try daemon.client()
-        // Those before it take as long as they do; the daemon answers in any case.
+        // No time-out: earlier requests may take any time, and the daemon always answers.
         let answer = try client.ask(try request(), patience: nil)
         if daemon.json {
             try StandardStream.output.write(answer.plainLine + "\n")
@@ -72,7 +72,7 @@ struct AskCommand: ParsableCommand {
         }
     }
 
-    /// The request, read by the rules of the control socket.
+    /// Returns the request, parsed by the rules of the control socket.
     private func request() throws(ControlFault) -> ControlRequest {
         var words = ["ask", ControlLine.written(command.utf8)]
         if let reply { words += ["reply", ControlLine.written(reply.utf8)] }

@@ -15,10 +15,10 @@ func runCommandLine() -> Never {
     do throws(Errno) {
         try Process.openStandardStreams()
     } catch {
-        // There may be nothing to say it on.
+        // There may be no stream on which to print a message.
         Process.exit(ExitStatus.inputOutput.rawValue)
     }
-    // The words of the command line are read there.
+    // The arguments of the command line are read from /proc.
     guard FileSystem.exists("/proc/self/cmdline") else {
         Console.report(CommandFailure(.unavailable, CommandFaultText.noProc))
         Process.exit(ExitStatus.unavailable.rawValue)
@@ -34,19 +34,19 @@ func runCommandLine() -> Never {
     } catch let status as ExitStatus {
         Process.exit(status.rawValue)
     } catch Errno.brokenPipe {
-        // Whoever read has enough.
+        // A broken pipe is no error: the program at its other end wants no more output.
         Process.exit(ExitStatus.success.rawValue)
     } catch let error as Errno {
         Console.report(CommandFailure(.inputOutput, CommandFaultText.systemCall, "\(error)"))
         Process.exit(ExitStatus.inputOutput.rawValue)
     } catch {
-        // Help, the version, and what the parser refuses: its own text, on the stream that it is for.
+        // Help, the version, and errors of the parser are printed in its own words; errors go to standard error.
         let isHelp = BlewedgeCommand.exitCode(for: error) == .success
         let text = BlewedgeCommand.fullMessage(for: error)
         do throws(Errno) {
             if !text.isEmpty { try (isHelp ? StandardStream.output : .error).write(text + "\n") }
         } catch {
-            // Whoever read has enough where the pipe is closed.
+            // A broken pipe is no error: the program at its other end wants no more output.
             if isHelp, error != .brokenPipe {
                 Console.report(CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)"))
                 Process.exit(ExitStatus.inputOutput.rawValue)
@@ -145,7 +145,7 @@ struct BlewedgeCommand: ParsableCommand {
         ]
     )
 
-    /// Without a command: the guide the first time, later the devices (LK-11); where there is no terminal, the help.
+    /// Shows the guide the first time and the devices later (LK-11), or prints the help if there is no terminal.
     func run() throws {
         guard StandardStream.output.isTerminal, StandardInput.isTerminal else { throw CleanExit.helpRequest() }
         let places = try TUIPlaces(socket: nil)
@@ -158,7 +158,7 @@ struct BlewedgeCommand: ParsableCommand {
 extension ExitStatus: Error {}
 
 extension CommandFailure {
-    /// Refuses an unknown word in a command's place, with the likely one; nil where every word may be right.
+    /// Rejects an unknown command, and suggests the nearest name; returns nil if every word may be valid.
     static func unknownCommand(in words: some Sequence<String>) -> CommandFailure? {
         var command: any ParsableCommand.Type = BlewedgeCommand.self
         var path = "blewedge"
@@ -167,7 +167,7 @@ extension CommandFailure {
             if word.hasPrefix("-") || commands.isEmpty { return nil }
             if index == 0, word == "help" { continue }
             guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
-                // Only the program itself has a command `help`.
+                // Only the program itself has a `help` command.
                 let names = commands.compactMap { $0.configuration.commandName } + [index == 0 ? "help" : "--help"]
                 guard let near = NearestName.of(word, among: names) else {
                     return CommandFailure(.usage, CommandFaultText.noCommand, "\(path) \(word)", path)

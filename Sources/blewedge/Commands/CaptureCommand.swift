@@ -98,7 +98,7 @@ struct CaptureCommand: ParsableCommand {
     }
 }
 
-/// The packet capture of `scan`, `gatt`, `run`, `simulate` and `demo`.
+/// Capture option of `scan`, `gatt`, `run`, `simulate` and `demo`.
 struct CaptureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -112,7 +112,9 @@ struct CaptureOptions: ParsableArguments {
     )
     var capture: String?
 
-    /// Begins the capture of a transport, or of a controller in memory; nil for none; `note` tells of its stop.
+    /// Begins the capture of a transport, or of a controller in memory; returns nil without the option.
+    ///
+    /// `note` reports a failure that stops the capture.
     func begin(
         on loop: EventLoop,
         for transport: AdapterTransport?,
@@ -121,7 +123,7 @@ struct CaptureOptions: ParsableArguments {
         guard let capture else { return nil }
         do throws(TrafficCapture.Failure) {
             let traffic = try TrafficCapture(to: capture, on: loop)
-            // A host of our own hands its packets over itself.
+            // A host of our own passes its packets to the capture itself.
             if case .kernel(let selector)? = transport {
                 try traffic.listen()
                 if case .index(let index) = selector { traffic.follow(index) }

@@ -76,7 +76,7 @@ struct UseCommand: ParsableCommand {
         }
     }
 
-    /// Lets the daemon switch; it answers when the device was heard, or is kept as it is.
+    /// Asks the daemon to switch to a device, and prints the answer.
     private func use(_ choice: DeviceSelector, through client: inout ControlClient) throws {
         let answer = try confirmed(choice) { isAllowed, security in
             try client.ask(.use(choice, confirmed: isAllowed, security: security), patience: .seconds(30))
@@ -93,7 +93,7 @@ struct UseCommand: ParsableCommand {
         do {
             chosen = try store.read()
         } catch .garbled(let path, _) {
-            // An unreadable choice is lost already, so it is replaced without a question.
+            // An unreadable selection is lost anyway, so it is replaced without confirmation.
             Console.note(LogText.choiceGarbled.message("\(path)"))
             chosen = nil
         } catch {
@@ -120,8 +120,10 @@ struct UseCommand: ParsableCommand {
         try daemon.show(JSONObject(kept), done: LogText.chosenForRun.message(kept.labelWithAddress))
     }
 
-    /// Does it as far as the user has allowed; where another device is chosen, or it has no keys, and somebody can be asked,
-    /// it is done again with the answer (LK-8).
+    /// Calls `body` with the permissions given by the user.
+    ///
+    /// If another device is selected or the device is unpaired, and the user can be asked, `body` is called again after
+    /// the user's consent (LK-8).
     private func confirmed<Done>(
         _ choice: DeviceSelector,
         _ isAllowed: Bool? = nil,
@@ -193,7 +195,7 @@ struct ForgetCommand: ParsableCommand {
         let wasKept = try reporting(store.remove, address)
         let types = found.map { [$0.type] } ?? AddressType.allCases
         let devices = types.map { DeviceAddress(address, $0) }
-        // What the kernel still has is forgotten where there is an adapter; without one it has nothing.
+        // Keys that the kernel still holds are removed too; without an adapter, it holds none.
         let hadKeys = try UnpairRun(devices, through: adapterOptions.transport).run()
         guard wasKept || hadKeys else {
             throw CommandFailure(.usage, BondFaultText.unknownDevice, "\(address)")
@@ -204,17 +206,17 @@ struct ForgetCommand: ParsableCommand {
 }
 
 extension AddressType: ExpressibleByArgument {
-    /// `public` and `random`, not the numbers that they have in packets.
+    /// Names of the types, instead of their values in packets.
     public static var allValueStrings: [String] { allCases.map { "\($0)" } }
 
-    /// `public` or `random`.
+    /// Parses `public` or `random`.
     public init?(argument: String) {
         guard let type = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
         self = type
     }
 }
 
-/// Finds the device that the user means where no daemon can: from the adapter to what is kept of the device (D-4).
+/// Search for a device without a daemon, from the adapter to the selected device to save (D-4).
 final class ChoiceRun {
     private let foreground: ForegroundRun
     private let choice: DeviceSelector
@@ -222,7 +224,7 @@ final class ChoiceRun {
     private var finder: DeviceFinder?
     private var kept: SelectedDevice?
 
-    /// A search that has not begun; `place` is where devices carry their address besides the one on the air.
+    /// Creates a search; `place` is the field in which devices advertise an address besides the one of the packet.
     init(
         _ choice: DeviceSelector,
         advertisedAt place: ManufacturerAddressField?,
@@ -236,7 +238,7 @@ final class ChoiceRun {
         }
     }
 
-    /// Listens until the device is heard; throws why it was not, or the exit status of a signal.
+    /// Listens until the device is heard; throws the reason if it is not, or the exit status of a signal.
     func run() throws -> SelectedDevice {
         try foreground.run(note: LogText.noDaemonListening.message("\(choice)")) { [unowned self] radio in
             listen(on: radio)

@@ -188,7 +188,7 @@ struct SendCommand: ParsableCommand {
     }
 }
 
-/// A command that asks the daemon for one thing, and has nothing else to say.
+/// Command that only sends one request to the daemon.
 protocol SimpleRequestCommand: ParsableCommand {
     static var request: ControlRequest { get }
     static var done: LogText { get }

@@ -113,7 +113,7 @@ struct GATTCommand: ParsableCommand {
         }
     }
 
-    /// The bytes of pairs of digits; nil for anything else.
+    /// Returns the bytes of pairs of hexadecimal digits; nil for any other text.
     static func bytes(_ text: String) -> [UInt8]? {
         Hexadecimal.bytes(text.filter { $0 != " " })
     }
@@ -121,7 +121,7 @@ struct GATTCommand: ParsableCommand {
 
 enum GATTText {
     case people
-    /// One JSON object a line.
+    /// One JSON object per line.
     case json
 
     enum Origin: String {
@@ -130,12 +130,12 @@ enum GATTText {
         case indication
     }
 
-    /// All that a device offers, with the lines' ends.
+    /// Returns the lines for all attributes of a device, with their line ends.
     func tree(_ tree: GATTTree) -> String {
         tree.services.flatMap(lines).map { $0 + "\n" }.joined()
     }
 
-    /// One value, with the line's end.
+    /// Returns the line for one value, with its line end.
     func value(_ bytes: [UInt8], of handle: AttributeHandle, _ origin: Origin) -> String {
         let hex = Hexadecimal.text(bytes)
         let text = String(decoding: bytes, as: UTF8.self)
@@ -207,7 +207,7 @@ enum GATTText {
         return object.text
     }
 
-    /// The name of an attribute type for people; nil where it has none here.
+    /// Returns the name of an attribute type; nil if it is unknown.
     static func name(of uuid: BluetoothUUID) -> String? {
         switch uuid {
         case Profile.linble.fromPeripheral: "Data From Peripheral"

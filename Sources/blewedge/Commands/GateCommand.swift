@@ -66,7 +66,7 @@ struct GateGiveCommand: ParsableCommand {
         }
     }
 
-    /// Opens the other's gate; answers whether it was paused, and throws with the gate as it was.
+    /// Opens the gate of the other instance; returns true if it was paused, and restores its gate before throwing.
     private func open(_ other: inout ControlClient) throws(CommandFailure) -> Bool {
         let wasPaused = try other.status()?.isPaused ?? false
         do throws(CommandFailure) {
@@ -89,7 +89,7 @@ struct GateGiveCommand: ParsableCommand {
         return wasPaused
     }
 
-    /// The control socket of the instance with that name, whose directory lies beside that of this one.
+    /// Returns the control socket of the named instance, whose directory is beside that of this instance.
     private func place(beside socket: String) -> String {
         let directory =
             name.contains("/")

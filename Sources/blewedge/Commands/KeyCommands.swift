@@ -100,7 +100,7 @@ struct ClearCommand: ParsableCommand {
 struct SnippetList {
     let isJSON: Bool
 
-    /// Prints those that a daemon of this user would know, or else one of the system.
+    /// Prints the snippets of this user's daemon, or else those of the system's daemon.
     func print() throws {
         let snippets = try DaemonPaths.reachable().snippets()
         for snippet in snippets.all { try StandardStream.output.write(line(snippet) + "\n") }
@@ -119,7 +119,7 @@ struct SnippetList {
 }
 
 extension [DaemonPaths] {
-    /// The snippets that the daemon of the first place with a file of snippets or a configuration has.
+    /// Returns the snippets of the first place that has a snippets file or a configuration.
     func snippets() throws(CommandFailure) -> Snippets {
         let place = first { FileSystem.exists($0.snippets.string) || FileSystem.exists($0.configurationFile.string) }
         guard let place else { return Snippets() }

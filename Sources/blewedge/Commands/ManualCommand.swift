@@ -29,11 +29,11 @@ struct ManualCommand: ParsableCommand {
     }
 }
 
-/// The manual page, made of what `--help` prints, so that one cannot say what the other does not; man(7), groff_man(7).
+/// Manual page generated from the output of `--help`, so that both always agree; man(7), groff_man(7).
 struct ManualText {
     private var lines: [String] = []
 
-    /// The page of a program whose help was dumped as JSON: commands with their arguments and what is said of them.
+    /// Returns the page of a program from its help as JSON: commands with their arguments and descriptions.
     static func page(ofHelp help: JSONValue, version: String) -> String {
         var text = ManualText()
         let command = help["command"] ?? .null
@@ -69,7 +69,7 @@ struct ManualText {
                 text(argument["abstract"]?.string ?? "")
                 if let standard = argument["defaultValue"]?.string { text("(default: \(standard))") }
             }
-            // Without it the text would belong to the last option.
+            // Without this macro, the text would belong to the last option.
             macro("PP", [])
             discussion(of: command)
             commands(command, path: path)
@@ -90,7 +90,7 @@ struct ManualText {
         return names.joined(separator: ", ") + value
     }
 
-    /// The long part of a command's help: sections with titles, sentences, and lines that are to stay as they are.
+    /// Appends the long part of a command's help: titled sections, sentences, and preformatted lines.
     private mutating func discussion(of command: JSONValue) {
         var isTable = false
         for line in (command["discussion"]?.string ?? "").split(separator: "\n", omittingEmptySubsequences: false) {
@@ -111,18 +111,18 @@ struct ManualText {
     }
 
     private mutating func macro(_ name: String, _ arguments: [String]) {
-        // A quotation mark in an argument is two.
+        // A quotation mark within an argument is doubled.
         let words = arguments.map { "\"" + Self.plain($0).map { $0 == "\"" ? "\"\"" : "\($0)" }.joined() + "\"" }
         lines.append(([".\(name)"] + words).joined(separator: " "))
     }
 
     private mutating func text(_ text: String) {
         guard !text.isEmpty else { return }
-        // A full stop or an apostrophe at the beginning would be a request.
+        // A full stop or an apostrophe at the start of a line would begin a request.
         lines.append((text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" : "") + Self.plain(text))
     }
 
-    /// Text in which nothing is a request: a hyphen is one that can be copied into a shell.
+    /// Escapes a text for roff; an escaped hyphen can be copied into a shell.
     private static func plain(_ text: String) -> String {
         text.map { character in
             switch character {
@@ -176,6 +176,6 @@ struct CompletionsCommand: ParsableCommand {
         try StandardStream.output.write(Self.script(for: shell))
     }
 
-    /// What a shell completes the program's commands and options with.
+    /// Returns the completion script for a shell.
     static func script(for shell: Shell) -> String { BlewedgeCommand.completionScript(for: shell.completion) + "\n" }
 }

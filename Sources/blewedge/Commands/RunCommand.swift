@@ -180,7 +180,7 @@ struct RunCommand: ParsableCommand {
         var isOpenByWord = false
         if let choice {
             let known = try bonds(paths, configuration)
-            // A paired device is meant as such: nobody else is connected to, whatever it shows.
+            // A paired device is selected by its saved identity: no other device is connected, whatever it advertises.
             settings.device = known.pairedChoice(choice).map { .kept($0) } ?? choice
             if security == nil, settings.security == .none, !known.isPaired(choice) {
                 try consent(to: choice, isForPeople: output == .people)
@@ -201,13 +201,13 @@ struct RunCommand: ParsableCommand {
             try reporting(TextOutput.init(_:layout:on:), configuration, reporting(configuration.keyboardLayout), loop)
         }
         run.onReload = { () throws(CommandFailure) in
-            // Whatever is wrong with it is found here, and changes nothing.
+            // A faulty configuration throws here, before anything has changed.
             try self.plan(choice, paths).reading != plan.reading
         }
         try run.run()
     }
 
-    /// The bonds; where a permission is missing for the adapter or the keyboard too, that is the failure.
+    /// Reads the bonds; if that fails, a missing permission for the adapter or the keyboard is thrown instead, if any.
     private func bonds(_ paths: DaemonPaths, _ configuration: Configuration) throws -> BondStore.Contents {
         do throws(CommandFailure) {
             return try reporting(BondStore(paths.bonds).read)
@@ -217,7 +217,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Asks on a terminal whether anybody may be the device, and refuses elsewhere.
+    /// Asks on a terminal for consent to an unpaired device; throws without a terminal, or without consent.
     private func consent(to choice: DeviceSelector, isForPeople: Bool) throws {
         guard !KeyboardRun.isOpenByWord else { return }
         let refusal = CommandFailure.unpaired(choice)
@@ -227,7 +227,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// The settings of a run, after every file that the options and the configuration name was read and checked.
+    /// Settings of a run, after every file named by the options and the configuration was read and checked.
     private struct Plan {
         var configuration: Configuration
         var settings: KeyboardSettings
@@ -264,7 +264,7 @@ struct RunCommand: ParsableCommand {
         try reporting { () throws(DaemonPaths.Refusal) in try DaemonPaths.check(file) }
     }
 
-    /// The directories; a keyboard for one device needs none of its own.
+    /// Returns the directories; a run for one device falls back to those of the system.
     private func paths(isDaemon: Bool) throws(CommandFailure) -> DaemonPaths {
         do throws(CommandFailure) {
             return try DaemonPaths.current()
@@ -274,7 +274,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// The settings of the file, with those of the options in their place.
+    /// Returns the configuration of the file, overridden by the options.
     private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
         let file = config.map { FilePath($0) } ?? paths.configurationFile
         try check(file)
@@ -312,7 +312,7 @@ struct RunCommand: ParsableCommand {
         return settings
     }
 
-    /// The keys that clients may press, beside those that the device reaches.
+    /// Returns the keys that clients may press, besides those that the device can press; nil if they may press none.
     private func keypad(_ configuration: Configuration, _ snippets: Snippets) throws(CommandFailure) -> Keypad? {
         guard configuration.allowsKeys, device == nil else { return nil }
         let typing = try settings(configuration, nil, nil, snippets).typing

@@ -11,7 +11,7 @@ import SystemPackage
 import Texts
 import Typing
 
-/// The options of every command that speaks to the daemon.
+/// Options of every command that connects to the daemon.
 struct DaemonOptions: ParsableArguments {
     @OptionGroup var place: SocketOption
 
@@ -20,13 +20,13 @@ struct DaemonOptions: ParsableArguments {
 
     func client() throws(CommandFailure) -> ControlClient { try place.client() }
 
-    /// Asks the daemon for one thing; `done` tells people that it is done.
+    /// Sends a request to the daemon; `done` is the message for people on success.
     func tell(_ request: ControlRequest, done: Message? = nil) throws {
         var client = try client()
         try show(try client.ask(request), done: done)
     }
 
-    /// Prints an answer for programs, or that it is done for people.
+    /// Prints an answer for programs, or a message for people.
     func show(_ answer: ControlClient.Answer, done: Message?) throws {
         if json {
             try StandardStream.output.write(answer.plainLine + "\n")
@@ -35,12 +35,12 @@ struct DaemonOptions: ParsableArguments {
         }
     }
 
-    /// Prints an object for programs, or that it is done for people, where no daemon was asked.
+    /// Prints an object for programs, or a message for people, if no daemon was asked.
     func show(_ object: JSONObject, done: Message) throws {
         if json { try StandardStream.output.write(object.text + "\n") } else { Console.note(done) }
     }
 
-    /// Does it through the daemon, or alone where none runs that would be meant.
+    /// Calls `through` with the daemon, or `alone` if no daemon runs and no control socket is given.
     func perform(_ through: (inout ControlClient) throws -> Void, alone: () throws -> Void) throws {
         do {
             var client = try client()
@@ -51,7 +51,7 @@ struct DaemonOptions: ParsableArguments {
     }
 }
 
-/// The options for the kind of device, and for the place where its bytes go.
+/// Options for the device's profile, and for the output of its bytes.
 struct WireOptions: ParsableArguments {
     @Option(
         "The serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), one of the configuration, a file by its path, or \(Configuration.anyProfile) for whichever the device offers.",
@@ -83,7 +83,7 @@ struct WireOptions: ParsableArguments {
     )
     var slowReader: SlowReaderPolicy?
 
-    /// Puts what was given in the place of what the file says.
+    /// Overrides the configuration with the given options.
     func apply(to configuration: inout Configuration) throws(CommandFailure) {
         if let profile { configuration.profile = profile }
         if let to {
@@ -122,7 +122,7 @@ struct PaceOptions: ParsableArguments {
     )
     var queue: ReaderQueue?
 
-    /// Puts what is given in the place of what the configuration has.
+    /// Overrides the configuration with the given options.
     func apply(to configuration: inout Configuration) throws(CommandFailure) {
         if let queue { configuration.queue = queue }
         if let pace { configuration.pace = pace }
@@ -136,7 +136,7 @@ struct PaceOptions: ParsableArguments {
     }
 }
 
-/// Scan mode: whole barcodes instead of bytes as they come.
+/// Options of scan mode, which types whole barcodes instead of bytes as they arrive.
 struct BarcodeModeOptions: ParsableArguments {
     @Flag(help: "Type whole scans only, each checked before its first key.")
     var scan = false
@@ -168,7 +168,7 @@ struct BarcodeModeOptions: ParsableArguments {
     )
     var duplicates: TimeArgument?
 
-    /// The rules for readers who use `layout`; nil in stream mode.
+    /// Returns the barcode rules for an application that uses `layout`; nil in stream mode.
     func rules(layout: KeyboardLayout) throws(CommandFailure) -> BarcodeRules? {
         guard scan else {
             if let option = optionWithoutScan { throw CommandFailure(.usage, CommandFaultText.optionWantsScan, option) }
@@ -220,7 +220,7 @@ extension TimeArgument {
     var nanoseconds: Int64 { duration.inNanoseconds }
 }
 
-/// Bytes that end a barcode, on the command line: names and numbers with commas between them, or `none`.
+/// Bytes that end a barcode, on the command line: names and numbers separated by commas, or `none`.
 struct TerminatorArgument: ExpressibleByArgument {
     let bytes: Set<UInt8>
 

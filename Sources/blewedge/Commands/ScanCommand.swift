@@ -92,20 +92,20 @@ struct ScanCommand: ParsableCommand {
         try run.run()
     }
 
-    /// The refresh interval of the configuration, or the default one if it cannot be read.
+    /// Returns the refresh interval of the configuration, or the default if it cannot be read.
     private static func configuredRefresh() -> Duration {
         let configuration = (try? DaemonPaths.current()).flatMap { try? Configuration.read($0.configurationFile) }
         return (configuration ?? Configuration()).refreshPeriod
     }
 }
 
-/// How a scan shows what it hears.
+/// Display mode of a scan.
 enum ScanDisplay {
-    /// Each piece of news as it comes.
+    /// Each update as it arrives.
     case news(DeviceText)
-    /// A table that is drawn anew.
+    /// Table that is redrawn periodically.
     case live(every: Duration)
-    /// All devices once, when the scan is over.
+    /// All devices once, at the end of the scan.
     case atTheEnd(DeviceText)
 }
 
@@ -167,12 +167,12 @@ final class ScanRun {
         _ = foreground.loop.schedule(at: MonotonicClock.now + period) { [unowned self] in redraw(every: period) }
     }
 
-    /// The device that the next `run` connects to; nil where none is chosen, or the choice cannot be read.
+    /// Returns the device that the next `run` connects to; nil if none is selected, or the file cannot be read.
     private static func choice() -> SelectedDevice? {
         (try? DaemonPaths.current()).flatMap { try? ChoiceStore($0.choice).read() }
     }
 
-    /// Stops scanning, and prints what is to come at the end.
+    /// Stops scanning, and prints the results that are due at the end.
     private func stop(_ completion: @escaping () -> Void) {
         let finished = { [unowned self] in
             if case .success(.success)? = foreground.outcome, case .atTheEnd(let text) = display {

@@ -127,7 +127,7 @@ struct GuideCommand: ParsableCommand {
     func run() throws {
         let places = try TUIPlaces(socket: options.place.socket)
         if StandardStream.output.isTerminal, StandardInput.isTerminal {
-            // Output to a pipe may never be read.
+            // The guide counts as shown only on a terminal: output to a pipe may never be read.
             places.rememberGuide()
             return try options.show(.guide)
         }
@@ -145,7 +145,7 @@ struct GuideCommand: ParsableCommand {
         try StandardStream.output.write(lines.map { $0 + "\n" }.joined())
     }
 
-    /// The commands that do the same as the pages.
+    /// Returns the commands that correspond to the pages.
     private static func firstSteps(_ language: Language) -> [String] {
         let title = GuideText.commands.text(language, FirstSteps.device)
         let commands = FirstSteps.commands(hasManager: ServiceManager.ofThisMachine != nil)

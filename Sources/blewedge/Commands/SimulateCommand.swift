@@ -9,7 +9,7 @@ import Devices
 import LinuxIO
 import Texts
 
-/// The end of a line on its way to the central.
+/// Line end sent to the central.
 enum LineEnd: String, ExpressibleByArgument, CaseIterable {
     case cr
     case lf
@@ -118,10 +118,10 @@ struct SimulateCommand: ParsableCommand {
         if name.isEmpty { throw ValidationError("--name must not be empty.") }
     }
 
-    /// True where standard input is for answers.
+    /// True if standard input is available for answers.
     private var leavesInput: Bool { file != nil || barcodes != nil }
 
-    /// Abilities of the person at this end unless an option says otherwise.
+    /// Default for the abilities of the person at this end.
     private var usualConsole: PairingConsole {
         guard StandardStream.error.isTerminal else { return .none }
         return leavesInput && StandardInput.isTerminal ? .keyboardDisplay : .display
@@ -148,22 +148,22 @@ struct SimulateCommand: ParsableCommand {
     }
 }
 
-/// The keys of a simulated module: those that are kept, and those of one central that pairs while it may (CB-27, X-8).
+/// Bonds of a simulated module: saved ones, and that of a central that pairs within the time limit (CB-27, X-8).
 final class SimulatedPairing {
     private let foreground: ForegroundRun
     private let offer: PairableOptions
-    /// False where kept keys are used, and nobody pairs.
+    /// True if a central may pair; false if only saved bonds are used.
     private let isPairable: Bool
     private let isJSON: Bool
     private let store: BondStore
     private let known: BondStore.Contents
-    /// The lock of an adapter that the kernel shares; that of another is the run's.
+    /// Lock of an adapter that the kernel shares; `foreground` locks an exclusive adapter.
     private let lock: AdapterLock?
     private var adapter: DeviceAddress?
     private var window: (any PairableMode)?
     private var questions: PairingQuestions?
 
-    /// The kept keys, and with a limit a window in which a central may pair.
+    /// Reads the saved bonds; a central may pair within `limit`, or never if it is nil.
     init(
         _ foreground: ForegroundRun,
         through transport: AdapterTransport,
@@ -181,7 +181,7 @@ final class SimulatedPairing {
         lock = transport.exclusiveName == nil ? AdapterLock.ofCommand() : nil
     }
 
-    /// Has the adapter know the keys; throws for one that cannot be paired with.
+    /// Passes the bonds to the adapter; throws if the adapter is in use, or its address is not permanent.
     func prepare(_ adapter: any LowEnergyAdapter) throws(CommandFailure) {
         guard adapter.keepsAddress else {
             throw CommandFailure(.unavailable, BondFaultText.noAddress, adapter.name)
@@ -192,7 +192,7 @@ final class SimulatedPairing {
         if isPairable { window = adapter.makePairableMode(offer) }
     }
 
-    /// Lets a central pair from now on, where that is wanted.
+    /// Opens pairable mode, if a central may pair.
     func begin() {
         guard let window, foreground.outcome == nil else { return }
         questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { answer in
@@ -242,7 +242,7 @@ final class SimulatedPairing {
         foreground.print(PairingEvent.paired(facts).object.text + "\n")
     }
 
-    /// Tells what happens: programs as a JSON line, people on standard error.
+    /// Reports an event: as a JSON line for programs, or on standard error for people.
     private func tell(_ event: String, _ sentence: Message, _ device: DeviceAddress? = nil) {
         guard isJSON else { return Console.note(sentence) }
         var object = JSONObject()
@@ -259,7 +259,7 @@ final class SimulatedPairing {
 
     func release() { lock?.release() }
 
-    /// Lets nobody pair any more.
+    /// Closes pairable mode.
     func close() {
         end()
         window?.close()

@@ -56,25 +56,25 @@ struct StatusCommand: ParsableCommand {
     }
 }
 
-/// The last line of a keyboard's terminal: state, counts, and a mark of received data (LK-13, LK-25).
+/// Status line on the terminal of a keyboard: state, counts, and a mark of received data (LK-13, LK-25).
 ///
-/// Nothing is drawn while nothing happens.
+/// It is not redrawn while nothing happens.
 final class StatusLine {
     struct Facts {
         var state: Session.State
-        /// The device as the user has named it; nil for none.
+        /// Device as named by the user; nil for none.
         var device: String?
         var isPaused: Bool
         var bytes: Ledger.Snapshot
     }
 
-    /// How long received data is shown (LK-25), and how often the line is drawn meanwhile.
+    /// Duration of the mark for received data (LK-25), and the redraw interval while it is shown.
     static let flashTime = Duration.milliseconds(400)
     private static let interval = Duration.milliseconds(100)
-    /// To the line's beginning, and everything from there on is erased (ECMA-48 EL).
+    /// Return to the start of the line, and erasure of the line (ECMA-48 EL).
     private static let begin = "\r\u{1B}[K"
 
-    /// Asked for what the line is to tell.
+    /// Closure that returns the facts to show.
     var source: (() -> Facts)?
 
     private let loop: EventLoop
@@ -82,7 +82,7 @@ final class StatusLine {
     private var flashEnd = Duration.zero
     private var isDrawn = false
 
-    /// A line on standard error; nil where that is no terminal which has lines.
+    /// Creates a line on standard error; nil if that is no terminal, or a dumb one.
     init?(on loop: EventLoop) {
         guard StandardStream.error.isTerminal, ProcessFacts.environment("TERM") ?? "dumb" != "dumb" else { return nil }
         self.loop = loop
@@ -90,24 +90,24 @@ final class StatusLine {
 
     func received() {
         flashEnd = MonotonicClock.now + Self.flashTime
-        // Behind what has just been typed, and at most ten times a second.
+        // Drawn after the received bytes were typed, and at most ten times a second.
         if !timer.isSet { arm(.zero) }
     }
 
-    /// Draws the line anew; answers whether the mark stands in it.
+    /// Redraws the line; returns true if it contains the mark of received data.
     @discardableResult
     func draw() -> Bool {
         guard let facts = source?() else { return false }
         let columns = StandardStream.error.windowSize?.columns ?? 80
         let isFlashing = MonotonicClock.now < flashEnd
-        // A column less, so that no terminal goes on to the next line.
+        // One column less than the width, so that no terminal wraps the line.
         let text = Self.text(facts, isFlashing: isFlashing, columns: columns - 1, .current)
-        // A terminal that has been stopped must not hold up a keyboard.
+        // A stopped terminal must not block the keyboard.
         isDrawn = (try? StandardStream.error.writeAtOnce(Self.begin + text)) == true || isDrawn
         return isFlashing
     }
 
-    /// Gives the line to other text.
+    /// Erases the line before other text is printed.
     func erase() {
         if isDrawn { _ = try? StandardStream.error.writeAtOnce(Self.begin) }
         isDrawn = false
@@ -121,12 +121,12 @@ final class StatusLine {
 
     private func arm(_ time: Duration) {
         timer.set(on: loop, after: time) { [unowned self] in
-            // Once more at least: the mark is taken away.
+            // Drawn at least once more, to remove the mark.
             if draw() { arm(Self.interval) }
         }
     }
 
-    /// The line, in at most so many columns.
+    /// Returns the line, at most `columns` wide.
     static func text(_ facts: Facts, isFlashing: Bool, columns: Int, _ language: Language) -> String {
         let state =
             facts.isPaused

@@ -139,7 +139,7 @@ struct TableShowCommand: ParsableCommand {
     }
 }
 
-/// The options of every command that uses a layout.
+/// Options of every command that uses a layout.
 struct LayoutOptions: ParsableArguments {
     @Option("The layout that the reader of the keys uses: \(LayoutSource.names).", value: "name")
     var layout = "us"

@@ -8,14 +8,14 @@ import Texts
 import Typing
 
 enum KeypadKey: Hashable {
-    /// One that the daemon presses (LK-23, HK-4).
+    /// Key that the daemon presses (LK-23, HK-4).
     case name(KeyName)
-    /// Empties the field that was typed into (HK-5).
+    /// Clears the application's input field (HK-5).
     case clear
-    /// Closes the gate, or opens it again: the next keyboard's turn (HK-6).
+    /// Closes or reopens the gate, so that another keyboard can type (HK-6).
     case next
 
-    /// The keys in their rows, as the LINBLE keyboard has them, and then those that move.
+    /// Keys by row, as on the LINBLE keyboard, followed by the editing keys and the actions.
     static let rows: [[KeypadKey]] = [
         names(["+", "1", "2", "3", "backspace"]),
         names(["-", "4", "5", "6", "space"]),
@@ -58,7 +58,7 @@ struct KeypadCursor: Equatable {
     }
 }
 
-/// A small keyboard for mending a wrong entry (LK-23, HK-4 … HK-6).
+/// Keypad page: a small keyboard for correcting a wrong entry (LK-23, HK-4 … HK-6).
 enum KeypadPage {
     static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
         let language = model.language
@@ -84,7 +84,7 @@ enum KeypadPage {
     }
 }
 
-/// One line of a page: texts, each with its style.
+/// Line of a page: texts with their styles.
 struct PageLine: Equatable {
     struct Span: Equatable {
         var text: String
@@ -92,7 +92,7 @@ struct PageLine: Equatable {
     }
 
     private(set) var spans: [Span] = []
-    /// The style of what is behind the text, up to the screen's edge.
+    /// Style from the end of the text to the screen's edge.
     var rest: ScreenStyle = []
 
     init() {}
@@ -102,7 +102,7 @@ struct PageLine: Equatable {
         self.rest = rest
     }
 
-    /// A line as wide as the screen, with one text at its left and one at its right.
+    /// Creates a line as wide as the screen, with one text at the left and one at the right.
     init(_ left: String, right: String, columns: Int, _ style: ScreenStyle = []) {
         let space = columns - ScreenText.columns(of: right)
         let fits = space > 4 && !right.isEmpty
@@ -116,7 +116,7 @@ struct PageLine: Equatable {
 
     var text: String { spans.map(\.text).joined() }
 
-    /// A text in lines of at most so many columns, all but the first with a margin.
+    /// Wraps a text into lines of at most `columns` columns, each of which begins with `margin`.
     static func wrapped(_ text: String, columns: Int, margin: String = "", _ style: ScreenStyle = []) -> [PageLine] {
         let width = columns - ScreenText.columns(of: margin)
         return ScreenText.wrapped(text, columns: width).map { PageLine(margin + $0, style) }
@@ -138,7 +138,7 @@ extension Screen {
     }
 }
 
-/// Whether it works: the state with its reason, what was counted, and a field in which it can be seen (LK-14).
+/// Check page: the state with its reason, the counts, and a field that shows the typed text (LK-14).
 enum CheckPage {
     static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
         let foot = PageFrame.field(model, columns: columns, rows: min(5, max(2, rows / 3)))
@@ -170,7 +170,7 @@ enum CheckPage {
         return PageBody(lines: lines, foot: foot)
     }
 
-    /// The start of the machine's service, or what is missing for it.
+    /// Returns the lines about the start of the machine's service; empty if there is nothing to report.
     private static func service(_ model: TUIModel, _ columns: Int) -> [PageLine] {
         switch model.service {
         case .starting: PageLine.wrapped(PageText.serviceStarting.text(model.language), columns: columns)
@@ -192,9 +192,9 @@ enum CheckPage {
     }
 }
 
-/// The page of settings: those that can be changed on it, and those that are changed elsewhere (LK-13).
+/// Settings page: settings that can be changed here, and those that are changed elsewhere (LK-13).
 enum SettingsPage {
-    /// The rows that Enter changes.
+    /// Rows that respond to Enter.
     enum Row: Int, CaseIterable {
         case statusLine, language, reload
     }
@@ -243,7 +243,7 @@ enum SettingsPage {
     }
 }
 
-/// Texts that one key types, with the way to their input point (HK-1 … HK-3).
+/// Snippets page: texts that one key types, and the cursor moves after them (HK-1 … HK-3).
 enum SnippetsPage {
     static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
         let language = model.language

@@ -2,29 +2,29 @@
 
 import Typing
 
-/// Tells keys that a person presses from those that come from a keyboard such as blewedge's own.
+/// Filter that separates keys pressed by a person from those typed by a keyboard such as blewedge's own.
 ///
-/// A device's bytes are typed into whatever has the focus, which may be these pages: a barcode is no command, and a key
-/// that the keypad has pressed does not press itself again.
+/// Received data is typed into the focused window, which may be these pages: a barcode must not act as a command, and a
+/// key pressed by the keypad must not press itself again.
 struct MachineInputFilter {
-    /// The time after a character in which no hand types another; blewedge leaves at most 50 ms (D-13), pages lag.
+    /// Minimum time between two characters typed by a person; blewedge leaves at most 50 ms (D-13), pages may lag.
     static let gap = Duration.milliseconds(300)
-    /// How long a key of the keypad may take to come back.
+    /// Time within which a key pressed through the daemon may come back as input.
     static let echoTime = Duration.seconds(1)
 
     private var lastCharacter: Duration?
-    /// The keys pressed through the daemon that come back as input where these pages have the focus.
+    /// Keys pressed through the daemon that come back as input if these pages have the focus.
     private var echo: [TUIKey] = []
     private var echoEnd = Duration.zero
 
-    /// Takes note of keys that came together: where text is among several, no hand has pressed them.
+    /// Begins a batch of keys that arrived together: text among several keys is machine input.
     mutating func begin(_ keys: [TUIKey], now: Duration) {
         if keys.count > 1, keys.contains(where: isText) { lastCharacter = now }
     }
 
-    /// Whether a key was typed by a keyboard, or is a character, of which a page makes text.
+    /// Returns true if a key is machine input, or a character that is text and no command.
     ///
-    /// A character that is a command is one unless others came just before it.
+    /// Machine input is the echo of a key pressed through the daemon, and every key within `gap` of the last character.
     mutating func isTyped(_ key: TUIKey, isCommand: Bool, now: Duration) -> Bool {
         if now >= echoEnd { echo = [] }
         if echo.first == key {
@@ -38,7 +38,7 @@ struct MachineInputFilter {
         return isBurst || !isCommand
     }
 
-    /// Takes keys that are pressed through the daemon now.
+    /// Registers keys that are now pressed through the daemon.
     mutating func expect(_ keys: [TUIKey], now: Duration) {
         if now >= echoEnd { echo = [] }
         echo += keys
@@ -52,7 +52,7 @@ struct MachineInputFilter {
         }
     }
 
-    /// The keys that a terminal gets from a key of the keypad.
+    /// Returns the keys that a terminal receives for a key of the keypad.
     static func keys(of name: KeyName) -> [TUIKey] {
         switch name {
         case .character(let scalar): [.character(Character(scalar))]
@@ -60,7 +60,7 @@ struct MachineInputFilter {
         }
     }
 
-    /// The keys that a terminal gets from a snippet.
+    /// Returns the keys that a terminal receives for a snippet.
     static func keys(of snippet: Snippet) -> [TUIKey] {
         snippet.text.map { character in
             switch character {
@@ -78,18 +78,18 @@ struct MachineInputFilter {
     ]
 }
 
-/// A field to type into: it shows what a keyboard types, and where its cursor stands.
+/// Text field that shows the typed text and a cursor.
 struct TUIField: Equatable {
-    /// The most characters; the first ones leave for more.
+    /// Maximum number of characters; beyond it, the first ones are removed.
     static let most = 4096
 
     private(set) var text: [Character] = []
-    /// Before which character the cursor stands.
+    /// Index of the character at the cursor.
     private(set) var cursor = 0
 
     var isEmpty: Bool { text.isEmpty }
 
-    /// Does what the key does in a field; false for a key that does nothing there.
+    /// Handles a key; returns false if the field does not use it.
     mutating func take(_ key: TUIKey) -> Bool {
         switch key {
         case .character(let character): insert(character)
@@ -120,7 +120,7 @@ struct TUIField: Equatable {
         cursor += 1
     }
 
-    /// The lines of so many columns around the cursor, with the cursor's cell marked.
+    /// Returns at most `most` lines around the cursor, with the cursor's cell marked.
     func lines(columns: Int, most: Int) -> [PageLine] {
         let columns = max(1, columns)
         var lines: [PageLine] = [PageLine()]
@@ -129,7 +129,7 @@ struct TUIField: Equatable {
         for (index, character) in (text + [" "]).enumerated() {
             let isCursor = index == cursor
             let isEnd = index == text.count
-            // A line's end takes a cell where the cursor stands on it.
+            // A line end occupies a cell only if the cursor is on it.
             let shown = character == "\n" || character == "\t" ? " " : String(character)
             let width = ScreenText.columns(of: shown)
             if used + width > columns {

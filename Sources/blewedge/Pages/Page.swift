@@ -9,7 +9,7 @@ enum Page: Int, CaseIterable {
     /// F7 to F10 are commands.
     case beacons = 11
 
-    /// The function key that shows it.
+    /// Number of the function key that shows the page.
     var number: Int { rawValue }
 
     var title: PageText {
@@ -26,7 +26,7 @@ enum Page: Int, CaseIterable {
 
     var hasField: Bool { self != .devices && self != .settings && self != .beacons }
 
-    /// The page's body, for a space of that size.
+    /// Returns the page's body for an area of this size.
     func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
         switch self {
         case .devices: DevicesPage.body(model, columns: columns)
@@ -40,15 +40,15 @@ enum Page: Int, CaseIterable {
     }
 }
 
-/// The lines of a page between its head and its foot.
+/// Lines of a page between its header and its footer.
 struct PageBody {
     var lines: [PageLine] = []
-    /// The lines that are to be seen; nil for a page that is read from a line on.
+    /// Lines that must be visible; nil for a page that scrolls freely.
     var focus: Range<Int>?
-    /// Lines that stay at the bottom.
+    /// Lines fixed at the bottom.
     var foot: [PageLine] = []
 
-    /// The lines that are shown in so many rows.
+    /// Returns the lines that are visible in `rows` rows.
     func visible(rows: Int, scroll: Int) -> [PageLine] {
         let foot = rows > self.foot.count ? self.foot : Array(self.foot.suffix(max(0, rows - 1)))
         let space = max(0, rows - foot.count)
@@ -60,7 +60,7 @@ struct PageBody {
     }
 }
 
-/// The whole screen: the pages' names, the state, the page, and what the keys do.
+/// Whole screen: the page titles, the status, the page, and the key help.
 enum PageFrame {
     static func screen(_ model: TUIModel, columns: Int, rows: Int) -> Screen {
         var screen = Screen(columns: columns, rows: rows)
@@ -83,7 +83,7 @@ enum PageFrame {
 
     // MARK: Head
 
-    /// The pages with their keys: all names, closer together on narrow screens, or only that of the page shown.
+    /// Returns the page titles with their keys: all, closer together on narrow screens, or only the shown page's.
     private static func title(_ model: TUIModel, _ columns: Int) -> PageLine {
         func names(_ gap: String, isShort: Bool = false) -> [String] {
             Page.allCases.map { page in
@@ -104,7 +104,7 @@ enum PageFrame {
         return line
     }
 
-    /// The state in a few words, with the mark of what is received at the right edge (LK-24, LK-25).
+    /// Returns the status in a few words, with the mark of received data at the right edge (LK-24, LK-25).
     static func status(_ model: TUIModel, _ columns: Int) -> PageLine {
         let language = model.language
         let flash = model.isFlashing ? Self.flash(language) : ""
@@ -118,7 +118,7 @@ enum PageFrame {
         return PageLine(stateText(status, language), right: flash, columns: columns, style(of: status.state))
     }
 
-    /// The mark of received data (LK-25).
+    /// Returns the mark of received data (LK-25).
     static func flash(_ language: Language) -> String { "* " + PageText.received.text(language) }
 
     static func stateText(_ status: StatusAnswer, _ language: Language) -> String {
@@ -135,7 +135,7 @@ enum PageFrame {
 
     // MARK: Foot
 
-    /// The foot: the outcome of the last key, or the keys of the page, as many as fit.
+    /// Returns the footer: the outcome of the last key, or as many keys of the page as fit.
     private static func foot(_ model: TUIModel, _ columns: Int) -> PageLine {
         switch model.notice {
         case .said(let text, let arguments): return PageLine(text.text(model.language, with: arguments), .bold)
@@ -176,20 +176,20 @@ enum PageFrame {
             buttons.add("[ \(label.text(model.language)) ]", isFocused ? .reverse : [])
         }
         let lines = [PageLine()] + PageLine.wrapped(text, columns: columns, margin: " ", .bold) + [PageLine(), buttons]
-        // On a small screen the answer is what must be seen.
+        // On a small screen, the answer buttons must stay visible.
         return PageBody(lines: lines, focus: lines.count - 1..<lines.count)
     }
 
-    /// The lines of a page where no daemon answers.
+    /// Returns the lines of a page while no daemon answers.
     static func absence(_ model: TUIModel, _ columns: Int) -> [PageLine] {
-        // Where the state is shown, it says so already.
+        // A visible status line already says that no daemon answers.
         var lines = model.showsStatus ? [] : [status(model, columns)]
         if let fault = model.otherFault { lines += PageLine.wrapped(fault.line(model.language), columns: columns) }
         if !model.isStarting { lines += PageLine.wrapped(PageText.startHere.text(model.language), columns: columns) }
         return lines
     }
 
-    /// The field with its title, in at most so many rows.
+    /// Returns the field with its title, in at most `rows` rows.
     static func field(_ model: TUIModel, columns: Int, rows: Int) -> [PageLine] {
         guard rows > 0 else { return [] }
         let title = PageLine(PageText.field.text(model.language), .bold)

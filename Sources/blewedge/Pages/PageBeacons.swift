@@ -6,9 +6,9 @@ import Daemon
 import Devices
 import Texts
 
-/// What the daemon does about beacons: whether it can, the regions, the designated beacons, and its own beacon (SW-2 … SW-13).
+/// Page of beacons: availability, regions, designated beacons, and the daemon's own beacon (SW-2 … SW-13).
 enum BeaconsPage {
-    /// The width of "59 min ago".
+    /// Width of "59 min ago", in columns.
     private static let agoWidth = 10
 
     static func body(_ model: TUIModel, columns: Int) -> PageBody {
@@ -59,7 +59,7 @@ enum BeaconsPage {
         return lines
     }
 
-    /// The actions, the designated beacons, the own beacon, and the counts.
+    /// Returns the actions, the designated beacons, the daemon's own beacon, and the counts.
     private static func rest(_ beacons: BeaconsAnswer, _ language: Language, _ columns: Int) -> [PageLine] {
         func wrapped(_ text: String, _ style: ScreenStyle = []) -> [PageLine] {
             PageLine.wrapped(text, columns: columns, style)

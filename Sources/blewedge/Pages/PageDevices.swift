@@ -4,11 +4,11 @@ import BluetoothLE
 import LinuxIO
 import Texts
 
-/// The devices around: the chosen one on top, then the strongest first (LK-1 … LK-8).
+/// Devices page: the selected device first, then the others, strongest first (LK-1 … LK-8).
 enum DevicesPage {
-    /// The columns of the widths that do not depend on the screen's.
+    /// Column widths that do not depend on the screen's width.
     private static let (timeWidth, shortTimeWidth, signalWidth) = (19, 8, 4)
-    /// From this width on there is room for the whole time and a button.
+    /// Minimum screen width for the full time and a button.
     private static let wideScreen = 64
 
     static func body(_ model: TUIModel, columns: Int) -> PageBody {
@@ -76,7 +76,7 @@ enum DevicesPage {
         return PageLine(text, style, rest: style)
     }
 
-    /// A text of exactly so many columns, a cut one with a mark at its end.
+    /// Pads or cuts a text to exactly `columns` columns; a cut text ends with a mark.
     static func padded(_ text: String, _ columns: Int) -> String {
         guard columns > 0 else { return "" }
         let plain = String(ScreenText.cells(of: text).map(\.character))
@@ -85,15 +85,15 @@ enum DevicesPage {
     }
 }
 
-/// The devices around, as the devices page lists them (LK-1 … LK-8).
+/// Devices in range, as listed by the devices page (LK-1 … LK-8).
 struct TUIDevices: Equatable {
-    /// The devices of the daemon's last answer, the strongest first.
+    /// Devices of the daemon's last answer, strongest first.
     private var heard: [ListedDevice] = []
-    /// The chosen device, which stands on top and does not go (LK-6).
+    /// Selected device, which is always listed first (LK-6).
     var chosen: ListedDevice? {
         didSet { if chosen?.address != oldValue?.address { news = heard.first(where: isChosen) } }
     }
-    /// The chosen device as it was heard last.
+    /// Selected device as last heard.
     private var news: ListedDevice?
     private var focus: BluetoothAddress?
 
@@ -112,7 +112,7 @@ struct TUIDevices: Equatable {
 
     func isChosen(_ device: ListedDevice) -> Bool { device.address == chosen?.address }
 
-    /// Moves the cursor by so many rows, as far as there are any.
+    /// Moves the cursor by `steps` rows, within the list.
     mutating func move(by steps: Int) {
         let rows = rows
         guard !rows.isEmpty else { return }
@@ -120,7 +120,7 @@ struct TUIDevices: Equatable {
         focus = rows[row].address
     }
 
-    /// Takes the list that the daemon answered to `scan`, at that time in seconds since 1970: it is shown as it is.
+    /// Replaces the list with the daemon's answer to `scan`; `now` is the current time in seconds since 1970.
     mutating func hear(_ answer: JSONValue, now: Int) {
         heard = ListedDevice.list(answer, now: now)
         if let first = heard.first(where: isChosen) { news = first }
@@ -129,19 +129,19 @@ struct TUIDevices: Equatable {
     mutating func clear() { heard = [] }
 }
 
-/// Times as the daemon writes them.
+/// Times in the daemon's format.
 enum UniversalTime {
-    /// Seconds since 1970 of `2026-11-21T10:00:00Z`; nil for anything else.
+    /// Returns the seconds since 1970 of a time such as `2026-11-21T10:00:00Z`; nil for any other format.
     static func seconds(_ text: String) -> Int? {
         let shape = text.utf8.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 ? UInt8(ascii: "0") : $0 }
         guard shape == Array("0000-00-00T00:00:00Z".utf8) else { return nil }
         let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
         guard numbers.count == 6, (1...12).contains(numbers[1]) else { return nil }
-        // Years that begin in March have their leap day at the end.
+        // In a year that begins in March, the leap day is the last day.
         let year = numbers[1] > 2 ? numbers[0] : numbers[0] - 1
         let month = (numbers[1] + 9) % 12
         let days = 365 * year + year / 4 - year / 100 + year / 400 + (month * 306 + 5) / 10 + numbers[2] - 1
-        // Days from the first of March of the year 0 to 1970-01-01.
+        // Days from 1 March of the year 0 to 1970-01-01.
         let epoch = 719_468
         return ((days - epoch) * 24 + numbers[3]) * 3600 + numbers[4] * 60 + numbers[5]
     }

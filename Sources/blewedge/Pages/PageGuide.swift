@@ -7,7 +7,7 @@ import Devices
 import Setup
 import Texts
 
-/// The way from nothing to the first typed character, each step tested as it is gone (LK-11, LK-12).
+/// Guide page: the steps to the first typed character, each checked by the program (LK-11, LK-12).
 enum GuidePage {
     enum Step: CaseIterable {
         case machine, daemon, choose, connect, attempt
@@ -25,7 +25,7 @@ enum GuidePage {
             }
         }
 
-        /// The first that is not done; nil where all are.
+        /// Returns the first step that is not done; nil if all are done.
         static func next(_ model: TUIModel) -> Step? { allCases.first { !$0.isDone(model) } }
 
         var title: GuideText {
@@ -38,7 +38,7 @@ enum GuidePage {
             }
         }
 
-        /// The steps for the user to take, a line each.
+        /// Returns the instructions for the user, one per line.
         func remedies(_ model: TUIModel) -> [String] {
             let language = model.language
             switch self {
@@ -68,7 +68,7 @@ enum GuidePage {
         }
     }
 
-    /// The sentence of a device that cannot be used, which no bringing near helps.
+    /// Returns the message for an unsupported device, for which a shorter distance does not help.
     private static func unsupported(_ status: StatusAnswer, _ language: Language) -> String {
         let device = status.device ?? PlainText.theDevice.text(language)
         let (cause, remedy) = (status.reason?.cause.text(language), status.reason?.remedy?.text(language))
@@ -79,13 +79,13 @@ enum GuidePage {
         let steps = steps(model, columns: columns)
         return PageBody(
             lines: lines(model, columns: columns),
-            // Until the user reads on, the step that is due is in sight.
+            // The next step stays in view until the user scrolls.
             focus: model.scroll == 0 ? steps.due : nil,
             foot: PageFrame.field(model, columns: columns, rows: rows >= 8 ? 3 : 2)
         )
     }
 
-    /// The guide as lines; the field is not among them.
+    /// Returns the lines of the guide, without the field.
     static func lines(_ model: TUIModel, columns: Int) -> [PageLine] {
         func wrapped(_ text: GuideText, _ style: ScreenStyle = []) -> [PageLine] {
             PageLine.wrapped(text.text(model.language), columns: columns, style)
@@ -98,7 +98,7 @@ enum GuidePage {
         return lines + access + network + [PageLine()] + wrapped(.further) + wrapped(.keys)
     }
 
-    /// The title and the steps with what is to be done for the first that is due, and in which lines that is.
+    /// Returns the title and the steps, with instructions for the next step, and the range of that step's lines.
     private static func steps(_ model: TUIModel, columns: Int) -> (lines: [PageLine], due: Range<Int>) {
         let language = model.language
         var lines = PageLine.wrapped(GuideText.title.text(language), columns: columns, .bold)
@@ -112,13 +112,13 @@ enum GuidePage {
             if step == next {
                 for remedy in step.remedies(model) { lines += PageLine.marked("    ", remedy, columns: columns) }
             }
-            // Where all is done, the last.
+            // The last step is kept in view if all are done.
             if step == next || next == nil { due = first..<lines.count }
         }
         return (lines, due)
     }
 
-    /// The doctor's findings that keep this machine from having a virtual keyboard.
+    /// Returns the doctor's findings that prevent a virtual keyboard on this machine.
     static func machineFaults(_ findings: [Finding]) -> [Reason] {
         findings.filter { $0.severity == .blocks && machineCauses.contains($0.cause) }.map { finding in
             Reason(
@@ -128,7 +128,7 @@ enum GuidePage {
         }
     }
 
-    /// The causes that lie with the machine, and neither with what was chosen nor with the daemon.
+    /// Causes that lie with the machine, not with the selected device or the daemon.
     private static let machineCauses: Set<Finding.Cause> = [
         .kernelUnfit, .kernelWithoutBluetooth, .bluetoothRefused, .noAdapter, .uartNotAttached, .adapterTaken,
         .adapterNotFound,

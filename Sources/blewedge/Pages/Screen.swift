@@ -14,7 +14,7 @@ struct ScreenStyle: OptionSet, Hashable {
 
     private static let colors: ScreenStyle = [.green, .yellow, .red]
 
-    /// The escape sequence that makes what follows look so (ECMA-48, SGR), in colours where they are wanted.
+    /// Returns the escape sequence that selects this style (ECMA-48, SGR), with colours if `hasColors` is true.
     func sequence(hasColors: Bool) -> String {
         var numbers = [0]
         if contains(.bold) { numbers.append(1) }
@@ -27,28 +27,28 @@ struct ScreenStyle: OptionSet, Hashable {
         return "\u{1B}[\(numbers.map(String.init).joined(separator: ";"))m"
     }
 
-    /// The style as it looks on a terminal.
+    /// Returns the style as shown on the terminal: without colours, unless `hasColors` is true.
     func visible(hasColors: Bool) -> ScreenStyle { hasColors ? self : subtracting(Self.colors) }
 }
 
-/// A terminal's cells, as they are to be.
+/// Intended contents of a terminal's cells.
 struct Screen: Equatable {
     struct Cell: Equatable {
-        /// The character in the cell; nil for the right half of the wide character before it.
+        /// Character in the cell; nil for the right half of the wide character before it.
         var character: Character?
         var style: ScreenStyle
 
         static let empty = Cell(character: " ", style: [])
     }
 
-    /// The sizes that are drawn; a terminal that says it is greater has the rest empty.
+    /// Supported sizes; a terminal that reports a larger size stays empty beyond them.
     static let sizes = 1...1000
 
     let columns: Int
     let rows: Int
     private(set) var cells: [Cell]
 
-    /// An empty screen of a size within `sizes`.
+    /// Creates an empty screen; its size is limited to `sizes`.
     init(columns: Int, rows: Int) {
         self.columns = min(max(columns, Self.sizes.lowerBound), Self.sizes.upperBound)
         self.rows = min(max(rows, Self.sizes.lowerBound), Self.sizes.upperBound)
@@ -59,7 +59,7 @@ struct Screen: Equatable {
         (0..<rows).contains(row) ? cells[(row * columns)..<((row + 1) * columns)] : []
     }
 
-    /// Writes text into a row as far as whole characters fit; returns the column behind it.
+    /// Writes as many whole characters of a text into a row as fit; returns the column after them.
     @discardableResult
     mutating func put(_ text: String, row: Int, column: Int, style: ScreenStyle = []) -> Int {
         var column = column
@@ -78,7 +78,7 @@ struct Screen: Equatable {
         for column in max(0, column)..<columns { cells[row * columns + column].style = style }
     }
 
-    /// The rows as text, without styles and without the spaces at their ends.
+    /// Rows as text, without styles and trailing spaces.
     var text: [String] {
         (0..<rows).map { row in
             var text = String(self.row(row).compactMap(\.character))
@@ -89,7 +89,7 @@ struct Screen: Equatable {
 
     private mutating func set(_ cell: Cell, _ row: Int, _ column: Int) {
         let place = row * columns + column
-        // Half of a wide character is never left behind.
+        // If half of a wide character is overwritten, the other half is erased.
         if cells[place].character == nil, column > 0, cell.character != nil {
             cells[place - 1].character = " "
         }
@@ -98,13 +98,13 @@ struct Screen: Equatable {
     }
 }
 
-/// Brings a terminal from one screen to the next with what has changed only.
+/// Incremental update of a terminal, which writes only the cells that have changed.
 struct ScreenFrame {
-    /// Whether colours are wanted (https://no-color.org).
+    /// True if colours may be used (https://no-color.org).
     var hasColors: Bool
-    /// Whether the terminal takes UTF-8; else every character beyond ASCII is shown as a question mark.
+    /// True if the terminal supports UTF-8; otherwise, every character beyond ASCII is shown as a question mark.
     var isUnicode: Bool
-    /// The screen that the terminal shows; nil before the first frame, and where others have written to the terminal.
+    /// Screen that the terminal shows; nil before the first frame, and after other programs have written to it.
     private(set) var shown: Screen?
 
     init(hasColors: Bool, isUnicode: Bool) {
@@ -112,10 +112,10 @@ struct ScreenFrame {
         self.isUnicode = isUnicode
     }
 
-    /// Forgets what the terminal shows: the next frame draws everything.
+    /// Forgets the shown screen, so that the next frame draws every cell.
     mutating func invalidate() { shown = nil }
 
-    /// The bytes to write so that the terminal shows `screen`; empty where it does already.
+    /// Returns the text that makes the terminal show `screen`; empty if it does already.
     mutating func update(to screen: Screen) -> String {
         var output = ""
         var old = shown
@@ -132,13 +132,13 @@ struct ScreenFrame {
         return output
     }
 
-    /// The cells of a row from the first to the last that differ.
+    /// Returns the text that rewrites a row from its first to its last changed cell.
     private func run(from before: [Screen.Cell], to now: [Screen.Cell], row: Int) -> String {
         let differing = now.indices.filter { !before.indices.contains($0) || before[$0] != now[$0] }
         guard var first = differing.first, let last = differing.last else { return "" }
-        // A wide character is drawn whole.
+        // A wide character is redrawn whole.
         while first > 0, now[first].character == nil { first -= 1 }
-        // ECMA-48: CUP, from 1 on.
+        // ECMA-48 CUP, with rows and columns numbered from 1.
         var output = "\u{1B}[\(row + 1);\(first + 1)H"
         var style: ScreenStyle?
         for cell in now[first...last] {
@@ -158,15 +158,15 @@ struct ScreenFrame {
     }
 }
 
-/// Text as a terminal's cells have it.
+/// Text as shown in a terminal's cells.
 enum ScreenText {
-    /// The character in the place of one that a cell cannot have.
+    /// Replacement for a character that a cell cannot show.
     static let substitute: Character = "?"
 
-    /// The characters of a text that have cells, and how many columns each takes.
+    /// Returns the characters of a text as shown in cells, with their widths in columns.
     ///
-    /// Nothing that moves the cursor, hides, joins or changes a neighbour's width is among them: a mark stays only where
-    /// every terminal puts it on the character before it.
+    /// A character that is not visible by itself is replaced by `substitute`, so that none moves the cursor or changes
+    /// the width of a neighbour. Combining marks are kept only if every terminal draws them on the preceding character.
     static func cells(of text: String) -> [(character: Character, columns: Int)] {
         text.map { character in
             guard let first = character.unicodeScalars.first, isVisible(first) else { return (substitute, 1) }
@@ -179,18 +179,18 @@ enum ScreenText {
 
     static func columns(of text: String) -> Int { cells(of: text).reduce(0) { $0 + $1.columns } }
 
-    /// The text in lines of at most so many columns: broken behind spaces, and beside wide characters where Japanese may be.
+    /// Wraps a text to `columns` columns, after spaces, and beside wide characters as Japanese permits.
     static func wrapped(_ text: String, columns: Int) -> [String] {
         let columns = max(1, columns)
         var lines: [String] = []
         var line = ""
         var used = 0
         var last: Character?
-        // Where the line may be broken.
+        // Last position at which the line may be broken; nil if there is none.
         var breakPoint: String.Index?
         for (character, width) in cells(of: text) {
             if let last, mayBreak(last, character) { breakPoint = line.endIndex }
-            // A space that does not fit is the break.
+            // A space beyond the edge causes no break: it is trimmed at the end of the line.
             if used + width > columns, used > 0, character != " " {
                 let end = breakPoint ?? line.endIndex
                 lines.append(String(line[..<end]).withoutSpacesAtEnd)
@@ -205,23 +205,23 @@ enum ScreenText {
         return lines + [line.withoutSpacesAtEnd]
     }
 
-    /// Whether a line may end between these two.
+    /// Returns true if a line may be broken between these two characters.
     private static func mayBreak(_ first: Character, _ second: Character) -> Bool {
         if first == " " { return true }
         let isBesideWide = DisplayWidth.columns(first) == 2 || DisplayWidth.columns(second) == 2
         return isBesideWide && second != " " && !closing.contains(second) && !opening.contains(first)
     }
 
-    /// The characters that no line begins with, and those that none ends with (JIS X 4051).
+    /// Characters that must not begin a line, and those that must not end one (JIS X 4051).
     private static let closing = Set("、。,.:;?!)]}」』)・ーっゃゅょッャュョァィゥェォぁぃぅぇぉ")
     private static let opening = Set("([{「『(")
 
-    /// Scalars that have a glyph of their own: a mark by itself has none.
+    /// Returns true if a scalar is visible by itself, which a combining mark is not.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         LocalName.printable(String(scalar)) == String(scalar)
     }
 
-    /// Marks that take no column wherever they are shown: the combining diacritics, and those of kana.
+    /// Returns true for a mark that has no width on any terminal: a combining diacritic, or a sound mark of kana.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         (0x0300...0x036F).contains(scalar.value) || (0x3099...0x309A).contains(scalar.value)
     }

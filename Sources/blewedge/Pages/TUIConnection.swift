@@ -4,14 +4,14 @@ import Control
 import LinuxIO
 import Texts
 
-/// A connection to the daemon that waits for no answer: they come on the event loop, in the order of the questions.
+/// Non-blocking connection to the daemon; answers arrive on the event loop, in the order of the requests.
 final class TUIConnection {
-    /// The most questions that wait for their answers: so few lines always fit into the socket.
+    /// Maximum number of pending requests; so few lines always fit into the socket's buffer.
     static let mostWaiting = 32
 
-    /// Called with each line that is no answer: an event.
+    /// Called for each line that is not an answer, but an event.
     var onEvent: ((JSONValue) -> Void)?
-    /// Called once, when the daemon has gone or says what is no JSON.
+    /// Called once, when the daemon has disconnected or has sent invalid JSON.
     var onEnd: ((CommandFailure) -> Void)?
 
     private let talk: ControlTalk
@@ -19,7 +19,7 @@ final class TUIConnection {
     private var isOpen = true
 
     init(to path: String, on loop: EventLoop) throws(CommandFailure) {
-        // The pages try again themselves.
+        // The pages retry by themselves.
         talk = try ControlTalk(try ControlClient(at: [path], patience: .zero), on: loop)
         talk.onLine = { [unowned self] answer in take(answer.value) }
         talk.onEnd = { [unowned self] failure in
@@ -37,7 +37,7 @@ final class TUIConnection {
         return isOpen
     }
 
-    /// Lets the daemon go, without a word to anybody.
+    /// Disconnects from the daemon without calling `onEnd`.
     func end() {
         isOpen = false
         talk.close()

@@ -6,10 +6,10 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// The daemon as the pages see it: looked for until it answers, asked how it stands, and followed (LK-24, LK-25).
+/// Client of the pages: finds the daemon, polls its status, and follows its events (LK-24, LK-25).
 final class TUIDaemon {
     var onStatus: ((StatusAnswer) -> Void)?
-    /// Called when the daemon does not answer, each time that it was looked for in vain.
+    /// Called each time the daemon was not found, or does not answer.
     var onAbsence: ((CommandFailure) -> Void)?
     /// Called when the daemon has received data.
     var onReceived: (() -> Void)?
@@ -17,39 +17,39 @@ final class TUIDaemon {
     var onScanFailure: ((CommandFailure) -> Void)?
     var onBeacons: ((Result<BeaconsAnswer, CommandFailure>) -> Void)?
 
-    /// How often the daemon is asked, or looked for.
+    /// Interval at which the daemon is polled, or looked for.
     private static let period = Duration.seconds(1)
-    /// How long it is left alone between two scans while it looks for its own device.
+    /// Pause between two scans for these pages while the daemon looks for its own device.
     private static let scanPause = Duration.seconds(4)
 
     private let loop: EventLoop
     private let paths: [String]
     private let scanTime: Duration
-    /// The connections: for requests that are answered at once, for slow ones in turn, and for the stream of events.
+    /// Connections: for quick requests, for slow requests, and for the event stream.
     private var quick: TUIConnection?
     private var slow: TUIConnection?
     private var events: TUIConnection?
     private var isAsking = false
     private var isAskingBeacons = false
     private var isScanning = false
-    /// Whether the next scan's list begins with it.
+    /// True if the next scan is to start a new list of devices.
     private var wantsAnew = false
     private var nextScan = Duration.zero
     private var state: Session.State?
 
-    /// The devices are listened for at a time.
+    /// True to scan for devices repeatedly.
     var wantsDevices = false { didSet { if wantsDevices { scan() } } }
-    /// The daemon is asked about beacons, too.
+    /// True to poll the daemon about beacons, too.
     var wantsBeacons = false { didSet { if wantsBeacons, !oldValue { askBeacons() } } }
 
-    /// A daemon at the first of the paths where one listens; `scanTime` is the time of a look at the devices.
+    /// Creates a client for the daemon at the first path that accepts a connection; each scan lasts `scanTime`.
     init(at paths: [String], scanTime: Duration, on loop: EventLoop) {
         self.paths = paths
         self.scanTime = scanTime
         self.loop = loop
     }
 
-    /// Asks the daemon; false where too much is asked already; the answer comes on the loop.
+    /// Sends a request and calls `completion` on the event loop; returns false if too many requests are pending.
     func ask(_ request: ControlRequest, completion: @escaping (CommandFailure?) -> Void) -> Bool {
         let connection: TUIConnection?
         if case .use = request { connection = slowConnection() } else { connection = quick }
@@ -66,7 +66,7 @@ final class TUIDaemon {
         }
     }
 
-    /// Listens for the devices at once, where that is wanted; with `isAnew` those heard earlier are forgotten.
+    /// Scans at once, or after the current scan, if `wantsDevices` is true; `isAnew` forgets the devices heard earlier.
     func rescan(isAnew: Bool) {
         if isAnew { wantsAnew = true }
         nextScan = .zero
@@ -78,7 +78,7 @@ final class TUIDaemon {
         (quick, slow, events) = (nil, nil, nil)
     }
 
-    /// Looks for the daemon or asks it, now and in every period from now on.
+    /// Connects to the daemon or polls it, now and once per period.
     func start() {
         if quick == nil { attach() } else { askStatus() }
         askBeacons()
@@ -150,7 +150,7 @@ final class TUIDaemon {
 
     // MARK: Devices
 
-    /// A connection for what takes its time: the daemon closes one that is silent for long.
+    /// Returns the connection for slow requests; reopens it if the daemon has closed it for inactivity.
     private func slowConnection() -> TUIConnection? {
         if let slow { return slow }
         guard quick != nil else { return nil }
@@ -173,7 +173,7 @@ final class TUIDaemon {
         isScanning = slow.ask(.scan(for: scanTime, isAnew: isAnew)) { [weak self] result in
             guard let self else { return }
             isScanning = false
-            // While the daemon looks for its own device, these looks at all devices keep it from that.
+            // While the daemon looks for its own device, scans for all devices would keep it from doing so.
             let isLooking = state == .connecting || state == .lost || state == .failed
             if isLooking { nextScan = MonotonicClock.now + Self.scanPause }
             switch result {

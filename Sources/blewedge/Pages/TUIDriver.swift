@@ -12,13 +12,13 @@ import SystemPackage
 import Texts
 import Typing
 
-/// The pages on a terminal: keys and the daemon's answers in, frames out, and the terminal given back at every end.
+/// Pages on a terminal: reads keys and answers of the daemon, draws frames, and restores the terminal at every exit.
 final class TUIDriver {
-    /// xterm's other screen, no cursor, pasted text in brackets.
+    /// Escape sequences that enter xterm's alternate screen, hide the cursor and enable bracketed paste.
     private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
-    /// All of it back; a console that has no other screen is left empty.
+    /// Escape sequences that undo `enter`; a console without an alternate screen is cleared.
     private static let leave = "\u{1B}[0m\u{1B}[2J\u{1B}[H\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
-    /// How long the rest of an escape sequence may take.
+    /// Time-out for the rest of an escape sequence.
     private static let sequenceTime = Duration.milliseconds(50)
 
     private let loop: EventLoop
@@ -78,7 +78,7 @@ final class TUIDriver {
         }
         try StandardStream.output.write(Self.enter)
         draw()
-        // After the first frame: looking at the machine takes a moment.
+        // Done after the first frame, because inspecting the machine takes a moment.
         perform(model.open(model.page))
         if let fault = places.fault { model.notice = .fault(Reason(fault)) }
         draw()
@@ -87,13 +87,13 @@ final class TUIDriver {
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
-    // MARK: In
+    // MARK: Input
 
     private func read() {
         var bytes = [UInt8](repeating: 0, count: 4096)
         do throws(Errno) {
             guard case .done(let count) = try terminal.descriptor.read(into: &bytes) else { return }
-            // The terminal was closed in the middle of a page.
+            // The end of the input means that the terminal was closed.
             guard count > 0 else { return finish(.success(.terminated)) }
             press(decoder.take(bytes.prefix(count)))
         } catch {
@@ -112,7 +112,7 @@ final class TUIDriver {
     }
 
     private func resized(_ number: Int32) {
-        // After a stop the shell has set the terminal as it likes.
+        // While the process was stopped, the shell may have changed the terminal's settings.
         if number == Terminal.goneOn {
             try? terminal.takeOver()
             try? StandardStream.output.write(Self.enter)
@@ -126,7 +126,7 @@ final class TUIDriver {
         change { $0.isFlashing = true }
     }
 
-    // MARK: Out
+    // MARK: Output
 
     private func change(_ body: (inout TUIModel) -> Void) {
         body(&model)
@@ -189,7 +189,7 @@ final class TUIDriver {
         }
     }
 
-    // MARK: A daemon that these pages start
+    // MARK: Daemon started by the pages
 
     private func startDaemon() {
         guard process?.isRunning != true else { return }
@@ -244,19 +244,19 @@ final class TUIDriver {
         change { $0.service = .failed(Reason(PageText.serviceFailed.message(cause), remedy: remedy)) }
     }
 
-    /// Ends the pages; a daemon that they have started goes on (LK-17).
+    /// Ends the pages; a daemon that they have started keeps running (LK-17).
     private func finish(_ result: Result<ExitStatus, CommandFailure>) {
         if outcome == nil { outcome = result }
         loop.stop()
     }
 }
 
-/// A program that the pages have started: its end is told while they are shown, and it goes on when they end (LK-17).
+/// Program started by the pages: its end is reported while they are shown, and it outlives them (LK-17).
 final class TUIProcess {
-    /// Called when it has ended by itself: how, and the last line that it has said.
+    /// Called when the program has ended by itself, with its exit code or signal and the last two lines of its output.
     var onEnd: ((ChildProcess.End, String) -> Void)?
 
-    /// The greatest length of its log that is read, in bytes; a longer log is not read.
+    /// Maximum length of the log, in bytes; a longer log is not read.
     private static let mostBytes = 64 * 1024
 
     private let loop: EventLoop
@@ -264,13 +264,13 @@ final class TUIProcess {
     private var child: ChildProcess?
     private var registration: EventLoop.Registration?
 
-    /// Starts a program by its words; its output goes to a file beside the daemon's control socket.
+    /// Starts a program with its arguments; its output goes to a file beside the daemon's control socket.
     init(_ words: [String], _ paths: DaemonPaths, on loop: EventLoop) throws(CommandFailure) {
         self.loop = loop
         log = paths.runtime.appending("tui.log").string
         do throws(Errno) {
             try FileSystem.makeDirectory(paths.runtime, mode: 0o755)
-            // The shell puts the words where they do not disturb the pages.
+            // The shell redirects the output to the log, so that it does not disturb the pages.
             let child = try ChildProcess(
                 "/bin/sh",
                 arguments: ["-c", "log=\"$0\"; exec \"$@\" 2>\"$log\" >\"$log\"", log] + words,
@@ -298,7 +298,7 @@ final class TUIProcess {
     }
 }
 
-/// The options of the commands with pages.
+/// Options of the commands that show pages.
 struct TUIOptions: ParsableArguments {
     @OptionGroup var place: SocketOption
 

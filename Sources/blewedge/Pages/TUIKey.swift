@@ -4,41 +4,42 @@ enum TUIKey: Hashable {
     case character(Character)
     case enter, tab, backTab, backspace, delete, escape
     case up, down, left, right, home, end, pageUp, pageDown
-    /// F1 and further.
+    /// Function key by its number, from 1.
     case function(Int)
     /// Ctrl-C, which always ends the program.
     case interrupt
-    /// Ctrl-L, which draws the screen anew.
+    /// Ctrl-L, which redraws the screen.
     case redraw
-    /// Text that was pasted, at most `TUIKeyDecoder.longestPaste` characters of it.
+    /// Pasted text, at most `TUIKeyDecoder.longestPaste` bytes of it.
     case paste(String)
 }
 
-/// Makes keys of the bytes that a terminal sends.
+/// Decoder of a terminal's bytes into keys.
 ///
-/// Understood are the sequences of xterm and its kin, of the Linux console, and Alt with a digit or b for keyboards without
-/// function keys. A sequence that is not understood is taken whole and means nothing; no input is kept without a bound.
+/// It supports the sequences of xterm-compatible terminals and of the Linux console, and Alt with a digit or b for
+/// keyboards without function keys. An unknown sequence is consumed whole and ignored; no input is buffered without a
+/// limit.
 struct TUIKeyDecoder {
-    /// The most characters of a pasted text that are kept.
+    /// Maximum length of a pasted text, in bytes; the rest is discarded.
     static let longestPaste = 4096
-    /// The most bytes of one sequence.
+    /// Maximum length of a control sequence, in bytes.
     private static let longestSequence = 32
 
     private enum State {
         case ground
-        /// Behind ESC.
+        /// After ESC.
         case escape
-        /// Behind ESC [, with the bytes since.
+        /// After ESC [, with the bytes received since.
         case control([UInt8])
-        /// Behind ESC [ [, as the Linux console has F1 to F5.
+        /// After ESC [ [, which the Linux console sends for F1 to F5.
         case console
-        /// Behind ESC O.
+        /// After ESC O.
         case single
-        /// In a sequence that is too long, up to its final byte.
+        /// Within an overlong sequence, until its final byte.
         case overlong
-        /// Between ESC [ 200 ~ and ESC [ 201 ~; the bytes of what may be its end.
+        /// Between ESC [ 200 ~ and ESC [ 201 ~; `tail` holds bytes that may begin the end sequence.
         case paste(text: [UInt8], tail: [UInt8])
-        /// In a character of several bytes: those so far, and how many are missing.
+        /// Within a multi-byte character: the bytes received, and the number of missing bytes.
         case character([UInt8], missing: Int)
     }
 
@@ -46,7 +47,7 @@ struct TUIKeyDecoder {
 
     private var state = State.ground
 
-    /// Whether a lone ESC, or the beginning of a sequence, waits for what follows.
+    /// True after a lone ESC, and within an escape sequence or a character of several bytes.
     var isPending: Bool {
         switch state {
         case .ground, .paste: false
@@ -54,14 +55,14 @@ struct TUIKeyDecoder {
         }
     }
 
-    /// The keys of these bytes, with what is left of the bytes before.
+    /// Decodes bytes together with the incomplete input before them; returns the keys.
     mutating func take(_ bytes: some Sequence<UInt8>) -> [TUIKey] {
         var keys: [TUIKey] = []
         for byte in bytes { take(byte, &keys) }
         return keys
     }
 
-    /// Nothing came for a while: a lone ESC is the key, and half a sequence is nothing.
+    /// Ends a pending sequence: ESC is the Escape key, a partial character is U+FFFD, the rest is discarded.
     mutating func timeout() -> [TUIKey] {
         defer { if isPending { state = .ground } }
         if case .escape = state { return [.escape] }
@@ -80,7 +81,7 @@ struct TUIKeyDecoder {
             if (0x41...0x45).contains(byte) { keys.append(.function(Int(byte) - 0x40)) }
         case .single:
             state = .ground
-            // The keypad's Enter in its own mode.
+            // Enter of the keypad in application mode.
             if let key = byte == UInt8(ascii: "M") ? .enter : Self.cursorKey(byte) { keys.append(key) }
         case .overlong: if Self.isFinal(byte) || byte == 0x1B { state = .ground }
         case .paste(let text, let tail): paste(byte, text, tail, &keys)
@@ -131,7 +132,7 @@ struct TUIKeyDecoder {
         // Alt with a digit is the function key of that number.
         case 0x30: keys.append(.function(10))
         case 0x31...0x39: keys.append(.function(Int(byte) - 0x30))
-        // And Alt with b, as beacons, is F11, which many terminals keep for themselves.
+        // Alt with b (beacons) is F11, which many terminals reserve for themselves.
         case UInt8(ascii: "b"): keys.append(.function(11))
         case ..<0x20, 0x7F...:
             keys.append(.escape)
@@ -156,7 +157,7 @@ struct TUIKeyDecoder {
     }
 
     private mutating func finish(_ parameters: String, _ final: UInt8, _ keys: inout [TUIKey]) {
-        // Reports of the terminal, of its mouse for instance, are no keys.
+        // Reports of the terminal, such as those of the mouse, are not keys.
         if let first = parameters.utf8.first, (0x3C...0x3F).contains(first) { return }
         let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
         if final == UInt8(ascii: "~"), let number = numbers.first ?? nil {
@@ -186,7 +187,7 @@ struct TUIKeyDecoder {
 
     private static func isFinal(_ byte: UInt8) -> Bool { (0x40...0x7E).contains(byte) }
 
-    /// Behind ESC [ and ESC O: xterm's cursor keys and F1 to F4.
+    /// Returns the key of a final byte after ESC [ or ESC O: xterm's cursor keys and F1 to F4.
     private static func cursorKey(_ byte: UInt8) -> TUIKey? {
         switch byte {
         case UInt8(ascii: "A"): .up
@@ -200,7 +201,7 @@ struct TUIKeyDecoder {
         }
     }
 
-    /// Behind ESC [, with ~ at the end.
+    /// Keys by their number between ESC [ and ~.
     private static let numberedKeys: [Int: TUIKey] = [
         1: .home, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
         11: .function(1), 12: .function(2), 13: .function(3), 14: .function(4), 15: .function(5), 17: .function(6),

@@ -8,83 +8,83 @@ import Setup
 import Texts
 import Typing
 
-/// The state of the pages: a value that keys, the daemon's answers and time change, and that the pages are drawn from.
+/// State of the pages: changed by keys, by the daemon's answers and by time, and drawn by `PageFrame`.
 struct TUIModel {
-    /// A line that tells what came of something, until the next key.
+    /// Result of an action, shown until the next key.
     enum Notice: Equatable {
-        /// It went well, or is under way.
+        /// Success, or an action in progress.
         case said(PageText, [String])
         case fault(Reason)
     }
 
-    /// A question that the user answers before something is done (LK-8).
+    /// Confirmation that a request needs before it is sent (LK-8).
     struct Question: Equatable {
         var text: PageText
         var arguments: [String]
         var request: ControlRequest
         var done: Notice
-        /// Whether the answer under the cursor is OK; at first it is not, so that no Enter of a scanner says yes.
+        /// True if the cursor is on OK; false at first, so that an Enter from a barcode reader does not confirm.
         var isYes = false
     }
 
-    /// The start of the machine's service by the check page (LK-14).
+    /// Start of the machine's service by the check page (LK-14).
     enum ServiceStart: Equatable {
-        /// To be tried, if no daemon answers.
+        /// Not tried yet; tried if no daemon answers.
         case due
-        /// The service manager was asked to start it.
+        /// Requested from the service manager.
         case starting
-        /// It could not be started, or no service is installed.
+        /// Failed, or no service is installed.
         case failed(Reason)
-        /// Nothing to do: a daemon answers, or the service has started.
+        /// No action needed: a daemon answers, or the service has started.
         case settled
     }
 
     var page = Page.devices
     var language: Language
-    /// The daemon's status; nil while none answers.
+    /// Status of the daemon; nil if no daemon answers.
     var status: StatusAnswer?
     var absence: Reason?
-    /// Why none answers where one is there, or may be.
+    /// Reason for which no daemon answers; nil if one does, or if none was found.
     var otherFault: Reason? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
-    /// Whether a daemon that these pages start does not answer yet.
+    /// True while a daemon that was started by these pages does not answer yet.
     var isStarting = false
     var service = ServiceStart.due
     var devices = TUIDevices()
-    /// What the daemon does about beacons, or why that is not known; nil before it was asked.
+    /// Answer of the daemon about beacons, or the failure of the request; nil before the first result.
     var beacons: Result<BeaconsAnswer, CommandFailure>?
     var snippets: [Snippet] = []
     var snippetFault: Message?
-    /// The uses of a network, as the configuration says.
+    /// Uses of a network according to the configuration.
     var networkUses = [GuideText.networkNone.message()]
-    /// The faults of this machine that keep a keyboard from working; nil before they were looked for.
+    /// Faults of this machine that prevent a virtual keyboard; nil before the check.
     var machineFaults: [Reason]?
     var startCommand = "blewedge run"
-    /// The manager of the installed service; nil where the pages start a daemon of their own.
+    /// Manager of the installed service; nil if the pages start a daemon of their own.
     var manager: ServiceManager?
     /// True for root, whose commands need no `sudo`.
     var isRoot = false
     var question: Question?
     var notice: Notice?
     var field = TUIField()
-    /// Data has just been received (LK-25).
+    /// True while the mark for received data is shown (LK-25).
     var isFlashing = false
     var showsStatus = true
     var configurationFile = ""
-    /// The row under the cursor on pages with rows that do not move.
+    /// Cursor row of each page that has a fixed list of rows.
     var rows: [Page: Int] = [:]
-    /// The first line that is shown of a page that is read.
+    /// First visible line of a page that scrolls.
     var scroll = 0
     var keypad = KeypadCursor()
 
     private var hands = MachineInputFilter()
-    /// Asks for the list anew (LK-4); all other commands are no characters.
+    /// Key that clears the list and scans again (LK-4); no other command is a character.
     private static let refreshKey = TUIKey.character("r")
 
     init(language: Language) {
         self.language = language
     }
 
-    // MARK: What the daemon says
+    // MARK: Answers of the daemon
 
     mutating func take(_ status: StatusAnswer) {
         if self.status == nil, absence != nil || isStarting { notice = .said(.attached, []) }
@@ -95,7 +95,7 @@ struct TUIModel {
         absence = nil
     }
 
-    /// The daemon does not answer, or no more.
+    /// Handles a daemon that does not answer, or has stopped answering.
     mutating func lose(_ failure: Reason) {
         if status != nil {
             notice = .said(.gone, [])
@@ -113,13 +113,13 @@ struct TUIModel {
         startCommand = (isRoot ? "" : "sudo ") + facts.startCommand
     }
 
-    /// Takes the outcome of a request: what is said then, or the question that its refusal leads to.
+    /// Shows the outcome of a request, or asks for confirmation if an unpaired device was refused.
     mutating func take(_ failure: CommandFailure?, of request: ControlRequest, _ done: Notice) {
         guard let failure else {
             notice = done
             return
         }
-        // Whoever answers one question is not to find another in its place.
+        // An open question is never replaced by another, which the user could then answer by mistake.
         guard question == nil, failure.kind == .openDevice, case .use(let device, let isConfirmed, nil) = request,
             case .said(_, let arguments) = done
         else {
@@ -133,13 +133,13 @@ struct TUIModel {
 
     // MARK: Keys
 
-    /// Does what keys do that came together; the answer is what is left to be done outside.
+    /// Handles keys that arrived together; returns the effects to carry out.
     mutating func press(_ keys: [TUIKey], now: Duration) -> [TUIEffect] {
         hands.begin(keys, now: now)
         return keys.flatMap { press($0, now: now) }
     }
 
-    /// Does what a key does; the answer is what is left to be done outside.
+    /// Handles a key; returns the effects to carry out.
     mutating func press(_ key: TUIKey, now: Duration) -> [TUIEffect] {
         switch key {
         case .interrupt: return [.quit]
@@ -170,7 +170,7 @@ struct TUIModel {
         }
     }
 
-    /// Shows a page, and says what it needs.
+    /// Shows a page; returns the effects that it needs.
     mutating func open(_ page: Page) -> [TUIEffect] {
         self.page = page
         scroll = 0
@@ -185,7 +185,7 @@ struct TUIModel {
         }
     }
 
-    /// Starts the machine's service on the check page, once for each time that it is opened without a daemon (LK-14).
+    /// Starts the machine's service on the check page, once each time the page is opened without a daemon (LK-14).
     mutating func startService() -> [TUIEffect] {
         guard page == .check, service == .due, status == nil, absence != nil, otherFault == nil, !isStarting else {
             return []
@@ -205,7 +205,7 @@ struct TUIModel {
         }
     }
 
-    /// Closes the gate, or opens it again (LK-22, HK-6).
+    /// Effect that closes the gate, or reopens it (LK-22, HK-6).
     private var pauseOrResume: TUIEffect {
         status?.isPaused == true ? .ask(.resume, .said(.resumedNow, [])) : .ask(.pause, .said(.pausedNow, []))
     }
@@ -234,7 +234,7 @@ struct TUIModel {
 
     private mutating func start() -> [TUIEffect] {
         guard !isStarting, service != .starting else { return [] }
-        // Beside a service no daemon of the user's own is started, which would take its adapter.
+        // If a service is installed, no other daemon is started, because it would take the service's adapter.
         if manager != nil {
             service = .starting
             return [.startService]
@@ -363,11 +363,11 @@ struct TUIModel {
     }
 }
 
-/// The effects of a key that are carried out outside of the model.
+/// Effects of a key that are carried out outside the model.
 enum TUIEffect: Equatable {
-    /// Ask the daemon, and show that notice when it has done so.
+    /// Sends a request to the daemon, and shows the notice on success.
     case ask(ControlRequest, TUIModel.Notice)
-    /// Ask for the devices around, at once; with `isAnew` those heard earlier are forgotten (LK-4).
+    /// Scans for devices at once; with `isAnew`, devices heard earlier are forgotten (LK-4).
     case rescan(isAnew: Bool)
     case startDaemon
     case startService

@@ -10,20 +10,20 @@ import SystemPackage
 import Texts
 import Typing
 
-/// Where the pages find the daemon and what they read and keep.
+/// Control sockets, files and settings of the pages.
 struct TUIPlaces {
-    /// The user's own places first, then the system's.
+    /// Directories of the user, then those of the system.
     let all: [DaemonPaths]
     /// True if no control socket is given: the daemon looked for may be the machine's service.
     let mayBeService: Bool
     let sockets: [String]
-    /// The configuration's settings of the pages: whether the status line is shown, and the time of a scan.
+    /// Settings of the pages in the configuration: visibility of the status line, and scan time.
     let showsStatus: Bool
     let scanTime: Duration
-    /// The fault of the configuration, where it has one; then the pages are as without a configuration.
+    /// Fault of the configuration, in which case the defaults are used; nil for none.
     let fault: CommandFailure?
 
-    /// Those of this user, or one control socket.
+    /// Finds the places of this user; `socket` replaces the control sockets.
     init(socket: String?) throws(CommandFailure) {
         let own = try DaemonPaths.current()
         all = try DaemonPaths.reachable()
@@ -43,7 +43,7 @@ struct TUIPlaces {
 
     var paths: DaemonPaths { all.first ?? .system }
 
-    /// The uses of a network by the user's and the system's configuration (LK-12, HK-7).
+    /// Uses of a network by the user's and the system's configuration (LK-12, HK-7).
     var networkUses: [Message] {
         var uses: [Message] = []
         for file in all.map(\.configurationFile) {
@@ -60,7 +60,7 @@ struct TUIPlaces {
         return uses.isEmpty ? [GuideText.networkNone.message()] : uses
     }
 
-    /// Keeps in the configuration whether the state is shown; nothing else of the file changes.
+    /// Saves the visibility of the status line in the configuration; the rest of the file is unchanged.
     func keep(showsStatus: Bool) throws(CommandFailure) {
         let file = paths.configurationFile
         do throws(Errno) {
@@ -77,9 +77,9 @@ struct TUIPlaces {
         }
     }
 
-    /// The configuration with that value of a key outside of tables: in the place of its line, else at the top.
+    /// Returns the configuration with a value for a key outside of tables: in place of its line, or else at the top.
     static func setting(_ key: String, to value: String, in text: String) -> String {
-        // By scalars: CR LF is one character.
+        // Split by scalars, because CR LF is one character.
         var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let lineEnd = lines.first?.unicodeScalars.last == "\r" ? "\r" : ""
         let firstTable = lines.firstIndex { $0.drop { $0 == " " || $0 == "\t" }.hasPrefix("[") } ?? lines.count
@@ -95,12 +95,12 @@ struct TUIPlaces {
         return lines.joined(separator: "\n")
     }
 
-    /// Whether this is the user's first time: no guide was shown, and nothing was ever chosen (LK-11).
+    /// True at the user's first start: the guide was never shown, and no selected device is saved (LK-11).
     var isFirstTime: Bool {
         !FileSystem.exists(guideMark.string) && !all.contains { FileSystem.exists($0.choice.string) }
     }
 
-    /// Remembers that the guide was shown; where nothing can be kept, it is shown again.
+    /// Records that the guide was shown; if that cannot be saved, the guide is shown again.
     func rememberGuide() {
         do throws(Errno) {
             try FileSystem.makeDirectory(paths.state, mode: 0o755)
@@ -114,6 +114,6 @@ struct TUIPlaces {
 }
 
 extension Reason {
-    /// The cause, and the remedy in brackets, for a line of a page: nothing in it acts on a terminal.
+    /// Returns the cause and the remedy as one line of a page, without characters that control a terminal.
     func line(_ language: Language) -> String { LocalName.printable(message.text(language)) }
 }

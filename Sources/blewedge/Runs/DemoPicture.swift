@@ -4,30 +4,30 @@ import Configuration
 import Daemon
 import Texts
 
-/// The stages of the data path with what each has seen so far, drawn over itself on a terminal while it runs.
+/// Stages of the data path with their counts, redrawn in place on a terminal.
 struct DemoPicture {
     struct Stages: Equatable {
-        /// The barcodes that the scanner has sent, and all that it is to send.
+        /// Barcodes that the scanner has sent, and their total number.
         var barcodes: (sent: Int, all: Int) = (0, 0)
         var state = Message(detail: "")
-        /// Received so far.
+        /// Notifications and bytes received so far.
         var notifications: UInt64 = 0
         var bytes: UInt64 = 0
-        /// In the ring now.
+        /// Bytes in the ring.
         var waiting: UInt64 = 0
-        /// The bytes by their outcome in the table.
+        /// Bytes by their outcome in the table.
         var typed: UInt64 = 0
         var discarded: UInt64 = 0
         var rejected: UInt64 = 0
-        /// The events that the typed bytes have become, and the writes that the events left in.
+        /// Events made from the typed bytes, and the writes that carried them.
         var events: UInt64 = 0
         var writes: UInt64 = 0
-        /// The last barcode, as a program that reads the keyboard sees it.
+        /// Last barcode, as the application sees it.
         var text = ""
 
         static func == (one: Stages, other: Stages) -> Bool { one.lines(.english) == other.lines(.english) }
 
-        /// A line a stage, without colours.
+        /// Returns one line per stage, without colours.
         func lines(_ language: Language) -> [String] {
             let stages: [(DemoText, String)] = [
                 (.scanner, DemoText.barcodes.text(language, "\(barcodes.sent)", "\(barcodes.all)", bar)),
@@ -49,11 +49,11 @@ struct DemoPicture {
 
     private var drawn: Stages?
 
-    /// The text that brings a terminal of so many columns to show `stages`; empty where it does already.
+    /// Returns the text that makes a terminal show `stages`; empty if it does already.
     mutating func draw(_ stages: Stages, columns: Int, in language: Language = .current) -> String {
         guard stages != drawn else { return "" }
         let lines = stages.lines(language)
-        // Up to the picture's first line, where one is there.
+        // Moves to the first line of the picture, if one is shown.
         let start = drawn == nil ? "" : "\u{1B}[\(lines.count)A"
         drawn = stages
         return start + lines.map { "\r\u{1B}[K" + DisplayWidth.cut($0, to: max(0, columns - 1)) + "\n" }.joined()

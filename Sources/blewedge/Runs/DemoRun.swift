@@ -14,13 +14,13 @@ import Texts
 import Typing
 import VirtualTransport
 
-/// The whole path on a radio in memory: a simulated scanner on one controller, the wedge on another.
+/// Demonstration of the whole path on a radio in memory: a simulated scanner on one controller, the wedge on another.
 final class DemoRun {
-    /// The scanner, as others would see it.
+    /// Name that the scanner advertises.
     private static let name = "LINBLE-DEMO"
-    /// How long the whole may take; a machine that is slower than this has a fault.
+    /// Time limit of the whole run; a machine that exceeds it has a fault.
     private static let timeout = Duration.seconds(120)
-    /// The time between two barcodes that a person watches.
+    /// Pause between two barcodes in a run that a person watches.
     private static let pause = Duration.milliseconds(700)
 
     private let loop: EventLoop
@@ -33,7 +33,7 @@ final class DemoRun {
     private let barcodes: [String]
     private let isFast: Bool
     private let isJSON: Bool
-    /// True where the stages are drawn over themselves; else their news are told line by line.
+    /// True if the stages are redrawn in place; otherwise, their events are printed line by line.
     private let draws: Bool
 
     private var picture = DemoPicture()
@@ -85,7 +85,7 @@ final class DemoRun {
         )
     }
 
-    /// Runs until every barcode was typed; throws the exit status unless it is success.
+    /// Runs until every barcode is typed; throws the exit status unless it is success.
     func run(_ captureOptions: CaptureOptions) throws {
         try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
@@ -123,7 +123,7 @@ final class DemoRun {
         do {
             let module = try SimulatedModule(.linble, name: Self.name, on: peripheral.radio) {
                 [unowned self] event in
-                // The wedge types once its own side knows of the subscription too.
+                // The wedge types only after it has registered the subscription on its own side, hence the pause.
                 if case .subscribed(true) = event { sendAfterPause() }
             }
             self.module = module
@@ -156,7 +156,7 @@ final class DemoRun {
         }
     }
 
-    /// The next barcode with its Enter; one at a time where somebody watches.
+    /// Returns the next barcode with its Enter; unless the run is fast, one after each pause.
     private func nextBarcode() -> [UInt8]? {
         guard isDue, outcome == nil, sent < barcodes.count else { return nil }
         defer { sent += 1 }
@@ -258,7 +258,7 @@ final class DemoRun {
         }
     }
 
-    /// A stage's news, beside what is typed.
+    /// Reports an event of a stage, beside the typed text.
     private func note(_ stage: some Localized, _ message: Message) {
         guard !isFast, !isJSON else { return }
         guard !draws else { return draw() }

@@ -8,21 +8,21 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// The base of commands that use an adapter in the foreground, or the daemon that has it: event loop, signals, the adapter, and one outcome.
+/// Common base of foreground commands: event loop, signals, adapter, and one outcome.
 ///
-/// To be used on the event loop's thread.
+/// It also serves commands that ask the daemon instead of opening the adapter. To be used on the event loop's thread.
 final class ForegroundRun {
     let loop: EventLoop
-    /// The adapter, once it is looked for.
+    /// Adapter of the run; nil until `run` creates it.
     private(set) var core: AdapterCore?
-    /// The outcome of the command; nil until it is known, after which nothing new is begun.
+    /// Outcome of the command; nil until it is known, after which nothing new is started.
     private(set) var outcome: Result<ExitStatus, CommandFailure>?
-    /// Ends what the command has begun, and calls its argument when that is done; the adapter is open until then.
+    /// Closure that ends the command's work and then calls its argument; the adapter stays open until then.
     var onFinish: (_ completion: @escaping () -> Void) -> Void = { $0() }
 
     private let transport: AdapterTransport
     private let captureOptions: CaptureOptions?
-    /// The lock of a controller that only one process can have (D-12); nil for others, and where there is no place for it.
+    /// Lock of an adapter that only one process can open (D-12); nil for others, and if there is no place for a lock.
     private let lock: AdapterLock?
 
     init(_ transport: AdapterTransport, capture: CaptureOptions? = nil) throws(CommandFailure) {
@@ -32,9 +32,9 @@ final class ForegroundRun {
         captureOptions = capture
     }
 
-    /// Opens the adapter, hands it over, and runs until `finish` or a signal; throws the exit status unless it is success.
+    /// Opens the adapter, calls `begin`, and runs until `finish` or a signal; throws every exit status but success.
     ///
-    /// The note is for people, and tells what comes once signals are heeded.
+    /// `note` is printed for people as soon as signals are handled.
     func run(note: Message? = nil, _ begin: @escaping (RadioArbiter) -> Void) throws {
         try heedSignals()
         let capture = try captureOptions?.begin(on: loop, for: transport)
@@ -52,12 +52,12 @@ final class ForegroundRun {
             case .lost(let loss): finish(.failure(CommandFailure(loss)))
             }
         }
-        // From the loop, since an adapter that cannot be used at all says so at once.
+        // Started from the event loop, because an unusable adapter reports its failure immediately.
         _ = loop.schedule(at: .zero) { core.start() }
         try runLoop()
     }
 
-    /// Runs until `finish` or a signal, with what is on the loop already; throws the exit status unless it is success.
+    /// Runs the caller's handlers until `finish` or a signal; throws the exit status unless it is success.
     func runWithoutAdapter() throws {
         try heedSignals()
         try runLoop()
@@ -65,7 +65,7 @@ final class ForegroundRun {
 
     private func heedSignals() throws {
         try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
-            // The second signal does not wait for the controller.
+            // A second signal ends the process without waiting for the controller.
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
@@ -76,14 +76,14 @@ final class ForegroundRun {
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
-    /// Where no lock can be made the command works all the same, but never where another process has it.
+    /// Ends the run and returns false if another process uses the adapter; a lock that cannot be made is ignored.
     private func admits(_ adapter: String, _ lock: AdapterLock) -> Bool {
         guard outcome == nil, let refusal = lock.take(adapter), case .used = refusal else { return true }
         finish(.failure(CommandFailure(refusal)))
         return false
     }
 
-    /// Keeps the first outcome, ends what the command has begun, closes the adapter and ends the loop.
+    /// Keeps the first outcome, ends the command's work, closes the adapter, and stops the event loop.
     func finish(_ result: Result<ExitStatus, CommandFailure>) {
         guard outcome == nil else { return }
         outcome = result
@@ -98,7 +98,7 @@ final class ForegroundRun {
         do throws(Errno) {
             try StandardStream.output.write(text)
         } catch .brokenPipe {
-            // Whoever read has enough.
+            // A broken pipe is no error: the program at its other end wants no more output.
             finish(.success(.success))
         } catch {
             finish(.failure(CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")))
@@ -107,10 +107,10 @@ final class ForegroundRun {
 }
 
 extension ExitStatus {
-    /// The signals that end a command.
+    /// Signals that end a command.
     static let signals: [Int32] = [2, 15]
 
-    /// The status after a signal of `signals`.
+    /// Creates the exit status for one of `signals`.
     init(signal number: Int32) {
         self = number == 2 ? .interrupted : .terminated
     }

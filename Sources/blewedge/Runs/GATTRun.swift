@@ -10,11 +10,11 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// One look at a device's attributes from the command line, from the adapter to the exit status.
+/// One GATT operation from the command line, from the adapter to the exit status.
 final class GATTRun {
-    /// When a subscription ends by itself; never, if neither is given.
+    /// Limits at which a subscription ends by itself; with neither, it never does.
     struct SubscriptionLimit {
-        /// After so many values.
+        /// Maximum number of values.
         var count: Int?
         var time: Duration?
     }
@@ -49,7 +49,7 @@ final class GATTRun {
         foreground.onFinish = { [unowned self] completion in end(completion) }
     }
 
-    /// Runs until the task is done or a signal comes; throws the exit status unless it is success.
+    /// Runs until the operation is done or a signal arrives; throws the exit status unless it is success.
     func run() throws {
         try foreground.run { [unowned self] radio in find(on: radio) }
     }
@@ -91,7 +91,7 @@ final class GATTRun {
             guard let link = driver.link else { return }
             take(link.perform { client, now in browser.handle(event, &client, now: now) })
         case .failed(let failure):
-            // Some devices hang up when they are asked for their MTU: the next link leaves that out.
+            // Some devices disconnect when asked for their MTU; the next connection omits that request.
             guard let device = driver.link?.device, driver.leavesMTU else {
                 return foreground.finish(.failure(CommandFailure(failure)))
             }
@@ -121,7 +121,7 @@ final class GATTRun {
                 let failure = CommandFailure(.timeout, CommandFaultText.tooFewValues, "\(values)")
                 foreground.finish(isShort ? .failure(failure) : .success(.success))
             }
-        // A bearer that failed closes the link, which is reported then, with the better reason.
+        // A bearer that failed closes the link, whose failure is reported instead, with a better reason.
         case .failed(.procedure(.bearer)): break
         case .failed(let failure): foreground.finish(.failure(CommandFailure(failure)))
         }
@@ -155,7 +155,7 @@ extension CommandFailure {
             switch failure {
             case .timedOut, .notEstablished, .system(.timedOut), .bearer(.transactionTimeout): .timeout
             case .system(.permissionDenied), .system(.notPermitted): .permission
-            // ENODEV: not the other device, but our adapter.
+            // ENODEV refers to our adapter, not to the other device.
             case .system(.operationNotSupportedByDevice), .adapterLost: .unavailable
             case .notSecured: .permission
             case .system, .refused, .bearer, .closedByPeer: .inputOutput
@@ -186,7 +186,7 @@ extension CommandFailure {
         }
     }
 
-    /// The answers of a device that trusts this link too little.
+    /// ATT errors of a device that requires a more secure link.
     private static let refusals: Set<ATTError> = [
         .insufficientAuthentication, .insufficientAuthorization, .insufficientEncryption, .encryptionKeySizeTooShort,
     ]

@@ -8,7 +8,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Runs the user's command for one notice after another, and never waits for it; to be used on the event loop's thread.
+/// Runner of the user's hook, for one notice at a time, without blocking; to be used on the event loop's thread.
 final class HookRunner {
     private static let patience = Duration.seconds(5)
 
@@ -22,7 +22,7 @@ final class HookRunner {
     private var hasFailed = false
     private var onIdle: (() -> Void)?
 
-    /// A runner of a program, named by its path, or found by PATH; `note` prints what goes wrong with it.
+    /// Creates a runner for a program, given by its path or found in PATH; `note` prints its failures.
     init(_ command: String, on loop: EventLoop, note: @escaping (Message) -> Void) throws(CommandFailure) {
         try Self.check(command)
         self.command = command
@@ -30,20 +30,20 @@ final class HookRunner {
         self.note = note
     }
 
-    /// Refuses what is no program; `option` is where it is named.
+    /// Throws if the command is empty, or the path of a file that is not executable; `option` names its setting.
     static func check(_ command: String, named option: String = "--hook") throws(CommandFailure) {
         if command.isEmpty || command.contains("/") && !FileSystem.isExecutable(command) {
             throw CommandFailure(.configuration, CommandFaultText.noHook, option, command)
         }
     }
 
-    /// Runs the command for a notice, as soon as it runs no more for another.
+    /// Runs the command for a notice, after those of earlier notices have ended.
     func add(_ notice: HookNotice) {
         queue.add(notice)
         runNext()
     }
 
-    /// Calls `completion` once nothing runs and nothing waits, or after 5 s; a command that still runs is left to itself.
+    /// Calls `completion` when no command runs or waits, or after 5 s; a command that still runs is not stopped.
     func drain(completion: @escaping () -> Void) {
         guard !queue.isIdle else {
             completion()
@@ -96,7 +96,7 @@ final class HookRunner {
         runNext()
     }
 
-    /// Says so, the first time.
+    /// Reports a failure, the first time only.
     private func fail(_ what: Message) {
         if !hasFailed { note(HookText.failed.message(command, what)) }
         hasFailed = true

@@ -7,12 +7,12 @@ import Devices
 import LinuxIO
 import Texts
 
-/// The messages of a daemon on standard error: for people, or for a journal, which adds the name and the time.
+/// Log of a daemon on standard error, for people or for a journal, which adds the program's name and the time.
 ///
-/// Who reads them does not hold up the daemon: lines that are not read are kept up to a bound, and left out and counted beyond
-/// it. To be used on the event loop's thread.
+/// Printing never blocks the daemon: pending lines are kept up to a limit, and further ones are discarded and counted.
+/// To be used on the event loop's thread.
 final class Journal {
-    /// How much a line matters: syslog(3), sd-daemon(3).
+    /// Priority of a line, as in syslog(3) and sd-daemon(3).
     enum Priority: Int {
         case warning = 4
         case notice = 5
@@ -28,16 +28,16 @@ final class Journal {
         }
     }
 
-    /// How long the end of the program is put off for a reader that is slow.
+    /// Time limit for flushing pending lines when the program ends.
     private static let patience = Duration.seconds(2)
 
     let isOn: Bool
     private let lines: LineWriter?
 
-    /// The language of the messages: English in a journal, as those of other programs, else the user's own.
+    /// Language of the messages: English in a journal, as for other programs, otherwise the user's language.
     var language: Language { isOn ? .english : .current }
 
-    /// For a journal where standard error is connected to it, or where that is `wanted`.
+    /// Creates a log for a journal if standard error is connected to one or `wanted` is true, otherwise for people.
     init(wanted: Bool) {
         let isOn = wanted || StandardStream.error.isJournal
         self.isOn = isOn
@@ -47,23 +47,23 @@ final class Journal {
         }
     }
 
-    /// Writes what waits as soon as it is read, from now on.
+    /// Writes pending lines from now on, whenever standard error becomes writable.
     func join(_ loop: EventLoop) { lines?.join(loop) }
 
-    /// Prints a line, without waiting for its reader.
+    /// Prints a line without blocking.
     func note(_ text: String, _ priority: Priority) { lines?.write(Self.line(text, isOn ? priority : nil)) }
 
-    /// Prints what went wrong, and what mends it, as every command does.
+    /// Prints a failure and its remedy, in the format of every command.
     func report(_ failure: CommandFailure) {
         Console.lines(of: failure).forEach { lines?.write(Self.line($0, nil)) }
     }
 
     func print(_ line: String) { lines?.write(line + "\n") }
 
-    /// Waits a little for a reader that is slow; what it has not read by then is given up.
+    /// Flushes pending lines within `patience`, and discards the rest.
     func finish() { lines?.finish(within: Self.patience) }
 
-    /// A line for a journal where it has a priority, else for people.
+    /// Formats a line: for a journal if it has a priority, otherwise for people.
     private static func line(_ text: String, _ priority: Priority?) -> String {
         priority.map { "<\($0.rawValue)>\(Console.printable(text))\n" } ?? Console.line(text)
     }

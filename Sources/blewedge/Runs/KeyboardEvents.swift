@@ -8,9 +8,9 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// The events of a keyboard for programs: a stream on standard output, and a command that is run (CB-30).
+/// Events of a keyboard for programs: a stream on standard output, and a hook (CB-30).
 ///
-/// Both tell of the link and of how much was received, never of what. To be used on the event loop's thread.
+/// Both report the link and the amount of received data, never its contents. To be used on the event loop's thread.
 final class KeyboardEvents {
     private let hook: HookRunner?
     private let isStream: Bool
@@ -18,7 +18,7 @@ final class KeyboardEvents {
     private var isConnected = false
     private var missed = 0
 
-    /// Events for a stream, a command, or both.
+    /// Creates events for a stream, a hook, or both.
     init(isStream: Bool, hook: HookRunner?) {
         self.isStream = isStream
         self.hook = hook
@@ -34,28 +34,28 @@ final class KeyboardEvents {
         }
     }
 
-    /// Takes what was received since the last report.
+    /// Reports the data received since the last report.
     func received(_ report: ReceivedMeter.Report) {
         tell(HookNotice(.received, count: report.values, length: report.bytes, device: device))
     }
 
-    /// Takes the entry or the exit of a region that the hook is told of.
+    /// Passes the entry into a region, or the exit from it, to the hook.
     func take(_ notice: RegionWatch.Notice, _ keyCode: String?) {
         var told = HookNotice(notice.change == .left ? .beaconLeft : .beaconEntered)
         told.beacon = .init(region: "\(notice.region)", identity: "\(notice.beacon)", keyCode: keyCode)
         hook?.add(told)
     }
 
-    /// Tells of the link's end where it ends with the program, and calls `completion` when the command has heard of it.
+    /// Reports the end of a link that ends with the program, and calls `completion` when the hook has finished.
     func finish(completion: @escaping () -> Void) {
         disconnected(nil)
         if let hook { hook.drain(completion: completion) } else { completion() }
     }
 
-    /// The last error of a write to standard output; nil for none.
+    /// Last error of a write to standard output; nil for none.
     private(set) var fault: Errno?
 
-    /// Prints a line, unless its reader is too far behind: then the next line says how many are missing.
+    /// Prints a line, or counts it as missing if its reader is too far behind; the next line reports the number.
     func print(_ object: JSONObject) {
         do throws(Errno) {
             if missed > 0 {
@@ -67,12 +67,12 @@ final class KeyboardEvents {
             }
             if try !StandardStream.output.writeAtOnce(object.text + "\n") { missed &+= 1 }
         } catch {
-            // It does not stop a keyboard.
+            // An output error does not stop the keyboard.
             fault = error
         }
     }
 
-    /// The line that tells how many lines are missing before it.
+    /// Returns the line that reports how many lines are missing before it.
     static func missed(_ count: Int) -> JSONObject {
         var notice = JSONObject()
         notice.add("event", "missed")

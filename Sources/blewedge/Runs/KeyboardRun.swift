@@ -15,34 +15,34 @@ import Typing
 /// One keyboard in the foreground, from the first scan to the printed account.
 final class KeyboardRun {
     enum Output {
-        /// Progress, and the account at the end.
+        /// Progress and the final account, as text.
         case people
-        /// Both as JSON lines.
+        /// Progress and the final account, as JSON lines.
         case json
-        /// These, and how much was received.
+        /// The same JSON lines, and events for received data.
         case events
     }
 
-    /// How long the end is put off for a reader of standard output that is slow.
+    /// Time limit for flushing standard output when the process ends or restarts.
     private static let patience = Duration.seconds(5)
 
-    /// The environment variable by which a process that was restarted for a new configuration hears of the one before.
+    /// Environment variable that passes `memory` to the process that replaces this one on a reload.
     private static let reloadVariable = "BLEWEDGE_RELOADED"
-    /// Told the process that takes this one's place where a user has said that anybody may be the device.
+    /// Word in `reloadVariable` if the user has accepted an unpaired device.
     private static let openWord = "open"
 
-    /// True where the user of the process before this one has said that anybody may be the device.
+    /// True if the user of the previous process has accepted an unpaired device, which anyone can impersonate.
     static var isOpenByWord: Bool {
         ProcessFacts.environment(reloadVariable)?.split(separator: " ").contains { $0 == openWord } == true
     }
 
-    /// True where the user has said that anybody may be the device.
+    /// True if the user has accepted an unpaired device, which anyone can impersonate.
     var isOpenByWord = false
 
-    /// Reads the configuration again: whether it has changed, and may be used.
+    /// Closure that reads the configuration again; returns true if it has changed, and throws if it cannot be used.
     var onReload: (() throws(CommandFailure) -> Bool)?
 
-    /// Makes the other end of the wire where that is not the keyboard; nil where it is.
+    /// Closure that opens the output; returns nil if the output is the keyboard.
     var makeWire: ((EventLoop) throws(CommandFailure) -> TextOutput?)?
 
     private let loop: EventLoop
@@ -54,13 +54,13 @@ final class KeyboardRun {
     private let events: KeyboardEvents
     private let captureOptions: CaptureOptions
     private let hasHook: Bool
-    /// Standard output; nil where it cannot be written to.
+    /// Standard output; nil if it cannot be written to.
     private let lines: LineWriter?
     private var daemon: Daemon?
     private var wire: TextOutput?
     private var outcome: Result<ExitStatus, CommandFailure>?
     private var isReloading = false
-    /// True once there has been a link.
+    /// True after the first connection.
     private var hasConnected = false
 
     init(
@@ -90,14 +90,14 @@ final class KeyboardRun {
         events = KeyboardEvents(isStream: output == .events, hook: runner)
     }
 
-    /// Runs until a signal comes, or a client asks for the end; throws the exit status.
+    /// Runs until a signal arrives or a client requests the end; throws the exit status.
     func run() throws {
-        // What is received, and the keys of devices, are not for a hook or another program of this user.
+        // Received data and the keys of devices must not be readable by a hook or another program of this user.
         try Process.refuseInspection()
-        // Before any thread is made, so that every thread leaves the signals to the loop.
+        // Set up before any thread starts, so that only the event loop handles signals.
         try loop.handleSignals(ExitStatus.signals + [Terminal.hungUp]) { [unowned self] number in
             if number == Terminal.hungUp { return hungUp() }
-            // The second signal does not wait for the controller.
+            // A second signal ends the process without waiting for the controller.
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
@@ -105,7 +105,7 @@ final class KeyboardRun {
         wire?.end.onLoss = { [unowned self] error in finish(.failure(Self.noOutput(error))) }
         let memory = ProcessFacts.environment(Self.reloadVariable)
         guard try isPermitted() else { return try end(memory: memory ?? "") }
-        // Before a thread is made, so that it holds for all.
+        // Done before any thread starts, so that every thread inherits the restrictions.
         try giveUpPrivileges()
         let capture = try captureOptions.begin(on: loop, for: settings.adapter) { [unowned self] note in
             journal.note(note.text(journal.language), .warning)
@@ -130,32 +130,32 @@ final class KeyboardRun {
         daemon.restore(memory)
         try loop.run()
         status?.end()
-        // What the other end's readers do not take at once has its outcome in the account.
+        // Closing the output gives every undelivered byte its outcome, before the account is printed.
         wire?.close()
         printCounts(daemon.service.counts)
         try end(memory: daemon.memory)
     }
 
-    /// Leaves this process, and what it starts, the privileges that a keyboard needs, when it needs them.
+    /// Restricts this process and its children to the privileges of a keyboard, raised only while needed.
     private func giveUpPrivileges() throws {
-        // Root is left its own: whom its files and directories belong to is not known here.
+        // Root keeps its capabilities, because its files and directories may belong to another user.
         if ProcessFacts.user != 0 {
             do throws(Errno) {
                 try Capability.holdBack()
             } catch {
-                // A service manager's filter of system calls may refuse it: they stay as they are.
+                // A system call filter of the service manager may refuse this; nothing is changed then.
                 guard error == .notPermitted else { throw error }
             }
         }
-        // Who has capabilities by the program's file would lose them as the program begins anew.
+        // Capabilities granted by the program's file would be lost when the program restarts itself.
         guard !Capability.allCases.contains(where: \.isGrantedByFile) else { return }
         try ThreadPrivileges.refuseGains()
-        // A hook may ask a server, as far as the service manager lets it.
+        // A hook may connect to a server, unless the service manager forbids it.
         let allowsInternet = hasHook || settings.adapter.isInternet
         if try !SystemCallFilter.install(allowsInternet: allowsInternet) { say(.warning, LogText.noFilter.message()) }
     }
 
-    /// Ends the process's work, or begins it anew with `memory` of what the user has asked for; throws the exit status.
+    /// Ends the process, or restarts it with `memory`, the user's requests in force; throws the exit status.
     private func end(memory: String) throws {
         wire?.close()
         if case .failure(let failure)? = outcome { journal.report(failure) }
@@ -181,7 +181,7 @@ final class KeyboardRun {
         CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")
     }
 
-    /// Waits for missing permissions, except for one device; false where the run is over or begins anew.
+    /// Waits for missing permissions, or throws in a run for one device; returns false if the run ends or restarts.
     private func isPermitted() throws -> Bool {
         let hasKeyboard = wire == nil
         guard let missing = PermissionWait.missing(for: settings.adapter, hasKeyboard: hasKeyboard) else { return true }
@@ -199,13 +199,13 @@ final class KeyboardRun {
         return outcome == nil && !isReloading
     }
 
-    /// A daemon waits for an adapter that is absent, off or forbidden; a keyboard for one device does not.
+    /// Ends the run, except for a daemon whose adapter is absent, off or forbidden: the daemon waits for it.
     private func adapterFailed(_ failure: CommandFailure) {
         let isWaitedFor = failure.status == .unavailable || failure.status == .permission
         if !options.followsChoice || !isWaitedFor { finish(.failure(failure)) }
     }
 
-    /// The terminal that it was started on is gone, which ends no keyboard (LK-17); or somebody means `reload` by it.
+    /// Handles SIGHUP: a request to reload, or the loss of the terminal, which does not end a keyboard (LK-17).
     private func hungUp() {
         guard outcome == nil else { return }
         do throws(CommandFailure) {
@@ -215,10 +215,10 @@ final class KeyboardRun {
         }
     }
 
-    /// Begins anew with a configuration that has changed: link, keyboard and clients end in good order before.
+    /// Restarts the process if the configuration has changed; link, keyboard and clients are closed in order first.
     private func reload() throws(CommandFailure) {
         guard try onReload?() == true else { return }
-        // The answer leaves first.
+        // The delay lets the answer to the client be sent first.
         _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [unowned self] in
             isReloading = outcome == nil
             finish(.success(.success))
@@ -248,7 +248,7 @@ final class KeyboardRun {
         case .state(let state, let device, let reason):
             events.take(state, device, reason?.cause.english)
             say(Journal.Priority(state), state.sentence(choice, reason, in: journal.language))
-            // All that a keyboard needs to begin has been needed by then.
+            // At the first connection, the startup code has run, so its pages are released.
             if state == .connected, !hasConnected {
                 hasConnected = true
                 Process.giveBackStartupPages()
@@ -259,7 +259,7 @@ final class KeyboardRun {
         }
     }
 
-    /// Tells people, unless programs listen.
+    /// Prints a message, unless the output is for programs and the journal is off.
     private func say(_ priority: Journal.Priority, _ text: String) {
         guard output == .people || journal.isOn else { return }
         status?.erase()
@@ -287,17 +287,17 @@ final class KeyboardRun {
     }
 
     private func printLine(_ text: String) {
-        // Where standard output carries what is received, it carries nothing else.
+        // If standard output is the output, it carries received data only.
         let isTaken = wire.map { $0.end.place == nil } ?? false
         if isTaken { journal.print(text) } else { lines?.write(text + "\n") }
     }
 }
 
-/// The user that `run --user` names, for whom root's process acts with the product's two capabilities only.
+/// User of `run --user`: root's process switches to it, and keeps only the two capabilities that the product needs.
 struct KeyboardUser {
     let name: String
 
-    /// Begins the program anew as the user, who gets the directories; returns if this process is the user's already.
+    /// Restarts the program as the user, who gets the directories; returns if it runs as the user already.
     func become(_ paths: DaemonPaths) throws(CommandFailure) {
         guard let user = ServiceUser(named: name) else {
             throw CommandFailure(.usage, CommandFaultText.noUser, name)
@@ -320,14 +320,14 @@ struct KeyboardUser {
     }
 }
 
-/// Notifications through the daemon's own feed, typing thread and keyboard output, into /dev/null instead of a keyboard.
+/// Profiling run: notifications through the daemon's feed, typing thread and keyboard output, written to /dev/null.
 ///
-/// The thread that brings the bytes types them, as the radio thread does while nothing has to wait for the pace.
+/// The thread that delivers the bytes types them, as the radio thread does when the pace requires no delay.
 enum TypingProfile {
-    /// The bytes of a notification.
+    /// Bytes per notification.
     private static let chunk = 20
 
-    /// Types so many notifications, one after the other.
+    /// Types `notifications` notifications in sequence.
     static func run(_ notifications: Int, _ bytes: [UInt8], _ table: CompiledTable) throws {
         let ring = try ByteRing(capacity: 65536)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { return }
@@ -342,7 +342,7 @@ enum TypingProfile {
         )
         let finished = try Waker()
         let thread = try TypingThread(typist, device: try NullKeyboard(), finished: finished)
-        // Nothing is typed before the keyboard's readers would have opened it.
+        // Nothing is typed before `settlingTime` is over, in which applications open a keyboard.
         let begin = MonotonicClock.nanoseconds + TypingThread.settlingTime
         while MonotonicClock.nanoseconds <= begin { finished.wait(until: begin) }
         let all = unsafe bytes.span.bytes

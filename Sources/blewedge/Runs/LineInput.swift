@@ -6,23 +6,23 @@ import Daemon
 import LinuxIO
 import SystemPackage
 
-/// Lines of a file, a pipe or a terminal, read only when they are asked for; to be used on the loop's thread.
+/// Lines of a file, a pipe or a terminal, read only on demand; to be used on the event loop's thread.
 final class LineInput {
     private static let pieceSize = 1 << 14
 
     private let descriptor: Descriptor
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
-    /// True for what is always ready and cannot be waited for: a regular file.
+    /// True for a regular file, which is always ready and cannot be watched.
     private(set) var isAlwaysReady = false
     private var lines = LineSplitter()
     private var buffer = [UInt8](repeating: 0, count: pieceSize)
 
-    /// True when all that there is has been read.
+    /// True after the end of the input, or after a failure.
     private(set) var isAtEnd = false
-    /// Called when there may be a line again for who has got none.
+    /// Called when a line may be available after `next` has returned nil.
     var onLines: (() -> Void)?
-    /// Called once when reading has failed.
+    /// Called once when reading fails.
     var onFailure: ((Errno) -> Void)?
 
     init(_ descriptor: consuming Descriptor, on loop: EventLoop) {
@@ -32,7 +32,7 @@ final class LineInput {
 
     deinit { unwatch() }
 
-    /// The next line, or part of a long one; nil when none has come yet, or no more will come.
+    /// Returns the next line, or part of a long one; nil if none is available yet, or at the end.
     func next() -> LineSplitter.Piece? {
         while true {
             if let piece = lines.next() ?? (isAtEnd ? lines.finish() : nil) { return piece }
@@ -48,7 +48,7 @@ final class LineInput {
         do throws(Errno) {
             registration = try loop.watch(descriptor, for: .readable) { [weak self] _ in
                 guard let self else { return }
-                // Not watched until a line is missing again: what is not read holds up who writes it.
+                // Watched again only when a line is missing, so that unread input blocks its writer.
                 unwatch()
                 read()
                 onLines?()

@@ -9,22 +9,22 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// A device as lists and pages show it, whether this program has heard it or the daemon.
+/// Device as shown in lists and on pages, heard by this program or by the daemon.
 struct ListedDevice: Equatable {
     let address: BluetoothAddress
     let addressType: String
     fileprivate(set) var name: LocalName?
-    /// In dBm; nil where it was never known.
+    /// Signal strength in dBm; nil if unknown.
     private(set) var rssi: Int?
     private(set) var services: [BluetoothUUID] = []
-    /// The services that it asks for.
+    /// Services that the device solicits.
     private(set) var solicited: [BluetoothUUID] = []
-    /// Seconds since 1970; nil for one that was not heard.
+    /// Time in seconds since 1970-01-01 00:00:00 UTC; nil if the device was not heard.
     private(set) var lastHeard: Int?
     let json: String
     fileprivate(set) var isChosen = false
 
-    /// One that this program has heard.
+    /// Creates a device heard by this program.
     init(_ device: DiscoveredDevice) {
         address = device.address.address
         addressType = "\(device.address.type)"
@@ -36,7 +36,7 @@ struct ListedDevice: Equatable {
         json = JSONObject(device).text
     }
 
-    /// One that the daemon has heard, at the time `now` if it does not say when; nil for what is none.
+    /// Creates a device heard by the daemon, at `now` if the answer gives no time; nil if it describes no device.
     init?(answer: JSONValue, now: Int? = nil) {
         guard let device = DeviceAddress(answer: answer) else { return nil }
         address = device.address
@@ -49,7 +49,7 @@ struct ListedDevice: Equatable {
         json = answer.text
     }
 
-    /// The devices of the daemon's answer to `scan`, in its order.
+    /// Returns the devices in the daemon's answer to `scan`, in its order.
     static func list(_ answer: JSONValue, now: Int? = nil) -> [ListedDevice] {
         (answer["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0, now: now) }
     }
@@ -58,7 +58,7 @@ struct ListedDevice: Equatable {
         (list?.array ?? []).compactMap { $0.string.flatMap { BluetoothUUID($0) } }
     }
 
-    /// The chosen device, as it is known without having been heard.
+    /// Creates the selected device from its saved data, without a sighting.
     init(_ choice: SelectedDevice) {
         address = choice.device.address
         addressType = "\(choice.device.type)"
@@ -66,10 +66,10 @@ struct ListedDevice: Equatable {
         json = JSONObject(choice).text
     }
 
-    /// The name that the user knows it by, or else its address.
+    /// Name of the device; its address if the name is unknown.
     var label: String { name?.printable ?? "\(address)" }
 
-    /// The same device, with the name of `other` where it has none.
+    /// Returns this device, with the name of `other` if it has none.
     func named(as other: ListedDevice) -> ListedDevice {
         var device = self
         device.name = name ?? other.name
@@ -77,17 +77,17 @@ struct ListedDevice: Equatable {
     }
 }
 
-/// The rows of a list that is redrawn: the chosen device on top, also when it is silent, then the others (LK-6).
+/// Rows of a live list: the selected device first, even if it is silent, then the others (LK-6).
 struct ListedRows {
     private let filter: ScanFilter
-    /// The chosen device as it was heard last; nil for none.
+    /// Selected device as last heard, or as saved; nil for none.
     private var chosen: ListedDevice?
 
     init(_ filter: ScanFilter) {
         self.filter = filter
     }
 
-    /// The rows for the devices of the last minute; a chosen device that the filter keeps out is treated as any other.
+    /// Returns the rows for the devices of the last minute; the selected device must match the filter, too.
     mutating func rows(_ heard: [ListedDevice], _ choice: SelectedDevice?) -> [ListedDevice] {
         guard let choice else {
             chosen = nil
@@ -106,13 +106,13 @@ struct ListedRows {
 }
 
 enum DeviceText {
-    /// Columns for people.
+    /// Table for people.
     case table
     /// Tab-separated lines.
     case lines
     case json
 
-    /// All devices, strongest first.
+    /// Returns the text for all devices, in the given order.
     func all(_ devices: [ListedDevice], columns: Int) -> String {
         switch self {
         case .table: Self.table(devices, columns: columns).map { $0 + "\n" }.joined()
@@ -120,7 +120,7 @@ enum DeviceText {
         }
     }
 
-    /// One device, with the line's end.
+    /// Returns the text for one device, with its line end.
     func line(_ device: ListedDevice) -> String {
         switch self {
         case .table, .lines: Self.tabSeparated(device) + "\n"
@@ -139,12 +139,12 @@ enum DeviceText {
         ].joined(separator: "\t")
     }
 
-    /// The services that a device asks for, marked as such.
+    /// Returns the solicited services of a device, marked as such.
     private static func solicited(_ device: ListedDevice, _ language: Language) -> [String] {
         device.solicited.map { LogText.solicited.text(language, "\($0)") }
     }
 
-    /// A header and a row for each device, none wider than `columns`; the chosen one has an asterisk.
+    /// Returns a header and one row per device, each at most `columns` wide; an asterisk marks the selected device.
     static func table(_ devices: [ListedDevice], columns: Int, in language: Language = .current) -> [String] {
         func word(_ text: LogText) -> String { text.text(language) }
         let header = row(
@@ -168,7 +168,7 @@ enum DeviceText {
         return [header] + (rows.isEmpty ? [word(.nothingHeard)] : rows)
     }
 
-    /// The name of a service for people, or else its UUID.
+    /// Returns the name of a service; its UUID if the name is unknown.
     private static func serviceName(_ uuid: BluetoothUUID) -> String {
         Profile.builtIn.first { $0.service == uuid }?.title ?? uuid.description
     }
@@ -186,46 +186,46 @@ enum DeviceText {
     }
 }
 
-/// A block of lines that is drawn again in the same place of a terminal.
+/// Block of lines that is redrawn in place on a terminal.
 struct LiveTable {
     private var drawn = 0
 
-    /// The text that replaces the last frame by `lines`, as many as fit on `rows`.
+    /// Returns the text that replaces the last frame with `lines`, as many as fit on `rows` rows.
     mutating func frame(_ lines: [String], rows: Int) -> String {
         let visible = lines.prefix(max(1, rows - 1))
-        // Up to the first line of the last frame, then everything below is erased (ECMA-48 CUU, ED).
+        // The cursor moves to the first line of the last frame, and everything below is erased (ECMA-48 CUU, ED).
         let back = drawn > 0 ? "\u{1B}[\(drawn)A\r\u{1B}[J" : ""
         drawn = visible.count
         return back + visible.map { $0 + "\n" }.joined()
     }
 }
 
-/// A scan that the daemon carries out, since the adapter is its own (D-12): one look after the other.
+/// Scan by the daemon, which owns the adapter (D-12), as a series of timed scans.
 struct DaemonScan: ~Copyable {
     private var client: ControlClient
     private let filter: ScanFilter
-    /// The daemon's last answer, the strongest first.
+    /// Devices of the daemon's last answer, strongest first.
     private var devices: [ListedDevice]
-    /// The devices for which its last answer had no room.
+    /// Number of devices that did not fit into the last answer.
     private var leftOut: Int64
 
-    /// A scan through the daemon that uses this adapter; nil where none does, or it may not be asked.
+    /// Creates a scan through the daemon that uses this adapter; nil if no such daemon can be reached.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
         guard let client = ControlClient(ofDaemonUsing: adapter) else { return nil }
-        // After what can fail: Swift 6.2 destroys twice what is set before it.
+        // Set after the last failure path: Swift 6.2 destroys a property twice if it was set before a failure.
         self.client = client
         self.filter = filter
         devices = []
         leftOut = 0
     }
 
-    /// Scans for a time, or until Ctrl-C.
+    /// Scans for `duration`, or until Ctrl-C.
     mutating func run(for duration: Duration?, _ display: ScanDisplay) throws {
         Console.note(LogText.daemonScans.message())
         var table = LiveTable()
         var rows = ListedRows(filter)
         let end = duration.map { MonotonicClock.now + $0 }
-        // A list that is printed once has no devices that were heard before.
+        // A list that is printed once contains no devices heard before this scan.
         var isAnew = if case .atTheEnd = display { true } else { false }
         repeat {
             let (news, selection) = try look(for: lookTime(display, until: end), isAnew: isAnew)
@@ -246,17 +246,17 @@ struct DaemonScan: ~Copyable {
         if leftOut > 0 { Console.note(LogText.devicesLeftOut.message("\(leftOut)")) }
     }
 
-    /// How long the next look takes: until the table is drawn anew, and not beyond the end.
+    /// Returns the permitted scan time nearest to the display's period, or to the time until `end` if that is shorter.
     private func lookTime(_ display: ScanDisplay, until end: Duration?) -> Duration {
         var time = Duration.seconds(2)
         if case .live(let period) = display { time = period }
         if case .atTheEnd = display { time = ControlRequest.scanTimes.upperBound }
-        // A fraction of a millisecond is cut off.
+        // Adds 1 ms, because a fraction of a millisecond is truncated.
         if let end { time = min(time, end - MonotonicClock.now + .milliseconds(1)) }
         return ControlRequest.scanTime(nearest: time)
     }
 
-    /// Looks once; answers the devices that are new, or say something new, and the chosen device.
+    /// Scans once; returns the devices that are new or have changed, and the selected device.
     private mutating func look(for time: Duration, isAnew: Bool) throws -> ([ListedDevice], SelectedDevice?) {
         let answer = try client.ask(.scan(for: time, isAnew: isAnew), patience: time + ControlClient.patience)
         leftOut = answer.value["leftOut"]?.integer ?? 0
@@ -268,7 +268,7 @@ struct DaemonScan: ~Copyable {
 }
 
 extension ControlClient {
-    /// A connection to the daemon that uses this adapter; nil where none does, or it may not be asked.
+    /// Connects to the daemon that uses this adapter; nil if no such daemon can be reached.
     init?(ofDaemonUsing adapter: AdapterTransport) {
         guard let paths = try? DaemonPaths.reachable().map(\.controlSocket.string),
             var client = try? ControlClient(at: paths), let name = try? client.status()?.adapter,
@@ -279,7 +279,7 @@ extension ControlClient {
 }
 
 extension ListedDevice {
-    /// The data that it advertises, without the time and the strength at which it was heard.
+    /// Advertised data, without the time and the signal strength.
     fileprivate var content: [String] {
         ["\(address)", addressType, name?.text ?? ""] + services.map(\.description) + solicited.map { "?\($0)" }
     }

@@ -18,20 +18,20 @@ final class SimulateRun {
         case barcodes(Int)
     }
 
-    /// How what is written is printed.
+    /// Output format of values that a central writes.
     enum Output {
-        /// As text, what a terminal could act on left out.
+        /// Text; characters that control a terminal are replaced.
         case text
         case hex
-        /// As JSON lines, with all that happens.
+        /// JSON lines, with all events.
         case json
     }
 
-    /// What a central must have agreed upon, and whether it may now.
+    /// Security required of a central, and the terms of pairing.
     struct Security {
-        /// The level below which nobody subscribes or writes.
+        /// Minimum security level for a central that subscribes or writes.
         var required = GATTLinkSecurity.Level.none
-        /// How long a central may pair; nil where none may.
+        /// Time for which a central may pair; nil if pairing is off.
         var limit: Duration?
         /// Abilities of the person at this end.
         var console = PairingConsole.none
@@ -47,7 +47,7 @@ final class SimulateRun {
 
     private let foreground: ForegroundRun
     private let access: GATTAccess
-    /// The keys; nil where nobody needs any.
+    /// Pairing and bonds; nil if no security is required and pairing is off.
     private let pairing: SimulatedPairing?
     private let profile: Profile
     private let name: String
@@ -59,7 +59,7 @@ final class SimulateRun {
     private var module: SimulatedModule?
     private var sender: LineSender?
     private var barcode = 0
-    /// When the next line may go out, and what waits for then.
+    /// Earliest time of the next line, and the timer that waits for it.
     private var dueTime = Duration.zero
     private let timer = LoopTimer()
     private var isAtEnd = false
@@ -100,9 +100,9 @@ final class SimulateRun {
         foreground.onFinish = { [unowned self] completion in end(completion) }
     }
 
-    /// Runs until a signal comes; throws the exit status.
+    /// Runs until a signal arrives; throws the exit status.
     func run() throws {
-        // Before the signals are held back: to open a pipe that nobody writes to waits.
+        // Opened before signals are blocked, because opening a pipe without a writer waits for one.
         input = try makeInput()
         defer {
             printCounts()
@@ -148,7 +148,7 @@ final class SimulateRun {
             }
             self.module = module
             sender = LineSender(module) { [unowned self] in nextLine() }
-            // Before anybody connects: the kernel's links keep the capability that they began with.
+            // Before the first connection, because a kernel link keeps its initial input/output capability.
             pairing?.begin()
             try module.start { [unowned self] result in
                 switch result {
@@ -188,7 +188,7 @@ final class SimulateRun {
         }
     }
 
-    /// The next line with its end, if there is one and its time has come.
+    /// Returns the next line with its line end, if one is available and due.
     private func nextLine() -> [UInt8]? {
         guard foreground.outcome == nil, !isAtEnd else { return nil }
         let now = MonotonicClock.now
@@ -197,7 +197,7 @@ final class SimulateRun {
             return nil
         }
         guard let line = readLine() else { return nil }
-        // Lines that were delayed are not sent faster later: the rate is a maximum at every moment.
+        // Delayed lines are not sent faster afterwards: the rate is a limit at every moment.
         if rate > 0 { dueTime = max(dueTime, now) + .nanoseconds(1_000_000_000 / rate) }
         return line
     }
@@ -223,7 +223,7 @@ final class SimulateRun {
         note("end", LogText.linesSent.message())
     }
 
-    // MARK: What is printed
+    // MARK: Output
 
     private func text(of value: [UInt8]) -> String {
         let text = String(decoding: value, as: UTF8.self)
@@ -240,7 +240,7 @@ final class SimulateRun {
         }
     }
 
-    /// Tells what happens: programs as a JSON line, people on standard error.
+    /// Reports an event: as a JSON line for programs, or on standard error for people.
     private func note(_ event: String, _ sentence: Message, _ device: DeviceAddress? = nil) {
         guard case .json = output else { return Console.note(sentence) }
         var object = JSONObject()
