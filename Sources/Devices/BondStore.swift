@@ -70,7 +70,7 @@ package struct BondStore: Sendable {
     package func add(_ bond: Bond, name: String? = nil) throws(Failure) {
         try withLock { () throws(Failure) in
             let (lines, contents) = try load()
-            // The same address bits identify the same device, whatever the address type.
+            // Address bits identify a device regardless of the address type.
             let known = contents.bonds.first { known in
                 known.identityAddress.address == bond.identityAddress.address && known.localAddress == bond.localAddress
             }

@@ -80,13 +80,13 @@ public struct ByteTable: Equatable, Sendable {
         case linble
         /// Printable ASCII and one Enter.
         case strict
-        /// As `strict`; the group separator is discarded.
+        /// Table `strict` with the group separator discarded.
         case gs1
-        /// As `strict`; the group separator is typed as `<GS>`.
+        /// Table `strict` with the group separator typed as `<GS>`.
         case gs1Text = "gs1-text"
-        /// As `strict`; the group separator is the key F8.
+        /// Table `strict` with the group separator as the key F8.
         case gs1F8 = "gs1-f8"
-        /// As `strict`; the group separator is Ctrl+], which terminals interpret as the character itself.
+        /// Table `strict` with the group separator as Ctrl+], which terminals interpret as the character itself.
         case gs1Control = "gs1-ctrl"
         case discard
 

@@ -51,7 +51,18 @@ final class FakeAdapter: LowEnergyAdapter {
         return pairing
     }
 
-    func makePairableMode(_ offer: PairableOptions) -> any PairableMode { preconditionFailure("nobody pairs here") }
+    /// The times in which a central may pair that were begun.
+    var windows: [FakeWindow] = []
+
+    func makePairableMode(_ offer: PairableOptions) -> any PairableMode {
+        windows.append(FakeWindow())
+        return windows[windows.count - 1]
+    }
+
+    /// The bonds that the adapter was told last.
+    var bonds: [Bond]?
+
+    func use(_ bonds: [Bond]) { self.bonds = bonds }
 
     func connect(
         to device: DeviceAddress,
@@ -126,6 +137,16 @@ final class FakeAttempt: ConnectionAttempt {
 }
 
 /// A pairing that a test plays.
+/// A time in which no central asks to pair.
+final class FakeWindow: PairableMode {
+    var onNews: ((PairableEvent) -> Void)?
+
+    func open() {}
+    func answer(_ isSame: Bool) {}
+    func answer(passkey: UInt32?) {}
+    func close() {}
+}
+
 final class FakePairing: DevicePairing {
     var onNews: ((ManagedPairing.News) -> Void)?
     private(set) var isBegun = false

@@ -114,6 +114,22 @@ import Testing
         let peripheral = try await central.connect(to: Script.device)
         let states = await adapter.states()
         let reports = try await central.scan()
+        #expect(try await adapter.fake { $0.bonds == nil })
+        let key = LongTermKey(
+            [UInt8](repeating: 7, count: 16),
+            isAuthenticated: false,
+            isSecureConnections: true,
+            role: .central
+        )
+        let made = Bond(
+            identityAddress: Script.device,
+            localAddress: BluetoothAddress(rawValue: 0xC0FF_EE00_0001),
+            longTermKeys: [try #require(key)]
+        )
+        let bond = try #require(made)
+        await adapter.use([bond])
+        let pairing = Task { try await adapter.acceptPairing() }
+        #expect(try await adapter.until { $0.windows.count == 1 })
         await adapter.unplug(port)
         var iterator = states.makeAsyncIterator()
         #expect(try await iterator.next() == .poweredOn)
@@ -121,10 +137,12 @@ import Testing
         let lost = BluetoothError.unavailable(.resetting, cause: "fake0 was removed", remedy: "plug it in again")
         var reader = reports.makeAsyncIterator()
         await #expect(throws: lost) { try await reader.next() }
+        await #expect(throws: lost) { try await pairing.value }
         #expect(await !peripheral.isConnected)
         await #expect(throws: lost) { try await central.connect(to: Script.device) }
         await adapter.plug(port)
         #expect(try await iterator.next() == .poweredOn)
+        #expect(try await adapter.fake { $0.bonds == [bond] })
         try await central.connect(to: Script.device)
         #expect(await peripheral.isConnected)
     }

@@ -113,7 +113,7 @@ package enum AdapterErrorDescription {
     package static let scanUnsupported = "the controller knows no scan commands"
     package static let gone = "the adapter is gone"
     static func noKeptAddress(_ name: String) -> String {
-        "\(name) has another address after each start, so that no bond holds"
+        "\(name) changes its address at each start, so bonds cannot be kept"
     }
 
     package static func notFound(_ selector: String, _ available: String) -> String {

@@ -111,9 +111,9 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
             cause + (remedy.map { "; \($0)" } ?? "")
         case .connectionFailed(let reason): "no connection: \(reason)"
         case .disconnected(let reason): "the connection is no more: \(reason)"
-        case .timedOut: "not within the time given"
-        case .notSecured: "the device is not the paired one, or its bond protects too little"
-        case .pairingFailed(let failure): "no pairing: \(failure)"
+        case .timedOut: "timed out"
+        case .notSecured: "the device is not the paired one, or its bond is too weak"
+        case .pairingFailed(let failure): "pairing failed: \(failure)"
         case .notConnected: "there is no connection"
         case .noCharacteristic(let uuid, let service):
             "no characteristic \(uuid)" + (service.map { " in a service \($0)" } ?? "")

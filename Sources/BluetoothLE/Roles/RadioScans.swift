@@ -221,7 +221,7 @@ struct ScanWatch: Sendable {
 
     /// Records a failed scan; returns true if the adapter should be restarted.
     ///
-    /// That is the case after three consecutive controller failures, and again each time their number doubles.
+    /// The threshold is three consecutive controller failures; it doubles each time that it is reached.
     mutating func fail(byController: Bool) -> Bool {
         counts.failedScans &+= 1
         if byController { failures &+= 1 }

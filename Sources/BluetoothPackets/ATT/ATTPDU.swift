@@ -131,7 +131,7 @@ public enum ATTPDU: Equatable, Sendable {
     public struct LengthValue: Hashable, Sendable {
         /// The length in bytes reported by the server.
         public var length: UInt16
-        /// As many of these bytes as fit.
+        /// Bytes of the value in this response, possibly truncated.
         public var value: [UInt8]
 
         /// Creates a length and a value.
