@@ -136,7 +136,6 @@ final class FakeAttempt: ConnectionAttempt {
     }
 }
 
-/// A pairing that a test plays.
 /// A time in which no central asks to pair.
 final class FakeWindow: PairableMode {
     var onNews: ((PairableEvent) -> Void)?
@@ -147,6 +146,7 @@ final class FakeWindow: PairableMode {
     func close() {}
 }
 
+/// A pairing that a test plays.
 final class FakePairing: DevicePairing {
     var onNews: ((ManagedPairing.News) -> Void)?
     private(set) var isBegun = false
