@@ -98,8 +98,15 @@ let package = Package(
         module("BluetoothHost", ["BluetoothPackets", "Cryptography"]),
         module("VirtualRadio", ["BluetoothPackets"]),
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
-        module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage]),
-        module("VirtualTransport", ["BluetoothLE", "BluetoothPackets", "LinuxIO", "VirtualRadio"]),
+        // The adapters of the kernel and of this process's host, their links, and the arbiter that shares a radio.
+        module("BluetoothAdapters", ["BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage]),
+        // What an application uses: the roles over an adapter, as actors.
+        module("BluetoothLE", ["BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "LinuxIO"]),
+        module("VirtualAdapters", ["BluetoothAdapters", "BluetoothPackets", "LinuxIO", "VirtualRadio"]),
+        module(
+            "VirtualTransport",
+            ["BluetoothLE", "BluetoothAdapters", "BluetoothPackets", "LinuxIO", "VirtualAdapters"]
+        ),
         module("Keystrokes"),
         // What is installed on a target system, beside the files that it is: one source for both.
         .target(
@@ -118,39 +125,53 @@ let package = Package(
         ),
         module("Texts", ["Printable", "CJansson"]),
         // Regions, watching, ranging, designated beacons: state machines on the library's packets.
-        module("Beacons", ["BluetoothLE", "Texts"]),
+        module("Beacons", ["BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "Texts"]),
         // libcurl's functions with any argument, behind a header of C; the library is loaded when a server is first asked.
         .target(name: "CCurl"),
         module("BeaconServer", ["Texts", "LinuxIO", "CCurl", systemPackage]),
         module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
         // Which device is meant, how it is found, and what is kept of it.
-        module("Devices", ["Texts", "BluetoothLE", "LinuxIO", systemPackage]),
+        module(
+            "Devices",
+            ["Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage]
+        ),
         // The configuration file and the profiles of devices.
         module(
             "Configuration",
-            ["Devices", "Typing", "Beacons", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]
+            [
+                "Devices", "Typing", "Beacons", "Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "Keystrokes", "LinuxIO", "CTOML", systemPackage,
+            ]
         ),
         // The link of one device, from its set-up to the readers of its text.
         module(
             "Link",
-            ["Configuration", "Devices", "Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]
+            [
+                "Configuration", "Devices", "Typing", "Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "Keystrokes", "LinuxIO", systemPackage,
+            ]
         ),
         // Requests and answers over the control socket, its client and its server.
         module(
             "Control",
-            ["Configuration", "Devices", "Typing", "Beacons", "Texts", "BluetoothLE", "LinuxIO", systemPackage]
+            [
+                "Configuration", "Devices", "Typing", "Beacons", "Texts", "BluetoothAdapters", "BluetoothHost",
+                "BluetoothPackets", "LinuxIO", systemPackage,
+            ]
         ),
         module(
             "Daemon",
             [
-                "Control", "Link", "Configuration", "Devices", "Typing", "Beacons", "Texts", "BluetoothLE",
+                "Control", "Link", "Configuration", "Devices", "Typing", "Beacons", "Texts", "BluetoothAdapters",
+                "BluetoothHost", "BluetoothPackets",
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
         module(
             "Setup",
             [
-                "Daemon", "Control", "Configuration", "Devices", "Typing", "Texts", "BluetoothLE", "BluetoothPackets",
+                "Daemon", "Control", "Configuration", "Devices", "Typing", "Texts", "BluetoothAdapters",
+                "BluetoothHost", "BluetoothPackets",
                 "Keystrokes", "LinuxIO", "ServiceFiles", systemPackage,
             ]
         ),
@@ -160,7 +181,8 @@ let package = Package(
             name: "blewedge",
             dependencies: [
                 "Setup", "Daemon", "Control", "Link", "Configuration", "Devices", "BeaconServer", "Typing", "Beacons",
-                "Texts", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", "Cryptography",
+                "Texts", "Measuring", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "VirtualAdapters",
+                "Keystrokes", "LinuxIO", "Cryptography",
                 argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings,
@@ -170,7 +192,7 @@ let package = Package(
         // The library's user in the tests against other stacks.
         .executableTarget(
             name: "gattpeer",
-            dependencies: ["BluetoothLE"],
+            dependencies: ["BluetoothLE", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets"],
             path: "Tests/GATTPeer",
             swiftSettings: testSettings
         ),
@@ -205,7 +227,8 @@ let package = Package(
         .target(
             name: "RadioMeasuring",
             dependencies: [
-                "Beacons", "BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO", "Measuring", systemPackage,
+                "Beacons", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "LinuxIO", "Measuring",
+                systemPackage,
             ],
             path: "Tests/RadioMeasuring",
             swiftSettings: testSettings
@@ -213,14 +236,19 @@ let package = Package(
         tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
         .target(
             name: "ConformanceSupport",
-            dependencies: ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage],
+            dependencies: [
+                "TestSupport", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage,
+            ],
             path: "Tests/ConformanceSupport",
             swiftSettings: testSettings
         ),
         // Replays the conformance files over real transports, in the kernel lab.
         .executableTarget(
             name: "conformance",
-            dependencies: ["ConformanceSupport", "TestSupport", "BluetoothLE", "LinuxIO"],
+            dependencies: [
+                "ConformanceSupport", "TestSupport", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "LinuxIO",
+            ],
             path: "Tests/ConformanceRunner",
             swiftSettings: testSettings
         ),
@@ -228,7 +256,8 @@ let package = Package(
         .target(
             name: "SoakSupport",
             dependencies: [
-                "Daemon", "Control", "Link", "Configuration", "Devices", "Typing", "BluetoothLE", "VirtualTransport",
+                "Daemon", "Control", "Link", "Configuration", "Devices", "Typing", "BluetoothAdapters", "BluetoothHost",
+                "BluetoothPackets", "VirtualAdapters",
                 "VirtualRadio", "Keystrokes", "LinuxIO", "Measuring", "ClockSupport",
             ],
             path: "Tests/SoakSupport",
@@ -254,11 +283,18 @@ let package = Package(
         tests(
             "BluetoothLETests",
             [
-                "TestSupport", "ClockSupport", "ConformanceSupport", "FirmwareSupport", "RadioMeasuring", "BluetoothLE",
-                "CLinux", "LinuxIO", "VirtualRadio", "VirtualTransport", systemPackage,
+                "TestSupport", "ClockSupport", "ConformanceSupport", "FirmwareSupport", "RadioMeasuring",
+                "BluetoothLE", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "CLinux", "LinuxIO", "VirtualRadio", "VirtualAdapters", "VirtualTransport", systemPackage,
             ]
         ),
-        tests("BeaconsTests", ["TestSupport", "RadioMeasuring", "Beacons", "BluetoothLE", "Texts"]),
+        tests(
+            "BeaconsTests",
+            [
+                "TestSupport", "RadioMeasuring", "Beacons", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "Texts",
+            ]
+        ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("TextsTests", ["TestSupport", "Texts", "BluetoothPackets", "Printable"]),
         tests("TypingTests", ["TestSupport", "Control", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
@@ -267,8 +303,8 @@ let package = Package(
             [
                 "TestSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Daemon", "Control", "Link",
                 "Configuration", "Devices", "BeaconServer",
-                "Typing", "Texts", "BluetoothLE",
-                "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage,
+                "Typing", "Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "VirtualAdapters", "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
         tests(
@@ -277,14 +313,15 @@ let package = Package(
                 "TestSupport", "ClockSupport", "TextsSupport", "SoakSupport", "Setup", "Daemon", "Control", "Link",
                 "Configuration",
                 "Devices", "Typing", "Beacons", "Texts",
-                "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", "CLinux", systemPackage,
+                "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "VirtualAdapters", "Keystrokes", "LinuxIO",
+                "CLinux", systemPackage,
             ]
         ),
         tests(
             "SetupTests",
             [
                 "TestSupport", "TextsSupport", "Setup", "Daemon", "Control", "Link", "Configuration", "Devices",
-                "Typing", "Texts", "ServiceFiles", "BluetoothLE",
+                "Typing", "Texts", "ServiceFiles", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),

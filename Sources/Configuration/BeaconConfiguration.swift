@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Beacons
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothHost
 import Devices
 import LinuxIO
 import SystemPackage

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Beacons
-package import BluetoothLE
+package import BluetoothAdapters
+package import BluetoothHost
 package import Keystrokes
 import LinuxIO
 package import Texts

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Beacons
-package import BluetoothLE
+package import BluetoothAdapters
+import BluetoothHost
 package import Texts
 
 /// Advertiser of a beacon (SW-13): a non-connectable advertisement through the arbiter, beside both other roles.

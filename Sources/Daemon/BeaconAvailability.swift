@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
 import Control
 import Devices
 package import Texts

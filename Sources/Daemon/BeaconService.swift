@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Beacons
-package import BluetoothLE
+package import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 
 /// Beacon service of an adapter: a scan of the arbiter, which runs while it is needed, and the monitor that it feeds.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Beacons
-package import BluetoothLE
+package import BluetoothAdapters
+import BluetoothPackets
 package import Configuration
 import Control
 package import Devices

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothPackets
 
 /// Notice of one or more events of a kind, for which the user's command is run (CB-30).
 package struct HookNotice: Equatable, Sendable {

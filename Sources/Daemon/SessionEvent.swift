@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+import BluetoothAdapters
+package import BluetoothPackets
 import Control
 import Devices
 package import Keystrokes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothHost
+package import BluetoothPackets
 
 /// Bond that a device must prove before any of its data is typed.
 package struct BondClaim: Equatable, Sendable {

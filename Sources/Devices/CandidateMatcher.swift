@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothHost
+package import BluetoothPackets
 
 /// Matcher that picks the selector's device among those heard, and never guesses between two (D-4).
 ///

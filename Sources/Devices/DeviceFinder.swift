@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothAdapters
+package import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 
 /// Finder of the selector's device: a radio scan, and a matcher that picks among the devices heard.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothAdapters
+package import BluetoothHost
+package import BluetoothPackets
 import LinuxIO
 
 /// Reason why a pairing produced no keys.

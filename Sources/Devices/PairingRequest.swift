@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothHost
+package import BluetoothPackets
 
 /// Input and output abilities of the user in a pairing, by their names in options and requests.
 package enum PairingConsole: String, CaseIterable, Sendable {

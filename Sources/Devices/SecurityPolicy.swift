@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothHost
+package import BluetoothPackets
 
 /// Security policy for selecting a device: the requested level, and the minimum for every device.
 ///

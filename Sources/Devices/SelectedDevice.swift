@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothHost
+package import BluetoothPackets
 import Texts
 
 /// Device selected by the user (D-4), and its file format: a JSON object.

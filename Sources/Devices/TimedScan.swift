@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothAdapters
+package import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 
 /// Scan for all devices in range, for a limited time.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothAdapters
+package import BluetoothHost
+package import BluetoothPackets
 package import Configuration
 import Devices
 import LinuxIO

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothHost
+package import BluetoothPackets
 import Configuration
 
 /// State machine for one request on a ready link: listing all attributes of a device, or reading, writing or

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothAdapters
+package import BluetoothHost
+package import BluetoothPackets
 package import Configuration
 
 /// Simulated device with a profile: it advertises, accepts centrals, notifies values, and reports the bytes it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothPackets
 package import Texts
 
 /// Cause for which nothing is typed, or typing may fail: the fault, its effect, and its remedy.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+public import BluetoothAdapters
 public import BluetoothLE
 public import BluetoothPackets
 import LinuxIO
+import VirtualAdapters
 
 /// Simulated radio for tests of applications: its adapters receive each other, without hardware, kernel sockets or
 /// privileges.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Beacons
-import BluetoothLE
+import BluetoothHost
 
 // Regions, beacons and their frames by their texts, which tests write and know to be right.
 

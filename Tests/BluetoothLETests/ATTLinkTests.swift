@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothPackets
 import LinuxIO
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 @Suite("The link")
 struct ATTLinkTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// When advertising is enabled again.
 @Suite(.timeLimit(.minutes(10))) struct AdvertisingWatchTests {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
 import ConformanceSupport
 import LinuxIO
 import TestSupport
 import Testing
-import VirtualTransport
+import VirtualAdapters
 
 /// A server on an adapter, with a characteristic that is read and written, and one that is notified.
 private final class Station {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 import Synchronization
 import SystemPackage
 import Testing
 
+@testable import BluetoothAdapters
 @testable import BluetoothLE
 @testable import LinuxIO
 

@@ -3,7 +3,7 @@
 import LinuxIO
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 @Suite("The double free of a channel")
 struct ChannelFaultTests {

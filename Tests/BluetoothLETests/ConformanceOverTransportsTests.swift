@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothPackets
 import ConformanceSupport
 import LinuxIO
 import TestSupport
 import Testing
-import VirtualTransport
+import VirtualAdapters
 
 /// How the packets of both sides reach their controllers in memory.
 enum ConformanceTransport: String, CaseIterable, CustomTestStringConvertible {

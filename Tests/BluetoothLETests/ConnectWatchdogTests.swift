@@ -3,7 +3,7 @@
 import BluetoothPackets
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// What counts as a sign that the kernel makes a connection.
 @Suite(.timeLimit(.minutes(10))) struct ConnectWatchdogTests {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import VirtualTransport
+import VirtualAdapters
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// A transport over which data overtakes events, as over USB: a peripheral's Security Request comes before its connection.
 final class EarlyRequestTransport: PacketTransport {

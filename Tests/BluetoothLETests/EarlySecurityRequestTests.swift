@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
 import LinuxIO
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// A peripheral's Security Request that overtakes the event of its connection.
 @Suite(.timeLimit(.minutes(10))) struct EarlySecurityRequestTests {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
+@testable import BluetoothAdapters
 @testable import BluetoothLE
 
 /// An adapter in memory whose devices answer by a script; used on the loop's thread only.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothPackets
 import Glibc
 import SystemPackage
 import Testing
-import VirtualTransport
+import VirtualAdapters
 
 @testable import LinuxIO
 

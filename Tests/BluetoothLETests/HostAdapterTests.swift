@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothPackets
 import ConformanceSupport
 import Glibc
 import LinuxIO
 import TestSupport
 import Testing
+import VirtualAdapters
 import VirtualRadio
-import VirtualTransport
 
 @Suite("Our own host on an event loop", .timeLimit(.minutes(10)))
 struct HostAdapterTests {

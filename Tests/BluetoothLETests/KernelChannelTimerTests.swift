@@ -7,6 +7,7 @@
     import SystemPackage
     import Testing
 
+    @testable import BluetoothAdapters
     @testable import BluetoothLE
     @testable import LinuxIO
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 @Suite("Pairing as the peripheral through the kernel", .timeLimit(.minutes(10)))
 struct KernelPairableModeTests {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// What the kernel asks and refuses about keys while nobody pairs.
 @Suite(.timeLimit(.minutes(10))) struct KernelQuestionTests {

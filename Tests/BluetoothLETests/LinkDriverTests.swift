@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// The link driver on an adapter in memory, its event loop in the test's own thread.
 @Suite(.timeLimit(.minutes(2))) struct LinkDriverTests {

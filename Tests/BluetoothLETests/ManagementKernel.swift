@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import Glibc
 import LinuxIO
 import TestSupport
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// The kernel's end of a management socket, which says yes to every command but those that it is to refuse.
 final class ManagementKernel {

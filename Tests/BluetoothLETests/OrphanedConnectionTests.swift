@@ -3,7 +3,7 @@
 import BluetoothPackets
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// What comes of an attempt that is given up.
 @Suite(.timeLimit(.minutes(10))) struct OrphanedConnectionTests {

@@ -3,7 +3,7 @@
 import SystemPackage
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 @Suite("Packets that a descriptor had no room for")
 struct OutgoingQueueTests {

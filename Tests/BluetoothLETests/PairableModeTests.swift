@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// Pairing as the peripheral, by our own host at both ends.
 @Suite("Pairing as the peripheral", .timeLimit(.minutes(10)))

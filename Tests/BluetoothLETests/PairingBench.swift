@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 import TestSupport
 import Testing
-import VirtualTransport
+import VirtualAdapters
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// A peripheral with one value that needs encryption, and two centrals, each the host of a controller in memory; users who
 /// do what both sides ask for.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import SystemPackage
 import Testing
 
+@testable import BluetoothAdapters
 @testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(10))) struct PeripheralServerTests {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothAdapters
+import BluetoothHost
 import BluetoothLE
+import BluetoothPackets
 import Synchronization
 import Testing
 import VirtualTransport

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 import TestSupport
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// The arbiter on an adapter in memory, its event loop in the test's own thread.
 @Suite(.timeLimit(.minutes(10))) struct RadioArbiterTests {

@@ -5,7 +5,7 @@ import BluetoothPackets
 import Glibc
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 @testable import LinuxIO
 @testable import RadioMeasuring
 

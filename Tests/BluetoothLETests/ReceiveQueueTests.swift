@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 @Suite("What a receive queue may have dropped")
 struct ReceiveQueueTests {

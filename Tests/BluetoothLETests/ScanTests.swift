@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 import Testing
 
+@testable import BluetoothAdapters
 @testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(10))) struct ScanTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 /// The watch over a running scan, on a clock of the test's own.
 @Suite struct ScanWatchTests {

@@ -3,7 +3,7 @@
 import BluetoothPackets
 import Testing
 
-@testable import BluetoothLE
+@testable import BluetoothAdapters
 
 @Suite(.timeLimit(.minutes(10))) struct StaleConnectAttemptsTests {
     private func device(_ last: UInt64) throws -> ManagementAddress {

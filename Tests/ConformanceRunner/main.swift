@@ -5,7 +5,7 @@
 //   conformance hci0 user:hci1          all that does not wait
 //   conformance hci0 user:hci1 --waits  the rest: time-outs, in real time
 
-import BluetoothLE
+import BluetoothAdapters
 import ConformanceSupport
 import Glibc
 import LinuxIO

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothAdapters
+import BluetoothPackets
 package import LinuxIO
 package import TestSupport
 

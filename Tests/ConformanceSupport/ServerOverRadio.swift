@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothHost
 import LinuxIO
 import TestSupport
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
 import BluetoothLE
+import BluetoothPackets
 import Synchronization
 
 /// The central's part: counts the numbered values of one characteristic of one device.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothAdapters
+import BluetoothHost
 import BluetoothLE
+import BluetoothPackets
 
 /// Sends numbered values, none twice and none skipped, as fast as the central takes them.
 struct Sender {

@@ -14,7 +14,9 @@
 //                       connect to a device of a static random address, and count the numbered values of a characteristic
 //     quit              let go of everything
 
+import BluetoothAdapters
 import BluetoothLE
+import BluetoothPackets
 import Glibc
 
 /// What the one task below is told.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The fault of the kernels in kernels.FAULTY: they free the channel of a link twice (Sources/BluetoothLE/Links/ChannelFault.swift).
+# The fault of the kernels in kernels.FAULTY: they free the channel of a link twice (Sources/BluetoothAdapters/Links/ChannelFault.swift).
 
 from __future__ import annotations
 

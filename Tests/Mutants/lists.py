@@ -20,6 +20,8 @@ STANDARD_KERNEL = "6.12"
 MOST_ALIVE = 3
 # Targets whose tests are another target's.
 SUITES = {
+    "BluetoothAdapters": "BluetoothLETests",
+    "VirtualAdapters": "BluetoothLETests",
     "VirtualTransport": "BluetoothLETests",
     "blewedge": "CommandLineTests",
     "CCurl": "BeaconServerTests",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Beacons
-import BluetoothLE
+import BluetoothHost
+import BluetoothPackets
 
 /// Regions that are watched in a flood of beacons, for the package Benchmarks (B-23).
 public struct BeaconReading {

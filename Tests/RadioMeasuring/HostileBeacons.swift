@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Beacons
-import BluetoothLE
+import BluetoothPackets
 import Measuring
 
 /// Advertising reports of beacons as hostile air has them, for tests and for the package Benchmarks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothAdapters
 public import BluetoothHost
-import BluetoothLE
 import BluetoothPackets
 import Glibc
 import LinuxIO

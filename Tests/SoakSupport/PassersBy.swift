@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import LinuxIO
-import VirtualTransport
+import VirtualAdapters
 
 /// People who pass by: one controller that advertises under one address after the other.
 final class PassersBy {

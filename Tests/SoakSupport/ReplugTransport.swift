@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
-import VirtualTransport
+import BluetoothAdapters
+import VirtualAdapters
 
 /// A socket on the machine that a controller in memory is put into and pulled out of.
 final class Socket {

@@ -4,8 +4,8 @@ import ClockSupport
 import Daemon
 import Link
 import LinuxIO
+import VirtualAdapters
 import VirtualRadio
-import VirtualTransport
 
 /// What happens in a shift.
 extension Soak {

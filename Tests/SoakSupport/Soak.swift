@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothPackets
 import ClockSupport
 import Configuration
 import Control
@@ -11,8 +12,8 @@ import Keystrokes
 import Link
 import LinuxIO
 import Typing
+import VirtualAdapters
 import VirtualRadio
-import VirtualTransport
 
 /// The product's daemon path through days of virtual time: a scanner and a wedge on a radio in memory, a keyboard that
 /// shows what is typed, and all that happens to them.

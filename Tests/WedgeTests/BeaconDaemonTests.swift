@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Beacons
-import BluetoothLE
+import BluetoothHost
+import BluetoothPackets
 import Keystrokes
 import LinuxIO
 import Synchronization

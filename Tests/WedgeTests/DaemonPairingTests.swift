@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
 import Configuration
 import Control
 import Daemon
@@ -12,7 +14,7 @@ import TestSupport
 import Testing
 import Texts
 import Typing
-import VirtualTransport
+import VirtualAdapters
 
 /// Pairing through the daemon, with a module that pairs on a radio in memory and clients of the control socket.
 @Suite("Pairing through the daemon", .virtualTime, .serialized, .timeLimit(.minutes(10)))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothHost
+import BluetoothPackets
 import Configuration
 import Daemon
 import Link

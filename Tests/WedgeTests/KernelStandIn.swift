@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 #if DEBUG
+    import BluetoothAdapters
     import BluetoothHost
-    import BluetoothLE
     import BluetoothPackets
     import Configuration
     import Foundation

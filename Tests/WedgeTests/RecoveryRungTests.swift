@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothAdapters
+import BluetoothHost
 import Configuration
 import Link
 
 #if DEBUG
-    import BluetoothLE
     import ClockSupport
     import Control
     import Daemon

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
 
 /// An adapter that only advertises, whose centrals are played by the test.
 final class StubPeripheral: LowEnergyAdapter {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
 import Configuration
 import Control
 import Daemon
@@ -12,7 +14,7 @@ import TestSupport
 import Testing
 import Texts
 import Typing
-import VirtualTransport
+import VirtualAdapters
 
 /// The whole way on a radio in memory: a device that must be greeted and sends frames, the wedge, and what is typed.
 @Suite("The whole way", .virtualTime)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothPackets
 
 /// Set of beacons that is watched as a unit: a UUID with or without numbers, or an Eddystone namespace (D-22).
 package struct BeaconRegion: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothPackets
 
 /// Known regions, watched or not: those of the file and of the server.
 package struct RegionCatalogue: Sendable {

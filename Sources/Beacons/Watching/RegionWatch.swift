@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
 
 /// Watched regions with their inside or outside state, as derived from the sightings of their beacons.
 ///

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothLE
+package import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
 import Devices
 import LinuxIO
 import SystemPackage
 package import Texts
 
-// Failures for the errors of BluetoothLE about the adapter, the radio and a link.
+// Failures for the errors of BluetoothAdapters about the adapter, the radio and a link.
 
 extension CommandFailure {
     package init(_ error: AdapterError) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
 package import Texts
 
 /// Reasons why Bluetooth cannot be used, or a scan fails.
 ///
-/// English texts come from BluetoothLE where it has one for the same fault.
+/// English texts come from BluetoothAdapters where it has one for the same fault.
 package enum AdapterFaultText: String, FaultText {
     // The adapter.
     case noBluetooth, noAdapter, notFound, noLowEnergy, softBlocked, hardBlocked, refusedByKernel, missingRights

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
 package import Texts
 
 /// Reasons why the link to a device ended, was not established, or cannot be used.
 package enum LinkFaultText: String, FaultText {
-    // The link; the English is that of BluetoothLE.
+    // The link; the English is that of BluetoothAdapters.
     case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed, notSecured
     // The bond with the device.
     case noBond, weakBond, legacyBond, otherDevice, otherAdapter, damagedBond, openDevice, unpaired, lessSecure

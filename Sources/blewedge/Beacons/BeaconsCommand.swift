@@ -2,7 +2,8 @@
 
 import ArgumentParser
 import Beacons
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothPackets
 import Configuration
 import Control
 import Daemon

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Beacons
-import BluetoothLE
+import BluetoothAdapters
 import Configuration
 import Control
 import Daemon

@@ -3,7 +3,7 @@
 import ArgumentParser
 import BeaconServer
 import Beacons
-import BluetoothLE
+import BluetoothAdapters
 import Configuration
 import Control
 import Daemon

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothHost
 import Configuration
 import Control
 import Daemon

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 public import ArgumentParser
-public import BluetoothLE
+import BluetoothAdapters
+public import BluetoothHost
+public import BluetoothPackets
 import Configuration
 import Control
 import Daemon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
-import BluetoothLE
+import BluetoothPackets
 import Configuration
 import Control
 import Daemon

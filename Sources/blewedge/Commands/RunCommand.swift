@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Beacons
-import BluetoothLE
+import BluetoothHost
 import Configuration
 import Control
 import Daemon

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothPackets
 import Configuration
 import Control
 import Daemon
@@ -12,7 +13,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 import Typing
-import VirtualTransport
+import VirtualAdapters
 
 /// Demonstration of the whole path on a radio in memory: a simulated scanner on one controller, the wedge on another.
 final class DemoRun {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Beacons
-import BluetoothLE
+import BluetoothPackets
 import Control
 import Daemon
 import LinuxIO

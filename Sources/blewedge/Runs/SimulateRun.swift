@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
 import Configuration
 import Control
 import Daemon

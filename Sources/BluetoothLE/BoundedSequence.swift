@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothAdapters
 import Synchronization
 
 /// An asynchronous sequence that buffers a limited number of elements for one consumer, and counts the discarded ones.

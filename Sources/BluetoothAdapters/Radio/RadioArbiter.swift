@@ -21,7 +21,7 @@ package final class RadioArbiter {
     package let loop: EventLoop
     package private(set) var adapter: (any LowEnergyAdapter)?
     /// The error thrown while there is no adapter.
-    var absence = BluetoothError.unavailable(.unknown, cause: "Bluetooth is not ready yet", remedy: nil)
+    package var absence = BluetoothError.unavailable(.unknown, cause: "Bluetooth is not ready yet", remedy: nil)
     /// The handler that is called when a scan detects that the adapter was removed, before the system reports it.
     var onAdapterGone: (() -> Void)?
 
@@ -89,7 +89,7 @@ package final class RadioArbiter {
     }
 
     /// Returns the adapter; throws `absence` if there is none.
-    func ready() throws(BluetoothError) -> any LowEnergyAdapter {
+    package func ready() throws(BluetoothError) -> any LowEnergyAdapter {
         guard let adapter else { throw absence }
         return adapter
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothAdapters
 public import BluetoothHost
 public import BluetoothPackets
 import LinuxIO

@@ -1,100 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothHost
-public import BluetoothPackets
+import BluetoothPackets
 package import LinuxIO
-
-/// A Bluetooth adapter of this machine.
-///
-/// It is the argument for creating a `Central` and a `PeripheralServer`.
-///
-/// The adapter and the objects created from it run on one thread, which reads the sockets. A lost adapter is reopened
-/// as soon as it is available again; the application must restart scans, connections and advertising.
-public actor BluetoothAdapter {
-    nonisolated let thread: LoopThread
-    nonisolated let roles: LoopBound<AdapterRoles>
-
-    /// The executor of the thread on which the adapter and the objects created from it run.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe thread.executor.asUnownedSerialExecutor()
-    }
-
-    /// Creates an adapter that `opener` opens on a thread, which may be shared with other adapters.
-    package init(on thread: LoopThread, opener: @escaping SendableAdapterOpener) {
-        self.thread = thread
-        roles = LoopBound(to: thread.executor) { loop in AdapterRoles(AdapterCore(loop, opener)) }
-    }
-
-    /// Creates an adapter that `opener` opens on its own thread; throws if the thread cannot be created.
-    package init(opener: @escaping SendableAdapterOpener) throws(BluetoothError) {
-        self.init(on: try Self.makeThread(), opener: opener)
-    }
-
-    package static func makeThread() throws(BluetoothError) -> LoopThread {
-        do {
-            return try LoopThread(name: "bluetooth")
-        } catch {
-            throw .unavailable(
-                .unknown,
-                cause: AdapterErrorDescription.system("make an event loop", "\(error)"),
-                remedy: nil
-            )
-        }
-    }
-
-    /// Creates an adapter that `start` opens; its state is `unknown` until then.
-    ///
-    /// Throws if the adapter's event loop cannot be created.
-    public init(_ transport: AdapterTransport = .any) throws(BluetoothError) {
-        try self.init { (loop, completion) throws(AdapterError) in
-            try LowEnergyAdapters.open(transport, on: loop, completion: completion)
-        }
-    }
-
-    /// Finds an adapter and powers it on.
-    ///
-    /// Throws `unavailable`, with the cause and a remedy, if the adapter cannot be used now.
-    public static func open(_ transport: AdapterTransport = .any) async throws(BluetoothError) -> BluetoothAdapter {
-        let adapter = try BluetoothAdapter(transport)
-        try await adapter.start()
-        return adapter
-    }
-
-    /// Opens the adapter.
-    ///
-    /// Throws `unavailable`, with the cause and a remedy, if the adapter cannot be used now. Attempts to open it
-    /// continue in that case, and `states` reports their success.
-    public func start() async throws(BluetoothError) {
-        let reply = Reply<Void>()
-        core.start(reply)
-        try await reply.value()
-    }
-
-    private var core: AdapterCore { roles.value.core }
-
-    /// The current state.
-    public var state: BluetoothState { core.state }
-
-    /// The adapter's public address; nil while no adapter is open.
-    public var address: BluetoothAddress? { core.adapter?.address }
-
-    /// The adapter's name, such as `hci0`; nil while no adapter is open.
-    public var name: String? { core.adapter?.name }
-
-    /// Returns a sequence of the current state and each new one (CB-1).
-    ///
-    /// At most 64 states are buffered; on overflow the oldest is discarded.
-    public func states() -> BoundedSequence<BluetoothState> {
-        let roles = roles
-        let identifier = core.nextWatcher()
-        let executor = thread.executor
-        let states = BoundedSequence<BluetoothState>(capacity: 64, dropping: .oldest) { [weak roles] in
-            executor.submit { [weak roles] in roles?.value.core.unwatch(identifier) }
-        }
-        _ = core.watch(states.source)
-        return states
-    }
-}
 
 /// A function that prepares an adapter for use on a loop.
 ///
@@ -144,14 +52,11 @@ package final class AdapterCore {
     private let opener: AdapterOpener
     /// The adapter's name if opening it would disturb its current user; nil otherwise.
     private let exclusiveName: String?
-    /// The current state, which `watch` reports.
-    private(set) var state = BluetoothState.unknown
+    /// The current state.
+    package private(set) var state = BluetoothState.unknown
     private var isStarted = false
     private var isStopped = false
     private let timer = LoopTimer()
-    private var replies: [Reply<Void>] = []
-    private var watchers: [UInt64: BoundedSequence<BluetoothState>.Source] = [:]
-    private var lastWatcher: UInt64 = 0
 
     /// Creates a core whose adapter `start` opens.
     package convenience init(_ loop: EventLoop, _ opener: @escaping AdapterOpener) {
@@ -207,14 +112,6 @@ package final class AdapterCore {
         open()
     }
 
-    /// Starts opening the adapter, like `start()`; `reply` receives the result of the first attempt.
-    func start(_ reply: Reply<Void>) {
-        if adapter != nil { return reply.give(.success(())) }
-        if state != .unknown { return reply.give(.failure(radio.absence)) }
-        replies.append(reply)
-        start()
-    }
-
     /// Stops the attempts to open an adapter; an open adapter remains open.
     package func stop() {
         isStopped = true
@@ -228,20 +125,6 @@ package final class AdapterCore {
         guard let adapter else { return completion() }
         adapter.release(completion: completion)
     }
-
-    /// Sends the current state and each new one to `source`; returns the identifier for `unwatch`.
-    func watch(_ source: BoundedSequence<BluetoothState>.Source) -> UInt64 {
-        lastWatcher &+= 1
-        watchers[lastWatcher] = source
-        source.send(state)
-        return lastWatcher
-    }
-
-    /// Ends the watch with this identifier.
-    func unwatch(_ identifier: UInt64) { watchers[identifier] = nil }
-
-    /// Returns the identifier that the next call of `watch` will return.
-    func nextWatcher() -> UInt64 { lastWatcher &+ 1 }
 
     private func open() {
         guard !isStopped else { return }
@@ -263,9 +146,8 @@ package final class AdapterCore {
             if isAbandoned?() == true { renew(adapter) } else { use(adapter) }
         case .failure(let error):
             radio.absence = BluetoothError(error)
-            if case .unavailable(let state, _, _) = radio.absence { enter(state) }
+            if case .unavailable(let state, _, _) = radio.absence { self.state = state }
             openLater()
-            reply(.failure(radio.absence))
             onEvent?(.failed(error))
         }
     }
@@ -284,22 +166,15 @@ package final class AdapterCore {
     private func use(_ adapter: any LowEnergyAdapter) {
         adapter.onLoss = { [weak self] loss in self?.lost(loss) }
         radio.use(adapter)
-        enter(.poweredOn)
-        reply(.success(()))
+        state = .poweredOn
         onEvent?(.ready(adapter))
-    }
-
-    private func reply(_ outcome: Reply<Void>.Outcome) {
-        let waiting = replies
-        replies = []
-        for reply in waiting { reply.give(outcome) }
     }
 
     private func lost(_ loss: AdapterLoss) {
         guard let adapter else { return }
         adapter.onLoss = nil
         radio.lose(loss)
-        enter(loss.state)
+        state = loss.state
         openLater()
         onEvent?(.lost(loss))
     }
@@ -307,11 +182,5 @@ package final class AdapterCore {
     private func openLater() {
         guard !isStopped else { return }
         timer.set(on: loop, after: Self.interval) { [weak self] in self?.open() }
-    }
-
-    private func enter(_ state: BluetoothState) {
-        guard state != self.state else { return }
-        self.state = state
-        for watcher in watchers.values { watcher.send(state) }
     }
 }

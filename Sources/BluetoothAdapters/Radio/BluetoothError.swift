@@ -35,7 +35,7 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
     /// A system call failed; the text is its error.
     case system(String)
 
-    init(_ failure: LinkFailure) {
+    package init(_ failure: LinkFailure) {
         self =
             switch failure {
             case .system(.connectionReset), .closedByPeer: .byPeer
@@ -88,7 +88,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     /// The waiting task was cancelled.
     case cancelled
 
-    init(_ error: AdapterError) {
+    package init(_ error: AdapterError) {
         let state: BluetoothState =
             switch error {
             case .noBluetoothInKernel, .unknownToKernel, .noAdapter, .notFound, .lowEnergyUnsupported: .unsupported
@@ -100,7 +100,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
         self = .unavailable(state, cause: error.cause, remedy: error.remedy)
     }
 
-    init(_ error: ScanError) {
+    package init(_ error: ScanError) {
         self = .scanFailed(cause: error.cause, remedy: error.remedy)
     }
 

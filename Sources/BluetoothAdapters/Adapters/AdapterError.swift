@@ -112,7 +112,7 @@ package enum AdapterErrorDescription {
     package static let scanRefused = "not permitted to scan"
     package static let scanUnsupported = "the controller knows no scan commands"
     package static let gone = "the adapter is gone"
-    static func noKeptAddress(_ name: String) -> String {
+    package static func noKeptAddress(_ name: String) -> String {
         "\(name) changes its address at each start, so bonds cannot be kept"
     }
 
