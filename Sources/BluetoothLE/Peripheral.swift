@@ -172,7 +172,7 @@ public actor Peripheral {
         of service: BluetoothUUID? = nil
     ) async throws(BluetoothError) -> [UInt8] {
         let characteristic = try await characteristic(uuid, of: service)
-        return try await readLong(characteristic.value)
+        return try await readLong(characteristic.valueHandle)
     }
 
     /// Writes at most 512 bytes to the characteristic with a UUID (CB-11).
@@ -185,7 +185,7 @@ public actor Peripheral {
         of service: BluetoothUUID? = nil
     ) async throws(BluetoothError) {
         let characteristic = try await characteristic(uuid, of: service)
-        let handle = characteristic.value
+        let handle = characteristic.valueHandle
         if characteristic.properties.isDisjoint(with: .write), characteristic.properties.contains(.writeWithoutResponse)
         {
             return try writeWithoutResponse(value, to: handle)

@@ -112,7 +112,7 @@ final class PeripheralCore {
     private func take(_ event: LinkDriver.Event) {
         switch event {
         // The device chooses between notifications and indications.
-        case .connected(let link): link.onValue = { [weak self] handle, _, value in self?.take(value, of: handle) }
+        case .connected(let link): link.onValue = { [weak self] value, bytes in self?.take(bytes, of: value.handle) }
         case .ready(let link):
             // End the procedures of a previous link that was not established.
             endProcedures(.outOfReach)
@@ -272,14 +272,16 @@ final class PeripheralCore {
         let ended = subscriptions.remove(at: index)
         ended.onEnd(nil)
         let characteristic = ended.characteristic
-        guard !subscriptions.contains(where: { $0.characteristic.value == characteristic.value }) else { return }
+        guard !subscriptions.contains(where: { $0.characteristic.valueHandle == characteristic.valueHandle }) else {
+            return
+        }
         run({ (client, now) throws(GATTError) in try client.unsubscribe(characteristic, now: now) }) { _ in }
     }
 
     /// Ends all subscriptions to a characteristic.
     func unsubscribe(_ characteristic: GATTCharacteristic, _ reply: Reply<Void>) {
-        let ended = subscriptions.filter { $0.characteristic.value == characteristic.value }
-        subscriptions.removeAll { $0.characteristic.value == characteristic.value }
+        let ended = subscriptions.filter { $0.characteristic.valueHandle == characteristic.valueHandle }
+        subscriptions.removeAll { $0.characteristic.valueHandle == characteristic.valueHandle }
         for subscription in ended { subscription.onEnd(nil) }
         run({ (client, now) throws(GATTError) in try client.unsubscribe(characteristic, now: now) }) { result in
             reply.give(result.map { _ in })
@@ -287,7 +289,7 @@ final class PeripheralCore {
     }
 
     private func take(_ value: Span<UInt8>, of handle: AttributeHandle) {
-        for subscription in subscriptions where subscription.characteristic.value == handle {
+        for subscription in subscriptions where subscription.characteristic.valueHandle == handle {
             subscription.sink(value)
         }
     }
@@ -322,7 +324,7 @@ final class PeripheralCore {
             guard let self else { return }
             switch result {
             case .success(.characteristics(let found)):
-                let same = found.first { $0.value == subscription.characteristic.value }
+                let same = found.first { $0.valueHandle == subscription.characteristic.valueHandle }
                 guard let characteristic = same ?? found.first else { return giveUp(subscription, nil) }
                 var renewed = subscription
                 renewed.characteristic = characteristic
@@ -356,7 +358,7 @@ final class PeripheralCore {
             return finishSetup()
         }
         subscriptions.remove(at: index)
-        subscription.onEnd(error ?? .procedure(.notSubscribable(subscription.characteristic.value)))
+        subscription.onEnd(error ?? .procedure(.notSubscribable(subscription.characteristic.valueHandle)))
         subscribeAgain(index)
     }
 }

@@ -199,11 +199,11 @@ package final class DeviceLink {
             onTiming?(link.timing)
             // The device chooses whether it notifies or indicates (D-36).
             // Start of the hot path: one comparison, then the keyboard's ring.
-            link.onValue = { [unowned self] handle, _, value in
+            link.onValue = { [unowned self] value, bytes in
                 if required > .none, isRefused || !isSecured { return refuseValue() }
-                guard handle == wanted else { return takeReply(value, from: handle) }
+                guard value.handle == wanted else { return takeReply(bytes, from: value.handle) }
                 received.notifications &+= 1
-                onValue?(value, required == .none)
+                onValue?(bytes, required == .none)
             }
         case .ready(let link):
             setup = LinkSetup(profiles: profiles)
@@ -293,12 +293,12 @@ package final class DeviceLink {
         do throws(GATTError) {
             if output.properties.contains(.write) {
                 commandProcedure = try link.perform { client, now throws(GATTError) in
-                    try client.write(bytes, to: output.value, now: now)
+                    try client.write(bytes, to: output.valueHandle, now: now)
                 }
                 return nil
             }
             try link.perform { client, now throws(GATTError) in
-                try client.writeWithoutResponse(bytes, to: output.value, now: now)
+                try client.writeWithoutResponse(bytes, to: output.valueHandle, now: now)
             }
         } catch {
             return commands.notWritten(now: MonotonicClock.now)

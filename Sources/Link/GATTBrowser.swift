@@ -69,7 +69,7 @@ package struct GATTBrowser: Sendable {
     }
 
     /// Returns true if the notifications and indications of this handle were subscribed to (D-36).
-    package func isWanted(_ handle: AttributeHandle) -> Bool { subscribed?.value == handle }
+    package func isWanted(_ handle: AttributeHandle) -> Bool { subscribed?.valueHandle == handle }
 
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
         started = now
@@ -218,7 +218,7 @@ package struct GATTBrowser: Sendable {
         }
         var fitting = found.filter {
             switch target {
-            case .handle(let handle): $0.value == handle
+            case .handle(let handle): $0.valueHandle == handle
             case .uuid(let uuid): $0.uuid == uuid
             }
         }
@@ -226,9 +226,9 @@ package struct GATTBrowser: Sendable {
         let able = fitting.filter { if case .write = task { $0.isWritable } else { $0.isSubscribable } }
         if !able.isEmpty { fitting = able }
         guard let chosen = fitting.first else { return .failed(.missing(target)) }
-        guard fitting.count == 1 else { return .failed(.ambiguous(target, fitting.map(\.value))) }
+        guard fitting.count == 1 else { return .failed(.ambiguous(target, fitting.map(\.valueHandle))) }
         if case .write(_, let bytes, let withResponse) = task {
-            return write(bytes, to: chosen.value, withResponse: withResponse, &client, now)
+            return write(bytes, to: chosen.valueHandle, withResponse: withResponse, &client, now)
         }
         subscribed = chosen
         return attempt(.subscription) { () throws(GATTError) in try client.subscribe(chosen, now: now) }

@@ -69,9 +69,9 @@ package struct LinkSetup: Sendable {
     package private(set) var earlyBytes: [UInt8] = []
 
     /// Handle whose values are typed, notified or indicated (D-36); nil before it is known and during the handshake.
-    package var wanted: AttributeHandle? { hasHandshake ? nil : characteristic?.value }
+    package var wanted: AttributeHandle? { hasHandshake ? nil : characteristic?.valueHandle }
     /// Handle whose values belong to the handshake, and must be passed to `receive`; nil if there is none.
-    package var replies: AttributeHandle? { hasHandshake ? characteristic?.value : nil }
+    package var replies: AttributeHandle? { hasHandshake ? characteristic?.valueHandle : nil }
 
     /// True until the handshake has ended; false if there is none.
     private var hasHandshake = false
@@ -146,9 +146,9 @@ package struct LinkSetup: Sendable {
             let piece = Array(bytes[sent..<min(bytes.count, sent + length)])
             do throws(GATTError) {
                 if output.properties.contains(.writeWithoutResponse) {
-                    try client.writeWithoutResponse(piece, to: output.value, now: now)
+                    try client.writeWithoutResponse(piece, to: output.valueHandle, now: now)
                 } else {
-                    _ = try client.write(piece, to: output.value, now: now)
+                    _ = try client.write(piece, to: output.valueHandle, now: now)
                 }
             } catch {
                 // No more writes can be queued.
@@ -245,15 +245,15 @@ package struct LinkSetup: Sendable {
                 hasHandshake = false
                 earlyBytes = rest
                 guard let characteristic else { return .unsupported(.anyInput) }
-                return .ready(characteristic.value)
+                return .ready(characteristic.valueHandle)
             case .write(let bytes):
                 guard let output else { return .unsupported(.anyOutput) }
                 do throws(GATTError) {
                     if output.properties.contains(.write) {
-                        procedure = try client.write(bytes, to: output.value, now: now)
+                        procedure = try client.write(bytes, to: output.valueHandle, now: now)
                         return .underWay
                     }
-                    try client.writeWithoutResponse(bytes, to: output.value, now: now)
+                    try client.writeWithoutResponse(bytes, to: output.valueHandle, now: now)
                 } catch {
                     return .failed(error)
                 }

@@ -80,8 +80,9 @@ import Testing
         switch reception {
         case .answered: return outgoing?.first.map { $0 & 1 } == 1 && bearer.nextOutgoing() == nil ? .answer : .wrong
         case .response, .errorResponse, .errorForAnotherRequest: return silent && bearer.canRequest ? .end : .wrong
-        case .notification: return silent && bearer.deadline != nil ? .told : .wrong
-        case .indication, .ignored:
+        case .value(let value) where value.kind == .notifications:
+            return silent && bearer.deadline != nil ? .told : .wrong
+        case .value, .ignored:
             if outgoing == [0x1E] { return bearer.nextOutgoing() == nil ? .confirmed : .wrong }
             return silent ? .ignored : .wrong
         case .command(let pdu): return silent && pdu.opcode == .writeCommand ? .ignored : .wrong
@@ -174,13 +175,13 @@ import Testing
             try bearer.send(.readResponse(value: []), now: .zero)
         }
         let longest = [0x1B, 3, 0] + [UInt8](repeating: 0x41, count: 20)
-        #expect(bearer.receive(longest.span, now: .zero) == .notification(Self.handle))
-        #expect(bearer.receive((longest + [0x41]).span, now: .zero) == .notification(Self.handle))
+        let notified = ATTBearer.Reception.value(ReceivedValue(handle: Self.handle, kind: .notifications))
+        let indicated = ATTBearer.Reception.value(ReceivedValue(handle: Self.handle, kind: .indications))
+        #expect(bearer.receive(longest.span, now: .zero) == notified)
+        #expect(bearer.receive((longest + [0x41]).span, now: .zero) == notified)
         #expect(bearer.receive(([0x52, 3, 0] + longest).span, now: .zero) == .ignored)
         #expect(bearer.counters.tooLong == 1 && bearer.counters.tooLongValues == 0)
-        for (opcode, told): (UInt8, ATTBearer.Reception) in [
-            (0x1B, .notification(Self.handle)), (0x1D, .indication(Self.handle)),
-        ] {
+        for (opcode, told): (UInt8, ATTBearer.Reception) in [(0x1B, notified), (0x1D, indicated)] {
             var bearer = ATTBearer()
             let pdu = [opcode, 3, 0] + [UInt8](repeating: 0x41, count: 514)
             #expect(bearer.receive(pdu.span, now: .zero) == told)

@@ -14,8 +14,7 @@ struct ClientUnderTest: ConformanceLink {
     mutating func send(_ pdu: [UInt8]) {
         let value = "0x" + Hexadecimal.text(pdu.dropFirst(3))
         switch player.client.receive(pdu.span, now: player.now) {
-        case .notification(let handle): outcomes.append("notification \(handle) \(value)")
-        case .indication(let handle): outcomes.append("indication \(handle) \(value)")
+        case .value(let received): outcomes.append("\(received.kind.name) \(received.handle) \(value)")
         case .ignored: outcomes.append("ignored")
         case .handled: break
         }

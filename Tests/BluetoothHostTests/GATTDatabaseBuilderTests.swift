@@ -134,7 +134,7 @@ import Testing
             )
         }
         let service = try builder.add(GATTServiceDefinition(uuid: Self.uuid, characteristics: definitions))
-        let handles = service.characteristics.map { $0.characteristic.value }
+        let handles = service.characteristics.map { $0.characteristic.valueHandle }
         // never, open, encrypted, authenticated.
         let table: [(GATTLinkSecurity, [ATTError?])] = [
             (.init(), [nil, nil, .insufficientAuthentication, .insufficientAuthentication]),

@@ -18,7 +18,7 @@ struct GATTTarget {
         handles = database.services.flatMap { service in
             [service.service.handles.start]
                 + service.characteristics.flatMap { one in
-                    [one.characteristic.declaration, one.characteristic.value] + one.descriptors.map { $0.handle }
+                    [one.characteristic.declaration, one.characteristic.valueHandle] + one.descriptors.map { $0.handle }
                 }
         }
         subscribable = database.services.flatMap { $0.characteristics }.map { $0.characteristic }
@@ -78,7 +78,7 @@ struct GATTHostileClients {
             if random.chance(90) { takeEvents() }
             if random.chance(60), !open.isEmpty { answer(open.remove(at: random.below(open.count))) }
             if random.chance(30), let characteristic = subscribable.randomElement(using: &random) {
-                _ = try? server.update(random.bytes(random.below(600)), of: characteristic.value)
+                _ = try? server.update(random.bytes(random.below(600)), of: characteristic.valueHandle)
             }
             for index in links.indices {
                 if let fault = receive(index) { return fault }
@@ -217,7 +217,7 @@ struct GATTHostileClients {
             guard let characteristic = subscribable.randomElement(using: &random) else {
                 return .findInformationRequest(range)
             }
-            let descriptor = AttributeHandle(characteristic.value.rawValue + 1)
+            let descriptor = AttributeHandle(characteristic.valueHandle.rawValue + 1)
             return .writeRequest(descriptor, value: [UInt8(random.below(4)), 0])
         }
     }

@@ -143,7 +143,7 @@ struct GATTHostileRun {
         let service = GATTService(handles: .all, uuid: GATTAttributeType.primaryService)
         let characteristic = GATTCharacteristic(
             declaration: AttributeHandle(2),
-            value: handle,
+            valueHandle: handle,
             end: .last,
             properties: .notify,
             uuid: GATTAttributeType.characteristic

@@ -255,7 +255,7 @@ import Testing
         let service = try builder.add(
             GATTServiceDefinition(uuid: BluetoothUUID(UInt16(0x1900)), characteristics: definitions)
         )
-        let handles = service.characteristics.map { $0.characteristic.value }
+        let handles = service.characteristics.map { $0.characteristic.valueHandle }
         return Target(
             database: builder.database,
             stored: Array(handles[..<2]),

@@ -105,8 +105,8 @@ struct GATTPair {
         while let pdu = link.nextOutgoing(to: peer, from: &server, now: now) {
             exchanged += 1
             switch client.receive(pdu.span, now: now) {
-            case .notification(let handle), .indication(let handle):
-                values.append(ATTPDU.HandleValue(handle: handle, value: Array(pdu.dropFirst(3))))
+            case .value(let value):
+                values.append(ATTPDU.HandleValue(handle: value.handle, value: Array(pdu.dropFirst(3))))
             case .handled, .ignored: break
             }
         }

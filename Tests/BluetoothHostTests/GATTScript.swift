@@ -58,8 +58,7 @@ struct GATTTranscript {
             guard let bytes = VectorFile.bytes(text.dropFirst(1)) else { throw Unreadable(line: line) }
             let value = "0x" + Hexadecimal.text(bytes.dropFirst(3))
             switch player.client.receive(bytes.span, now: player.now) {
-            case .notification(let handle): log.append("? notification \(handle) \(value)")
-            case .indication(let handle): log.append("? indication \(handle) \(value)")
+            case .value(let received): log.append("? \(received.kind.name) \(received.handle) \(value)")
             case .ignored: log.append("? ignored")
             case .handled: break
             }

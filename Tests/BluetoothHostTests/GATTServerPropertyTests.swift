@@ -67,7 +67,7 @@ import Testing
             GATTCharacteristicDefinition(uuid: uuid, properties: [.read, .write], value: $0)
         }
         let service = try builder.add(GATTServiceDefinition(uuid: uuid, characteristics: definitions))
-        let handles = service.characteristics.map { $0.characteristic.value }
+        let handles = service.characteristics.map { $0.characteristic.valueHandle }
         var random = SeededGenerator(seed: 7)
         var compared = 0
         for mtu in [23, 24, 64, 185, 247, 257, 514, 515, 516, 517] as [UInt16] {
@@ -103,7 +103,7 @@ import Testing
             )
         }
         let service = try builder.add(GATTServiceDefinition(uuid: uuid, characteristics: definitions))
-        let handles = service.characteristics.map { $0.characteristic.value }
+        let handles = service.characteristics.map { $0.characteristic.valueHandle }
         var pair = GATTPair(builder.database)
         let values = handles.map { ATTPDU.HandleValue(handle: $0, value: [9, 9, 9]) }
         let done = try pair.run { client, now throws(GATTError) in try client.writeReliably(values, now: now) }
@@ -137,13 +137,13 @@ import Testing
             while received < 10_000 {
                 while sent < 10_000 {
                     let value = withUnsafeBytes(of: sent.littleEndian) { Array($0) }
-                    guard try pair.server.update(value, of: characteristic.value).isEmpty else { break }
+                    guard try pair.server.update(value, of: characteristic.valueHandle).isEmpty else { break }
                     sent += 1
                 }
                 let values = pair.pass()
                 try #require(!values.isEmpty)
                 for item in values {
-                    try #require(item.handle == characteristic.value)
+                    try #require(item.handle == characteristic.valueHandle)
                     try #require(item.value == withUnsafeBytes(of: received.littleEndian) { Array($0) })
                     received += 1
                 }

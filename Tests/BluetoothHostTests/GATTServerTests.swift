@@ -45,7 +45,9 @@ import Testing
             GATTCharacteristicDefinition(uuid: uuid, properties: $0, value: .dynamic)
         }
         let service = try builder.add(GATTServiceDefinition(uuid: uuid, characteristics: definitions))
-        return (GATTServer(builder.database, limits: limits), service.characteristics.map { $0.characteristic.value })
+        return (
+            GATTServer(builder.database, limits: limits), service.characteristics.map { $0.characteristic.valueHandle }
+        )
     }
 
     /// Sends a request that is answered at once.

@@ -15,7 +15,7 @@ struct ATTLinkTests {
             let channel = FakeChannel(Script.device, loop) { _ in nil }
             let link = ATTLink(channel, on: loop)
             var values: [[UInt8]] = []
-            link.onValue = { [unowned link] _, _, value in
+            link.onValue = { [unowned link] _, value in
                 values.append([UInt8](copying: value))
                 if closes { link.close() }
             }
@@ -31,7 +31,7 @@ struct ATTLinkTests {
         let loop = try EventLoop()
         let channel = FakeChannel(Script.device, loop) { _ in nil }
         var link: ATTLink? = ATTLink(channel, on: loop)
-        link?.onValue = { _, _, _ in link = nil }
+        link?.onValue = { _, _ in link = nil }
         channel.deliver([0x1D, 0x03, 0x00, 0x41])
         #expect(channel.sent == [[0x1E]])
         #expect(link == nil && channel.isClosed)

@@ -57,7 +57,7 @@ private final class Visitor {
     private static let value = AttributeHandle(3)
     private static let notifying = GATTCharacteristic(
         declaration: AttributeHandle(4),
-        value: AttributeHandle(5),
+        valueHandle: AttributeHandle(5),
         end: AttributeHandle(6),
         properties: .notify,
         uuid: BluetoothUUID(UInt16(0xFFE2))
@@ -73,7 +73,7 @@ private final class Visitor {
     init(_ channel: any ATTChannel, on loop: EventLoop, rounds: Int) throws {
         self.rounds = rounds
         link = ATTLink(channel, on: loop)
-        link.onValue = { [unowned self] _, _, value in heard += [UInt8](copying: value) }
+        link.onValue = { [unowned self] _, value in heard += [UInt8](copying: value) }
         link.onEvent = { [unowned self] event in
             switch event {
             case .procedure(let event): next(event.result)

@@ -34,12 +34,12 @@ import Testing
         #expect(level.uuid == Script.level && level.properties == [.read, .write, .notify])
         let descriptors = try await peripheral.discoverDescriptors(of: level)
         #expect(descriptors.map(\.uuid) == [GATTAttributeType.clientConfiguration])
-        #expect(try await peripheral.read(level.value) == [0x64])
-        #expect(try await peripheral.readLong(level.value) == [0x64])
-        try await peripheral.write([0x2A], to: level.value)
-        try await peripheral.writeWithoutResponse([0x2B], to: level.value)
-        try await peripheral.writeLong([1, 2], to: level.value)
-        try await peripheral.writeReliably([.init(handle: level.value, value: [1, 2])])
+        #expect(try await peripheral.read(level.valueHandle) == [0x64])
+        #expect(try await peripheral.readLong(level.valueHandle) == [0x64])
+        try await peripheral.write([0x2A], to: level.valueHandle)
+        try await peripheral.writeWithoutResponse([0x2B], to: level.valueHandle)
+        try await peripheral.writeLong([1, 2], to: level.valueHandle)
+        try await peripheral.writeReliably([.init(handle: level.valueHandle, value: [1, 2])])
         let sent = try await adapter.fake { $0.channels[0].sent }
         #expect(sent.contains([0x52, 0x12, 0x00, 0x2B]))
         #expect(sent.count { $0 == [0x18, 0x01] } == 2)
@@ -55,7 +55,7 @@ import Testing
         )
         await #expect(throws: BluetoothError.procedure(refusal)) { try await peripheral.read(AttributeHandle(0x0014)) }
         await #expect(throws: BluetoothError.procedure(.valueTooLong(limit: 97))) {
-            try await peripheral.write([UInt8](repeating: 0, count: 98), to: level.value)
+            try await peripheral.write([UInt8](repeating: 0, count: 98), to: level.valueHandle)
         }
     }
 
@@ -265,7 +265,7 @@ import Testing
         task.cancel()
         await #expect(throws: BluetoothError.cancelled) { try await task.value }
         try await adapter.fake { $0.channels[0].deliver([0x0B, 0x01]) }
-        #expect(try await peripheral.read(level.value) == [0x64])
+        #expect(try await peripheral.read(level.valueHandle) == [0x64])
     }
 
     @Test("D-15: values come in order, as many as fit; what does not fit is counted")
@@ -367,7 +367,7 @@ import Testing
         let (_, peripheral, level) = try await connected()
         var silent = level
         silent.properties = [.read]
-        await #expect(throws: BluetoothError.procedure(.notSubscribable(level.value))) {
+        await #expect(throws: BluetoothError.procedure(.notSubscribable(level.valueHandle))) {
             try await peripheral.subscribe(to: silent)
         }
     }

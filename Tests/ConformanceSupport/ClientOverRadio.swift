@@ -18,11 +18,8 @@ final class ClientOverRadio: ConformanceLink {
         let (near, far) = try bench.connectToTester()
         tester = TesterChannel(far, bench)
         link = ATTLink(near, on: bench.loop)
-        link.onValue = { [weak self] handle, kind, value in
-            self?.note(
-                "\(kind == .notifications ? "notification" : "indication") \(handle) 0x"
-                    + Hexadecimal.text([UInt8](copying: value))
-            )
+        link.onValue = { [weak self] value, bytes in
+            self?.note("\(value.kind.name) \(value.handle) 0x" + Hexadecimal.text([UInt8](copying: bytes)))
         }
         link.onEvent = { [weak self] event in
             switch event {

@@ -90,7 +90,7 @@ package struct GATTScriptPlayer {
         guard numbers.count >= 4 else { return false }
         let characteristic = GATTCharacteristic(
             declaration: numbers[0],
-            value: numbers[1],
+            valueHandle: numbers[1],
             end: numbers[2],
             properties: GATTCharacteristicProperties(rawValue: UInt8(truncatingIfNeeded: numbers[3].rawValue)),
             uuid: GATTAttributeType.characteristic
@@ -119,7 +119,7 @@ package struct GATTScriptPlayer {
                 return "characteristics"
                     + all.map { item in
                         let properties = Hexadecimal.text([item.properties.rawValue])
-                        return " \(item.declaration) \(item.value)-\(item.end) \(properties) \(item.uuid)"
+                        return " \(item.declaration) \(item.valueHandle)-\(item.end) \(properties) \(item.uuid)"
                     }.joined()
             case .descriptors(let all): return "descriptors" + all.map { " \($0.handle) \($0.uuid)" }.joined()
             case .value(let value): return "value 0x" + Hexadecimal.text(value)
@@ -130,4 +130,9 @@ package struct GATTScriptPlayer {
             }
         }
     }
+}
+
+extension GATTSubscriptionKind {
+    /// The word of the conformance files for one value of this kind.
+    package var name: String { self == .notifications ? "notification" : "indication" }
 }

@@ -80,7 +80,12 @@ struct RichDatabase {
                 + service.characteristics.flatMap { item in
                     let properties = Int(item.characteristic.properties.rawValue)
                     return [
-                        Self.line("characteristic", item.characteristic.value, item.characteristic.uuid, properties)
+                        Self.line(
+                            "characteristic",
+                            item.characteristic.valueHandle,
+                            item.characteristic.uuid,
+                            properties
+                        )
                     ] + item.descriptors.map { Self.line("descriptor", $0.handle, $0.uuid) }
                 }
         }

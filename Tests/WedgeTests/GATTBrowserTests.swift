@@ -53,7 +53,7 @@ struct GATTBrowserTests {
     func wholeTree() throws {
         let level = GATTCharacteristic(
             declaration: AttributeHandle(2),
-            value: AttributeHandle(3),
+            valueHandle: AttributeHandle(3),
             end: AttributeHandle(4),
             properties: [.read, .notify],
             uuid: BluetoothUUID(0x2A19 as UInt16)
@@ -203,7 +203,7 @@ struct GATTBrowserTests {
             Issue.record("\(progress)")
             return
         }
-        #expect(found.value == AttributeHandle(3))
+        #expect(found.valueHandle == AttributeHandle(3))
         #expect(browser.isWanted(AttributeHandle(3)))
         #expect(!browser.isWanted(AttributeHandle(4)))
     }
@@ -224,7 +224,7 @@ struct GATTBrowserTests {
             Issue.record("\(progress)")
             return
         }
-        #expect(found.value == AttributeHandle(5) && browser.isWanted(AttributeHandle(5)))
+        #expect(found.valueHandle == AttributeHandle(5) && browser.isWanted(AttributeHandle(5)))
         let task = GATTBrowser.Task.write(target, [7], withResponse: true)
         #expect(try play(task, [two, end, ([0x12, 0x03, 0x00, 7], [0x13])]).0 == .written)
     }

@@ -162,7 +162,7 @@ struct LinkSetupTests {
             }
             #expect(progress == (notifying == 0x12 ? .ready(AttributeHandle(0x12)) : .underWay))
             #expect(setup.wanted == AttributeHandle(UInt16(notifying)))
-            #expect(setup.output?.value == AttributeHandle(UInt16(writing)))
+            #expect(setup.output?.valueHandle == AttributeHandle(UInt16(writing)))
         }
     }
 }

@@ -77,7 +77,7 @@ final class ScriptedDevice {
 
     private func hear(_ pdu: [UInt8]) {
         switch client.receive(pdu.span, now: now) {
-        case .notification(let handle), .indication(let handle): take(handle, Array(pdu.dropFirst(3)))
+        case .value(let value): take(value.handle, Array(pdu.dropFirst(3)))
         case .handled, .ignored: break
         }
         while let event = client.nextEvent() { note(setup.handle(event, &client, now: now)) }

@@ -12,8 +12,8 @@ package final class ATTLink {
         case closed(LinkFailure)
     }
 
-    /// A handler of a received value: its attribute, its kind, and its bytes, which are valid during the call only.
-    package typealias ValueHandler = (AttributeHandle, GATTSubscriptionKind, Span<UInt8>) -> Void
+    /// A handler of a received value and of its bytes, which are valid during the call only.
+    package typealias ValueHandler = (ReceivedValue, Span<UInt8>) -> Void
 
     /// The handler that is called before the first value after dropped packets.
     package var onGap: (() -> Void)? {
@@ -108,13 +108,12 @@ package final class ATTLink {
     /// Handles a PDU; the link is retained during the call, because a handler may release it.
     private func receive(_ pdu: Span<UInt8>) {
         switch client.receive(pdu, now: MonotonicClock.now) {
-        // The value follows the opcode and the handle, whose 3 bytes the client has checked.
-        case .notification(let handle): valueHandler?(handle, .notifications, pdu.extracting(3..<pdu.count))
-        case .indication(let handle):
+        case .value(let value) where value.kind == .notifications: valueHandler?(value, value.bytes(in: pdu))
+        case .value(let value):
             // The confirmation is sent first, because the handler may close the link. If sending fails, `pump` will
             // encounter the error again.
             try? send()
-            valueHandler?(handle, .indications, pdu.extracting(3..<pdu.count))
+            valueHandler?(value, value.bytes(in: pdu))
             pump()
         // Even an ignored indication is confirmed.
         case .handled, .ignored: pump()

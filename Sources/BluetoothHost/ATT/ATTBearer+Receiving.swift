@@ -13,7 +13,7 @@ extension ATTBearer {
             bytes[0] == ATTOpcode.handleValueNotification.rawValue
         {
             let handle = AttributeHandle(UInt16(bytes[1]) | UInt16(bytes[2]) &<< 8)
-            if handle.isValid { return .notification(handle) }
+            if handle.isValid { return .value(ReceivedValue(handle: handle, kind: .notifications)) }
         }
         return receiveOther(bytes, now: now())
     }
@@ -134,7 +134,7 @@ extension ATTBearer {
         }
         guard bytes.count >= 3 else { return ignore() }
         let handle = AttributeHandle(UInt16(bytes[1]) | UInt16(bytes[2]) &<< 8)
-        return handle.isValid ? .indication(handle) : ignore()
+        return handle.isValid ? .value(ReceivedValue(handle: handle, kind: .indications)) : ignore()
     }
 
     private mutating func receiveConfirmation(_ opcode: ATTOpcode, _ bytes: Span<UInt8>) -> Reception {

@@ -60,10 +60,8 @@ public struct ATTBearer: Sendable {
         case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
         /// Error Response that names another request and ends ours, with unknown outcome.
         case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode, handle: AttributeHandle, error: ATTError)
-        /// Notification; its value starts at byte 3 of the PDU.
-        case notification(AttributeHandle)
-        /// Indication whose confirmation is queued; its value starts at byte 3 of the PDU.
-        case indication(AttributeHandle)
+        /// Notification, or indication whose confirmation is queued.
+        case value(ReceivedValue)
         case confirmed
         /// PDU without effect: empty, an unknown or signed command, or a PDU to be ignored.
         case ignored

@@ -80,11 +80,11 @@ extension GATTClient {
             properties.contains($0 == .notifications ? .notify : .indicate)
         }
         guard let chosen = possible.first(where: { kind == nil || $0 == kind }) else {
-            throw .notSubscribable(characteristic.value)
+            throw .notSubscribable(characteristic.valueHandle)
         }
-        let subscription = Subscription(value: characteristic.value, kind: chosen)
+        let subscription = Subscription(value: characteristic.valueHandle, kind: chosen)
         let before = subscriptions
-        subscriptions.removeAll { $0.value == characteristic.value }
+        subscriptions.removeAll { $0.value == characteristic.valueHandle }
         subscriptions.append(subscription)
         do throws(GATTError) {
             return try submit(
@@ -108,7 +108,7 @@ extension GATTClient {
         try submit(
             .configuration(GATTConfiguration(characteristic, bits: 0x0000, limit: limits.attributes)),
             now: now,
-            onSuccess: subscriptions.first { $0.value == characteristic.value }
+            onSuccess: subscriptions.first { $0.value == characteristic.valueHandle }
         )
     }
 

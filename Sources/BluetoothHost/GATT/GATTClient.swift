@@ -63,13 +63,12 @@ public struct GATTClient: Sendable {
         public var result: Result<Outcome, GATTError>
     }
 
-    /// Kind of a received PDU; the value of a notification or indication starts at byte 3 of the PDU.
+    /// Kind of a received PDU.
     public enum Reception: Equatable, Sendable {
         /// PDU of a procedure or a request, which may cause a PDU to send, an event, or a failure.
         case handled
-        case notification(AttributeHandle)
-        /// Indication of this handle, subscribed or not; its confirmation is queued.
-        case indication(AttributeHandle)
+        /// Value of any attribute, subscribed or not; the confirmation of an indication is queued.
+        case value(ReceivedValue)
         case ignored
     }
 
@@ -142,8 +141,7 @@ public struct GATTClient: Sendable {
     /// starts the next procedure.
     mutating func take(_ reception: ATTBearer.Reception, now: Duration) -> Reception {
         switch reception {
-        case .notification(let handle): return .notification(handle)
-        case .indication(let handle): return .indication(handle)
+        case .value(let value): return .value(value)
         case .ignored: return .ignored
         case .answered, .request, .command, .confirmed: return .handled
         case .response(let pdu):
@@ -247,7 +245,7 @@ public struct GATTClient: Sendable {
     /// A notification takes a few comparisons, no memory allocation, and no reading of the clock.
     public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
         let reception = bearer.receive(bytes, now: now())
-        if case .notification(let handle) = reception { return .notification(handle) }
+        if case .value(let value) = reception, value.kind == .notifications { return .value(value) }
         let now = now()
         switch reception {
         case .command: return take(bearer.ignore(), now: now)

@@ -63,7 +63,7 @@ public struct GATTCharacteristic: Hashable, Sendable {
     /// Handle of the declaration.
     public var declaration: AttributeHandle
     /// Handle of the value.
-    public var value: AttributeHandle
+    public var valueHandle: AttributeHandle
     /// Last handle that can belong to the characteristic: the one before the next declaration, or the end of the
     /// searched range.
     public var end: AttributeHandle
@@ -75,13 +75,13 @@ public struct GATTCharacteristic: Hashable, Sendable {
     /// Creates a characteristic with these handles.
     public init(
         declaration: AttributeHandle,
-        value: AttributeHandle,
+        valueHandle: AttributeHandle,
         end: AttributeHandle,
         properties: GATTCharacteristicProperties,
         uuid: BluetoothUUID
     ) {
         self.declaration = declaration
-        self.value = value
+        self.valueHandle = valueHandle
         self.end = end
         self.properties = properties
         self.uuid = uuid
@@ -89,7 +89,7 @@ public struct GATTCharacteristic: Hashable, Sendable {
 
     /// Possible handles of the characteristic's descriptors; nil if there are none.
     public var descriptorHandles: AttributeHandleRange? {
-        guard let start = value.next, start <= end else { return nil }
+        guard let start = valueHandle.next, start <= end else { return nil }
         return AttributeHandleRange(start: start, end: end)
     }
 }
@@ -190,7 +190,7 @@ public struct GATTServerDatabase: Sendable {
 
         /// Returns the value handle of the first characteristic with a UUID, or nil if there is none.
         public func value(of uuid: BluetoothUUID) -> AttributeHandle? {
-            characteristics.first { $0.characteristic.uuid == uuid }?.characteristic.value
+            characteristics.first { $0.characteristic.uuid == uuid }?.characteristic.valueHandle
         }
     }
 

@@ -159,7 +159,7 @@ public struct GATTDatabaseBuilder: Sendable {
         return GATTServerDatabase.Characteristic(
             characteristic: GATTCharacteristic(
                 declaration: declaration,
-                value: value,
+                valueHandle: value,
                 end: end,
                 properties: properties,
                 uuid: definition.uuid

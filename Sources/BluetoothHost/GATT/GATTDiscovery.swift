@@ -191,7 +191,7 @@ struct GATTCharacteristicDiscovery: GATTSearch {
             found.append(
                 GATTCharacteristic(
                     declaration: item.handle,
-                    value: value,
+                    valueHandle: value,
                     end: range.end,
                     properties: GATTCharacteristicProperties(rawValue: bytes[0]),
                     uuid: uuid
@@ -204,8 +204,11 @@ struct GATTCharacteristicDiscovery: GATTSearch {
     /// Ends the last characteristic before the next declaration; throws if its value is not before that declaration.
     private mutating func closePrevious(before handle: AttributeHandle) throws(GATTError) {
         guard let last = found.indices.last else { return }
-        guard found[last].value < handle else {
-            throw .handleOutOfOrder(handle, expected: AttributeHandleRange(start: found[last].value, end: range.end))
+        guard found[last].valueHandle < handle else {
+            throw .handleOutOfOrder(
+                handle,
+                expected: AttributeHandleRange(start: found[last].valueHandle, end: range.end)
+            )
         }
         found[last].end = AttributeHandle(handle.rawValue &- 1)
     }

@@ -169,7 +169,7 @@ enum GATTText {
             let characteristic = item.characteristic
             let properties = Self.names(of: characteristic.properties)
             lines.append(
-                line("characteristic", "  ", characteristic.value, characteristic.uuid, properties) { object in
+                line("characteristic", "  ", characteristic.valueHandle, characteristic.uuid, properties) { object in
                     object.add("declaration", "\(characteristic.declaration)")
                     object.add("service", "\(handles.start)")
                     object.add("properties", properties)
@@ -178,7 +178,7 @@ enum GATTText {
             for descriptor in item.descriptors {
                 lines.append(
                     line("descriptor", "    ", descriptor.handle, descriptor.uuid) { object in
-                        object.add("characteristic", "\(characteristic.value)")
+                        object.add("characteristic", "\(characteristic.valueHandle)")
                     }
                 )
             }

@@ -85,7 +85,7 @@ final class GATTRun {
         guard foreground.outcome == nil else { return }
         switch event {
         case .connected(let link):
-            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+            link.onValue = { [unowned self] value, bytes in take(value, bytes) }
         case .ready(let link):
             browser = GATTBrowser(task)
             take(link.perform { client, now in browser.begin(&client, now: now) })
@@ -116,7 +116,7 @@ final class GATTRun {
             foreground.finish(.success(.success))
         case .written: foreground.finish(.success(.success))
         case .subscribed(let characteristic):
-            Console.note(LogText.subscribed.message("\(characteristic.value)"))
+            Console.note(LogText.subscribed.message("\(characteristic.valueHandle)"))
             guard let time = limit.time else { return }
             timer.set(on: foreground.loop, after: time) { [unowned self] in
                 let isShort = limit.count.map { values < $0 } ?? false
@@ -129,11 +129,11 @@ final class GATTRun {
         }
     }
 
-    private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
-        guard foreground.outcome == nil, browser.isWanted(handle) else { return }
+    private func take(_ value: ReceivedValue, _ bytes: Span<UInt8>) {
+        guard foreground.outcome == nil, browser.isWanted(value.handle) else { return }
         values &+= 1
-        let origin: GATTText.Origin = kind == .notifications ? .notification : .indication
-        foreground.print(output.value([UInt8](copying: value), of: handle, origin))
+        let origin: GATTText.Origin = value.kind == .notifications ? .notification : .indication
+        foreground.print(output.value([UInt8](copying: bytes), of: value.handle, origin))
         if values == limit.count { foreground.finish(.success(.success)) }
     }
 

@@ -42,7 +42,7 @@ struct ClientEntry {
 
     private mutating func receive(_ pdu: [UInt8]) {
         switch client.receive(pdu.span, now: now) {
-        case .notification, .indication: if pdu.count < 3 { broken = "a value out of \(pdu)" }
+        case .value: if pdu.count < 3 { broken = "a value out of \(pdu)" }
         case .handled, .ignored: break
         }
     }
@@ -85,7 +85,7 @@ enum ClientProcedures {
         let service = GATTService(handles: range, uuid: GATTAttributeType.primaryService)
         let characteristic = GATTCharacteristic(
             declaration: AttributeHandle(handle.rawValue &- 1),
-            value: handle,
+            valueHandle: handle,
             end: range.end,
             properties: GATTCharacteristicProperties(rawValue: input.byte()),
             uuid: GATTAttributeType.characteristic

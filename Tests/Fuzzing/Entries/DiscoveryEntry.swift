@@ -101,7 +101,7 @@ struct DiscoveryEntry {
             guard found.allSatisfy({ $0.handles.isValid }) else { return "a service without handles" }
             services = Array(found.prefix(4))
         case .characteristics(let found):
-            for one in found where one.value <= one.declaration || one.end < one.value {
+            for one in found where one.valueHandle <= one.declaration || one.end < one.valueHandle {
                 return "a characteristic that ends before it begins"
             }
             characteristics = Array(found.prefix(4))

@@ -43,7 +43,9 @@ struct ServerEntry {
         return builder.database
     }()
     private static let values: [AttributeHandle] =
-        database?.services.filter { $0.service.uuid == own }.flatMap { $0.characteristics.map(\.characteristic.value) }
+        database?.services.filter { $0.service.uuid == own }.flatMap {
+            $0.characteristics.map(\.characteristic.valueHandle)
+        }
         ?? []
     private static let own = BluetoothUUID(UInt16(0x1900))
 
