@@ -127,7 +127,7 @@ void blewedge_ignore_signal(int number);
 // The number of a system call that keyboards refuse themselves; -1 behind the last. See RefusedCalls.c.
 int blewedge_refused_call(int index);
 
-// False in the fully static form of the program, where dlopen(3) loads nothing (loader.c).
+// False in the fully static form of the program, into which dlopen(3) must load nothing (loader.c).
 bool blewedge_loads_libraries(void);
 // The program's text and constants are read again from its file where they are touched (StartupPages.c).
 void blewedge_give_back_startup_pages(void);

@@ -177,6 +177,7 @@ package struct LoadedLibrary {
 
     /// Loads the library with that file name from the loader's search path (C: `dlopen`).
     package init(_ fileName: String) throws(Failure) {
+        guard Self.isPossible else { throw Failure("\(fileName): a static program loads no library") }
         // Sound: the error text is copied before the next call of the loader.
         guard let handle = unsafe dlopen(fileName, RTLD_NOW | RTLD_LOCAL) else {
             let reason = unsafe dlerror().map { unsafe String(cString: $0) }
