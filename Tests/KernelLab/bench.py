@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import waiting
 from controllers import Radio, Variant
 from guest import Guest, Program
 from kernels import Kernel
@@ -48,7 +49,7 @@ class Machine:
     async def boot(self, binary: Path, seconds: float = BOOT_SECONDS) -> None:
         self.binary = binary
         await self.vm.start()
-        await self.guest.connect(self.vm.control_socket, seconds)
+        await self.guest.connect(self.vm.control_socket, seconds * waiting.patience)
         # A copy: the original may lie where another user cannot look, or change while the lab runs.
         await self.guest.run("install", "-m", "755", f"/run/host{binary.resolve()}", BINARY, seconds=60)
         # The repository at its own place, also where the guest has a file system of its own over that (/tmp).

@@ -22,7 +22,7 @@ import kernels
 import overline
 import vm
 import waiting
-from bench import BOOT_SECONDS, REPOSITORY, Bench, Machine
+from bench import REPOSITORY, Bench, Machine
 from controllers import VARIANTS
 from plan import Plan
 from scenarios import ALL, Scenario
@@ -185,7 +185,7 @@ class Lab:
             machine = self._machine = Machine(kernels.get(name, self.cache), tools, self.logs / name / self._worker)
             try:
                 start = time.monotonic()
-                await machine.boot(self.binary, BOOT_SECONDS * waiting.patience)
+                await machine.boot(self.binary)
                 self._say(f"    {name:<5} booted {machine.vm.kernel.release}, {machine.vm.kernel.package} ({time.monotonic() - start:.1f} s)")
             except (LabError, vm.VMError, kernels.KernelError) as error:
                 self._unbootable = f"{error}, see {machine.vm.console}"

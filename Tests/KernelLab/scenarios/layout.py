@@ -18,7 +18,9 @@ from vm import Kind
 from waiting import LabError, expect
 
 PAGES = 12
-LINE = re.compile(r"\s*([0-9a-f]+)\s+[0-9a-f]+\s+([0-9a-f]+)\s+\d+ {17}(\S.*)")
+# A line of the linker's map: an output section, or a symbol in it.
+SECTION = re.compile(r"\s*[0-9a-f]+\s+[0-9a-f]+\s+[0-9a-f]+\s+\d+ (\S+)$")
+SYMBOL = re.compile(r"\s*([0-9a-f]+)\s+[0-9a-f]+\s+[0-9a-f]+\s+\d+ {17}(\S.*)")
 BLOCK = re.compile(rb"\[[0-9a-f]+/([0-9a-f]+)/")
 
 
@@ -27,9 +29,12 @@ class Layout:
 
     def __init__(self, path: Path) -> None:
         self.names: dict[int, set[str]] = {}
+        code = False
         for line in path.read_text(errors="replace").splitlines():
-            if (found := LINE.match(line)) and int(found[1], 16):
-                self.names.setdefault(int(found[1], 16), set()).add(found[3])
+            if section := SECTION.match(line):
+                code = section[1] == ".text"
+            elif code and (found := SYMBOL.match(line)):
+                self.names.setdefault(int(found[1], 16), set()).add(found[2])
         self._starts = sorted(self.names)
 
     def function(self, address: int) -> int:
