@@ -62,15 +62,15 @@ async def way_to_the_key(bench: Bench) -> None:
         recorded = record.read_bytes()
         await product.end(signal.SIGINT, 130)
     record.unlink()  # some hundred megabytes
-    # For Tests/compact --trace: the functions run from the link on, in the order of their first use.
-    since = dict.fromkeys(layout.function(int(address, 16)) for address in BLOCK.findall(recorded[connected:]))
-    (bench.logs / "functions").write_text("".join(f"{name}\n" for function in since for name in sorted(layout.names[function])))
     blocks = [int(address, 16) for address in BLOCK.findall(recorded[start:])]
     functions = [layout.function(address) for address in blocks]
     write = next((at for at, function in enumerate(functions) if "write" in layout.names[function]), None)
     if write is None:
         raise LabError(f"the record of {len(blocks)} blocks has no write to the keyboard")
     way = dict.fromkeys(functions[: write + 1])
+    # For Tests/compact --trace: these functions, then all others that run from the link on, in the order of their first use.
+    since = way | dict.fromkeys(layout.function(int(address, 16)) for address in BLOCK.findall(recorded[connected:]))
+    (bench.logs / "functions").write_text("".join(f"{name}\n" for function in since for name in sorted(layout.names[function])))
     pages = {address >> 12 for address in blocks[: write + 1]}
     bench.note = f"{write + 1} blocks of {len(way)} functions in {len(pages)} pages"
     expect(len(way) > 20, f"that is no way to a key: {bench.note}")
