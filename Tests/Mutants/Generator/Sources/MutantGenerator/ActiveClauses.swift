@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import SwiftSyntax
+
+/// The clauses of `#if` that are compiled for the tests and for the release alike, on Linux with little-endian 64 bits.
+enum ActiveClauses {
+    /// The elements of the clause that is active in both builds; nil where these differ or a condition is not known.
+    static func elements(of node: IfConfigDeclSyntax) -> IfConfigClauseSyntax.Elements? {
+        guard let tested = active(node, debug: true), let released = active(node, debug: false) else { return nil }
+        return tested.id == released.id ? tested.elements : nil
+    }
+
+    private static func active(_ node: IfConfigDeclSyntax, debug: Bool) -> IfConfigClauseSyntax? {
+        for clause in node.clauses {
+            guard let condition = clause.condition else { return clause }
+            guard let holds = holds(condition, debug) else { return nil }
+            if holds { return clause }
+        }
+        return nil
+    }
+
+    private static func holds(_ condition: ExprSyntax, _ debug: Bool) -> Bool? {
+        switch condition.as(ExprSyntaxEnum.self) {
+        case .declReferenceExpr(let name): return name.baseName.text == "DEBUG" ? debug : nil
+        case .booleanLiteralExpr(let literal): return literal.literal.text == "true"
+        case .prefixOperatorExpr(let prefix): return holds(prefix.expression, debug).map { !$0 }
+        case .infixOperatorExpr(let infix):
+            guard let left = holds(infix.leftOperand, debug), let right = holds(infix.rightOperand, debug) else {
+                return nil
+            }
+            return infix.operator.trimmedDescription == "&&" ? left && right : left || right
+        case .functionCallExpr(let call):
+            let argument = call.arguments.trimmedDescription
+            switch call.calledExpression.trimmedDescription {
+            case "os": return argument == "Linux"
+            case "_endian": return argument == "little"
+            case "_pointerBitWidth": return argument == "_64"
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+}
