@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mutants that the generator makes by rule (Tests/Mutants/Generator), and those of them that are equivalent."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+
+from lists import HERE, REPOSITORY, SUITES, TESTS, ListError, unit_tests
+
+GENERATOR = HERE / "Generator"
+
+
+@dataclasses.dataclass(frozen=True)
+class Generated:
+    """A mutant of the generator."""
+
+    name: str  # function, operator, and a hash of the changed lines
+    file: str
+    line: int
+    column: int
+    function: str
+    operator: str
+    before: str
+    after: str
+    lines_before: str
+    lines_after: str
+
+    @property
+    def module(self) -> str:
+        """The module of its file."""
+        return pathlib.PurePath(self.file).parts[1]
+
+    @property
+    def suite(self) -> str:
+        """The test target of its module."""
+        return SUITES.get(self.module, f"{self.module}Tests")
+
+    def applied(self, text: str) -> str:
+        """The text of its file with the change."""
+        content = text.encode()
+        start = sum(len(line) + 1 for line in content.split(b"\n")[: self.line - 1]) + self.column - 1
+        before, after = self.before.encode(), self.after.encode()
+        if content[start : start + len(before)] != before:
+            raise ListError(f"{self.file}:{self.line}:{self.column} is not `{self.before}`")
+        return (content[:start] + after + content[start + len(before) :]).decode()
+
+    @functools.cached_property
+    def key(self) -> str:
+        """The hash of what a result hangs on: the change and its file."""
+        digest = hashlib.sha256(repr((self.file, self.line, self.column, self.before, self.after)).encode())
+        return digest.hexdigest()[:8] + hashlib.sha256((REPOSITORY / self.file).read_bytes()).hexdigest()[:8]
+
+    @property
+    def types(self) -> set[str]:
+        """The names of the types that it is in."""
+        return set(re.findall(r"(?<![\w:(])[A-Z]\w+", self.function))
+
+
+def draw(size: int, seed: str, module: str | None = None) -> list[Generated]:
+    """A sample of the mutants of the product; the same for the same seed."""
+    return _generated(["--seed", seed, "--size", str(size)], module)
+
+
+def named(words: list[str], module: str | None) -> list[Generated]:
+    """All mutants whose names have any of the words."""
+    return [mutant for mutant in _generated([], module) if any(word in mutant.name for word in words)]
+
+
+def _generated(options: list[str], module: str | None) -> list[Generated]:
+    """What the generator writes. Builds it if needed."""
+    scratch = REPOSITORY / ".build/mutants"
+    command = ["swift", "build", "--package-path", GENERATOR, "--scratch-path", scratch, "--product", "mutants"]
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if result.returncode:
+        raise ListError("the generator does not build: " + result.stdout[-2000:])
+    under = REPOSITORY / "Sources" / (module or "")
+    files = [str(path.relative_to(REPOSITORY)) for path in under.rglob("*.swift")]
+    command = [scratch / "debug/mutants", *options, *files]
+    lines = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    return [read_line(line) for line in lines]
+
+
+def read_line(line: str) -> Generated:
+    """A mutant from a line of the generator's."""
+    fields = json.loads(line)
+    names = ("name", "file", "line", "column", "function", "operator", "before", "after", "linesBefore", "linesAfter")
+    return Generated(*(fields[name] for name in names))
+
+
+@dataclasses.dataclass
+class Excuse:
+    """Why mutants of a function and an operator are equivalent to the product."""
+
+    function: str
+    operator: str
+    place: str
+    before: str = ""  # the changed lines, or nothing for all of the function
+    after: str = ""
+    reason: str = ""
+
+    def fits(self, mutant: Generated) -> bool:
+        """Whether it is about a mutant."""
+        lines = (mutant.lines_before, mutant.lines_after)
+        is_line = not self.before or lines == (self.before, self.after)
+        return (self.function, self.operator) == (mutant.function, mutant.operator) and is_line
+
+
+def excuses(path: pathlib.Path = GENERATOR / "excused.txt") -> list[Excuse]:
+    """The entries of the list of equivalent mutants."""
+    found: list[Excuse] = []
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        word, _, rest = line.strip().partition(" ")
+        if not word or line.startswith("#"):
+            continue
+        place = f"{path.name}:{number}"
+        if word == "mutant" and "/" in rest:
+            function, _, operator = rest.rpartition("/")
+            found.append(Excuse(function, operator, place))
+        elif word in ("-", "+") and found:
+            setattr(found[-1], "before" if word == "-" else "after", " ".join(rest.split()))
+        elif word == "equivalent" and rest.startswith("because ") and found:
+            found[-1].reason = rest.removeprefix("because ")
+        else:
+            raise ListError(f"{place}: `{line}` is no line of an entry")
+    for excuse in found:
+        if not excuse.reason or excuse.before == excuse.after != "":
+            raise ListError(f"{excuse.place}: {excuse.function} has no reason, or changes nothing")
+    return found
+
+
+@functools.cache
+def dependents() -> dict[str, list[str]]:
+    """The test targets that can see each module, those with the fewest lines first."""
+    text = subprocess.run(
+        ["swift", "package", "describe", "--type", "json"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+    targets = {target["name"]: target for target in json.loads(text)["targets"]}
+
+    def closure(name: str) -> set[str]:
+        below = [other for other in targets[name].get("target_dependencies", []) if other in targets]
+        return {name}.union(*map(closure, below))
+
+    def size(name: str) -> int:
+        return sum(path.stat().st_size for path in (TESTS / name).rglob("*.swift"))
+
+    tests = sorted((name for name, target in targets.items() if target["type"] == "test"), key=size)
+    seen = {name: closure(name) for name in tests}
+    return {module: [name for name in tests if module in seen[name]] for module in targets}
+
+
+@functools.cache
+def words(path: pathlib.Path) -> set[str]:
+    """The words of a file."""
+    return set(re.findall(r"\w+", path.read_text()))
+
+
+def near(mutant: Generated) -> dict[str, set[str]]:
+    """The suites of each test target whose files name a type that a mutant is in."""
+    found: dict[str, set[str]] = {}
+    for name, path in unit_tests().items():
+        suite = name.partition("/")[0]
+        if mutant.types & words(path):
+            found.setdefault(suite.partition(".")[0], set()).add(suite)
+    return found
