@@ -2,6 +2,7 @@
 
 #if DEBUG
     import BluetoothHost
+    import CLinux
     import ClockSupport
     import Glibc
     import SystemPackage

@@ -113,6 +113,16 @@ struct PairableModeTests {
         #expect(bench.adapters[0].host.bonds.count == 1)
     }
 
+    @Test("A window that is closed once more does not close the next one")
+    func closedAgain() throws {
+        let bench = try PairingBench()
+        try bench.open()
+        let old = try #require(bench.window)
+        try bench.open()
+        old.close()
+        _ = try bench.pair(1).get()
+    }
+
     /// The central without a bond, in a program of its own so that it need not wait, is told that nobody pairs.
     private func expectRefusal(_ bench: PairingBench) throws {
         try bench.restart(1)

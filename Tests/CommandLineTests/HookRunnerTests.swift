@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 #if DEBUG
+    import Control
     import Daemon
     import Glibc
     import LinuxIO
@@ -13,6 +14,33 @@
 
     @Suite("The user's command", .timeLimit(.minutes(5)))
     struct HookRunnerTests {
+        @Test("The user's command hears of a link that is lost, and of the next one")
+        func nextLink() throws {
+            let directory = try TestDirectory()
+            try directory.write(
+                "#!/bin/sh\necho \"$BLEWEDGE_EVENT $BLEWEDGE_REASON\" >>'\(directory("events"))'\n",
+                to: "hook"
+            )
+            try #require(chmod(directory("hook"), 0o755) == 0)
+            let loop = try EventLoop()
+            let runner = try HookRunner(directory("hook"), on: loop) { _ in }
+            let events = KeyboardEvents(isStream: false, hook: runner)
+            let states: [(Session.State, String?)] = [(.connected, nil), (.connecting, "lost"), (.connected, nil)]
+            var expected = ""
+            for (state, reason) in states {
+                // The same state once more is nothing new.
+                for _ in 0..<2 { events.take(state, nil, reason) }
+                expected += reason.map { "disconnect \($0)\n" } ?? "connect \n"
+                let isTold = try loop.run(within: .seconds(20)) {
+                    (try? FileSystem.contents(of: directory("events"), limit: 4096)) == Array(expected.utf8)
+                }
+                try #require(isTold, "\(expected)")
+            }
+            var isOver = false
+            events.finish { isOver = true }
+            #expect(try loop.run { isOver })
+        }
+
         @Test("Without pidfd_open the user's command is run for one notice after the other, and its end is told")
         func oldKernel() throws {
             defer { CallScript.use(nil) }
