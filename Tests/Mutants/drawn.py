@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import lists
 from generated import GENERATOR, Generated, dependents, draw, excuses, near
-from lists import REPOSITORY, SUITES, TESTS, ListError
+from lists import REPOSITORY, TESTS, ListError
 from objects import NotCompiled, Objects, filter_of
 from product import Outcome
 from results import Result, Results
@@ -204,14 +204,13 @@ def run_controls(folder: pathlib.Path) -> int:
 
     for mutant in equivalent:
         path = REPOSITORY / mutant.file
-        suite = SUITES.get(mutant.module, f"{mutant.module}Tests")
-        asked: list[list[Group]] = [[(suite, [rf"^{suite}\."], run.objects.own)]]
+        asked: list[list[Group]] = [[(mutant.suite, [rf"^{mutant.suite}\."], run.objects.own)]]
         changed = mutant.applied(path.read_text())
         check(f"{mutant.name}, equivalent,", "alive", lambda: run.objects.put(mutant.file, changed), asked)
-    first = draw(5, "controls")
-    again = draw(5, "controls")
-    other = draw(5, "others")
-    longer = draw(9, "controls")
+    first = draw(5, "controls", "Setup")
+    again = draw(5, "controls", "Setup")
+    other = draw(5, "others", "Setup")
+    longer = draw(9, "controls", "Setup")
     for name, holds in (
         ("the same seed gives the same sample", first == again),
         ("another seed gives another one", first != other),

@@ -11,13 +11,13 @@ import pathlib
 import re
 import subprocess
 
-from lists import HERE, REPOSITORY, SUITES, TESTS, ListError, unit_tests
+from lists import HERE, REPOSITORY, TESTS, InModule, ListError, unit_tests
 
 GENERATOR = HERE / "Generator"
 
 
 @dataclasses.dataclass(frozen=True)
-class Generated:
+class Generated(InModule):
     """A mutant of the generator."""
 
     name: str  # function, operator, and a hash of the changed lines
@@ -30,16 +30,6 @@ class Generated:
     after: str
     lines_before: str
     lines_after: str
-
-    @property
-    def module(self) -> str:
-        """The module of its file."""
-        return pathlib.PurePath(self.file).parts[1]
-
-    @property
-    def suite(self) -> str:
-        """The test target of its module."""
-        return SUITES.get(self.module, f"{self.module}Tests")
 
     def applied(self, text: str) -> str:
         """The text of its file with the change."""

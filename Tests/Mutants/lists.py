@@ -53,8 +53,24 @@ class Test:
         return " ".join(word for word in (self.kind, self.name, self.kernel) if word)
 
 
+class InModule:
+    """A change of one file."""
+
+    file: str
+
+    @property
+    def module(self) -> str:
+        """The module of its file."""
+        return pathlib.PurePath(self.file).parts[1]
+
+    @property
+    def suite(self) -> str:
+        """The test target of its module."""
+        return SUITES.get(self.module, f"{self.module}Tests")
+
+
 @dataclasses.dataclass
-class Mutant:
+class Mutant(InModule):
     """A fault of one line."""
 
     name: str
@@ -66,16 +82,6 @@ class Mutant:
     after: str = ""
     reason: str = ""  # why it may stay alive
     tests: list[Test] = dataclasses.field(default_factory=list)
-
-    @property
-    def module(self) -> str:
-        """The module of its file."""
-        return pathlib.PurePath(self.file).parts[1]
-
-    @property
-    def suite(self) -> str:
-        """The test target of its module."""
-        return SUITES.get(self.module, f"{self.module}Tests")
 
     def tests_of(self, kind: str) -> list[Test]:
         """Those of its tests that are of a kind."""
