@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-// No warning is left standing with the compiler that the product is made with. An older one, which Tests/arm uses, sees unsafe
+// No warning is left standing with the compiler that the product is made with. An older one, which Tests/Release/arm uses, sees unsafe
 // uses in other places.
 #if compiler(>=6.3)
     let warnings: [SwiftSetting] = [.treatAllWarnings(as: .error)]
@@ -57,7 +57,13 @@ let testSettings = Array(swiftSettings.dropLast(1 + warnings.count)) + warnings
 
 /// A test target.
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: testSettings)
+    .testTarget(
+        name: name,
+        dependencies: dependencies,
+        path: "Tests/Unit/\(name)",
+        exclude: exclude,
+        swiftSettings: testSettings
+    )
 }
 
 let package = Package(
@@ -193,34 +199,34 @@ let package = Package(
         .executableTarget(
             name: "gattpeer",
             dependencies: ["BluetoothLE", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets"],
-            path: "Tests/GATTPeer",
+            path: "Tests/Support/GATTPeer",
             swiftSettings: testSettings
         ),
         .target(
             name: "TestSupport",
             dependencies: ["LinuxIO"],
-            path: "Tests/TestSupport",
+            path: "Tests/Support/TestSupport",
             swiftSettings: testSettings
         ),
         // A time that passes only while all threads sleep.
         .target(
             name: "ClockSupport",
             dependencies: ["LinuxIO", "CLinux"],
-            path: "Tests/ClockSupport",
+            path: "Tests/Support/ClockSupport",
             swiftSettings: testSettings
         ),
         // Messages as literals, for tests of what is said.
         .target(
             name: "TextsSupport",
             dependencies: ["Texts"],
-            path: "Tests/TextsSupport",
+            path: "Tests/Support/TextsSupport",
             swiftSettings: testSettings
         ),
         // A controller at the end of a line that does what its script says, byte by byte.
         .target(
             name: "FirmwareSupport",
             dependencies: ["BluetoothPackets", "LinuxIO"],
-            path: "Tests/FirmwareSupport",
+            path: "Tests/Support/FirmwareSupport",
             swiftSettings: testSettings
         ),
         // The radio thread's own path over sockets of a pair, for the package Benchmarks and for tests.
@@ -230,7 +236,7 @@ let package = Package(
                 "Beacons", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "LinuxIO", "Measuring",
                 systemPackage,
             ],
-            path: "Tests/RadioMeasuring",
+            path: "Tests/Support/RadioMeasuring",
             swiftSettings: testSettings
         ),
         tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
@@ -239,7 +245,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage,
             ],
-            path: "Tests/ConformanceSupport",
+            path: "Tests/Support/ConformanceSupport",
             swiftSettings: testSettings
         ),
         // Replays the conformance files over real transports, in the kernel lab.
@@ -249,7 +255,7 @@ let package = Package(
                 "ConformanceSupport", "TestSupport", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "LinuxIO",
             ],
-            path: "Tests/ConformanceRunner",
+            path: "Tests/Support/ConformanceRunner",
             swiftSettings: testSettings
         ),
         // The daemon path through days of virtual time, and the program that runs it.
@@ -260,13 +266,13 @@ let package = Package(
                 "BluetoothPackets", "VirtualAdapters",
                 "VirtualRadio", "Keystrokes", "LinuxIO", "Measuring", "ClockSupport",
             ],
-            path: "Tests/SoakSupport",
+            path: "Tests/Support/SoakSupport",
             swiftSettings: testSettings
         ),
         .executableTarget(
             name: "soak",
             dependencies: ["SoakSupport", "LinuxIO"],
-            path: "Tests/Soak",
+            path: "Tests/Support/Soak",
             exclude: ["figures.md"],
             swiftSettings: testSettings
         ),
@@ -351,7 +357,7 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// The test targets that Tests/arm names are built, and no other one; all in every other build.
+// The test targets that Tests/Release/arm names are built, and no other one; all in every other build.
 if let named = Context.environment["BLEWEDGE_TESTS"]?.split(separator: " ") {
     package.targets.removeAll { $0.type == .test && !named.contains($0.name[...]) }
 }

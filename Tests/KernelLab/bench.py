@@ -60,7 +60,7 @@ class Machine:
         """Another program of the same build as the product: what an older build left must not stand for it."""
         path = self.binary.resolve().parent / product
         if not path.is_file():
-            raise LabError(f"{path} is not built (Tests/compact {product})")
+            raise LabError(f"{path} is not built (Tests/Release/compact {product})")
         return path
 
     async def complaint(self) -> str:

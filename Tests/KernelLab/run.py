@@ -47,7 +47,7 @@ EXAMPLES = """examples:
   lab --keep-logs /tmp/logs idle       keep what the programs printed and the HCI trace, pass or fail
   lab --table                          every controller on every kernel and over H4, as a table (matrix.md)
   lab --table --kernel 6.12            one column of it, and the one over H4
-  lab --busy 40 simulate               with 40 % of each core taken by another process (Tests/busy)
+  lab --busy 40 simulate               with 40 % of each core taken by another process (Tests/Checks/busy)
 
 kernels:
   Each is a package of Debian's, whose name and version the line `booted` has. Two are asked for by version, both Debian 12's:
@@ -298,7 +298,7 @@ async def main() -> int:
             print(f"{scenario.name:<18} {scenario.about}")
         return 0
     if not options.binary.is_file():
-        print(f"lab: {options.binary} is not built (Tests/compact, or give --binary PATH)", file=sys.stderr)
+        print(f"lab: {options.binary} is not built (Tests/Release/compact, or give --binary PATH)", file=sys.stderr)
         return 1
     waiting.patience = options.patience
     task = asyncio.current_task()

@@ -104,7 +104,7 @@ def tests_key(mutant: Generated) -> str:
     """The hash of the tests that can see a mutant: one that nobody noticed is asked again when these change."""
     digest = hashlib.sha256()
     for target in dependents()[mutant.module]:
-        for path in sorted((TESTS / target).rglob("*.swift")):
+        for path in sorted((TESTS / "Unit" / target).rglob("*.swift")):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 

@@ -137,7 +137,7 @@ def dependents() -> dict[str, list[str]]:
         return {name}.union(*map(closure, below))
 
     def size(name: str) -> int:
-        return sum(path.stat().st_size for path in (TESTS / name).rglob("*.swift"))
+        return sum(path.stat().st_size for path in (TESTS / "Unit" / name).rglob("*.swift"))
 
     tests = sorted((name for name, target in targets.items() if target["type"] == "test"), key=size)
     seen = {name: closure(name) for name in tests}

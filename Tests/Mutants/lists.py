@@ -169,8 +169,8 @@ def read_all() -> list[Mutant]:
 def unit_tests() -> dict[str, pathlib.Path]:
     """Each unit test, as `swift test --filter` sees it, with its file: `Target.Suite/function(…)/File.swift`."""
     found = {}
-    for path in sorted(TESTS.glob("*Tests/**/*.swift")):
-        target = path.relative_to(TESTS).parts[0]
+    for path in sorted((TESTS / "Unit").glob("*Tests/**/*.swift")):
+        target = path.relative_to(TESTS / "Unit").parts[0]
         types: list[tuple[int, str]] = []
         is_test = False
         for line in path.read_text().split("\n"):
@@ -269,7 +269,7 @@ def _faults(mutant: Mutant, known: set[str]) -> list[str]:
             mutant.applied(path.read_text())
         except ListError as error:
             problems.append(str(error))
-        if not (TESTS / mutant.suite).is_dir():
+        if not (TESTS / "Unit" / mutant.suite).is_dir():
             problems.append(f"no test target {mutant.suite} of its module")
     if not mutant.tests:
         problems.append("no test has to notice it")

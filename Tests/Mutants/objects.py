@@ -27,7 +27,7 @@ def filter_of(text: str) -> str:
     """The filter of a test by the name that it prints, `function()` or a title; nothing for what is no test."""
     if match := re.match(r"(\w+)\(", text):
         return rf"/{match[1]}\("
-    for path in sorted(TESTS.glob("*Tests/**/*.swift")):
+    for path in sorted((TESTS / "Unit").glob("*Tests/**/*.swift")):
         if match := re.search(rf'"{re.escape(text)}"(?s:.*?)\bfunc (\w+)', path.read_text()):
             return rf"/{match[1]}\("
     return ""
@@ -50,7 +50,7 @@ class Objects:
         if status := self._run(command)[0]:
             raise ListError(f"the unit tests do not build ({status}); {log} says why")
         self._plan = (REPOSITORY / ".build/debug.yaml").read_text()
-        own = (REPOSITORY / "Tests/own-processes").read_text().splitlines()
+        own = (REPOSITORY / "Tests/Tools/own-processes").read_text().splitlines()
         self.own = [line for line in own if not line.startswith("#")]
         self._replaced: tuple[str, pathlib.Path] | None = None
         self._linked: set[str] = set()

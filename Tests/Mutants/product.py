@@ -120,7 +120,7 @@ class Copy:
             self._build(".build", "blewedge", names)
         bundle = self.folder / ".build/debug/blewedgePackageTests.xctest"
         words = [word for expression in filters for word in ("--filter", expression)]
-        lines = (REPOSITORY / "Tests/own-processes").read_text().splitlines()
+        lines = (REPOSITORY / "Tests/Tools/own-processes").read_text().splitlines()
         own = [line for line in lines if not line.startswith("#")]
         if not any(name in expression for name in own for expression in filters):
             words += [word for name in own for word in ("--skip", name)]

@@ -68,7 +68,7 @@ async def way_to_the_key(bench: Bench) -> None:
     if write is None:
         raise LabError(f"the record of {len(blocks)} blocks has no write to the keyboard")
     way = dict.fromkeys(functions[: write + 1])
-    # For Tests/compact --trace: these functions, then all others that run from the link on, in the order of their first use.
+    # For Tests/Release/compact --trace: these functions, then all others that run from the link on, in the order of their first use.
     since = way | dict.fromkeys(layout.function(int(address, 16)) for address in BLOCK.findall(recorded[connected:]))
     (bench.logs / "functions").write_text("".join(f"{name}\n" for function in since for name in sorted(layout.names[function])))
     pages = {address >> 12 for address in blocks[: write + 1]}

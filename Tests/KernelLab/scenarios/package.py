@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The Debian package on a target as it is; Tests/package --check shows the rest of its life, where no systemd runs.
+# The Debian package on a target as it is; Tests/Release/package --check shows the rest of its life, where no systemd runs.
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DPKG = "DEBIAN_FRONTEND=noninteractive dpkg --no-triggers --force-unsafe-io"
 
 
 def made(program: Path, folder: Path) -> Path:
-    command = [REPOSITORY / "Tests/package", "--program", program.resolve(), "--to", folder]
+    command = [REPOSITORY / "Tests/Release/package", "--program", program.resolve(), "--to", folder]
     said = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
     return Path(said.strip())
 

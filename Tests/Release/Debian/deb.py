@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a Debian package of blewedge is made of, and its version."""
+
+import gzip
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+HERE = ROOT / "Tests/Release/Debian"
+# Where a package has what `setup` writes below /etc.
+PLACES = re.compile(r"^/etc/(?=(sysusers\.d|tmpfiles\.d|modules-load\.d|udev/rules\.d|systemd/system)/)")
+# Debian's names of processors, by ELF's.
+ARCHITECTURES = {"Advanced Micro Devices X86-64": "amd64", "AArch64": "arm64", "RISC-V": "riscv64"}
+# The package and the least version of each library, by its file; a version of its symbols is that of the package, or in a table.
+LIBRARIES = {
+    "libc.so.6": ("libc6", "GLIBC"), "libm.so.6": ("libc6", "GLIBC"), "libgcc_s.so.1": ("libgcc-s1", "GCC"),
+    "libstdc++.so.6": ("libstdc++6", "GLIBCXX"),
+}  # fmt: skip
+# The compiler's version that brought a version of libstdc++'s symbols.
+GLIBCXX = {
+    "3.4.21": "5.1", "3.4.22": "6.1", "3.4.23": "7.1", "3.4.24": "7.2", "3.4.25": "8.1", "3.4.26": "9.1", "3.4.27": "9.2",
+    "3.4.28": "9.3", "3.4.29": "11.1", "3.4.30": "12.1", "3.4.31": "13.1", "3.4.32": "13.2", "3.4.33": "14.1",
+}  # fmt: skip
+
+
+class Refused(Exception):
+    """Why no package is made."""
+
+
+def output(*command, cwd=ROOT):
+    return subprocess.run([str(word) for word in command], cwd=cwd, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def is_less(one, other):
+    return subprocess.run(["dpkg", "--compare-versions", one, "lt", other]).returncode == 0
+
+
+def source_version():
+    """The version that the source gives itself."""
+    text = (ROOT / "Sources/blewedge/Commands/BlewedgeCommand.swift").read_text()
+    return re.search(r'^    static let programVersion = "([0-9.]+)"$', text, re.MULTILINE).group(1)
+
+
+def version(source, described, count, commit):
+    """The package's version: the tag's; a later one between tags; an earlier one than the source's before its tag.
+
+    `described` is what `git describe --tags --long` says, nil without a tag; `count` commits lead to `commit`. What is in front
+    of `+` or `~` is always the program's own version, and a tag that says another one than the source is refused.
+    """
+    if described is None:
+        return f"{source}~{count}.g{commit}"
+    tag, since, _ = described.rsplit("-", 2)
+    tagged = tag.removeprefix("v")
+    if tagged == source:
+        return source if since == "0" else f"{source}+{since}.g{commit}"
+    if since == "0" or is_less(source, tagged):
+        raise Refused(f"the tag {tag} is not the version {source} of BlewedgeCommand.swift")
+    return f"{source}~{since}.g{commit}"
+
+
+def version_here(is_published=False):
+    """The version of the commit that is checked out; `.modified` where tracked files are not as committed."""
+    if is_published and output("git", "rev-parse", "--is-shallow-repository") == "true":
+        raise Refused("a shallow clone does not have the commits and tags that the version comes from")
+    described = subprocess.run(
+        ["git", "describe", "--tags", "--long", "--match", "v[0-9]*"], cwd=ROOT, capture_output=True, text=True
+    )
+    found = described.stdout.strip() if described.returncode == 0 else None
+    count, commit = output("git", "rev-list", "--count", "HEAD"), output("git", "rev-parse", "--short=7", "HEAD")[:7]
+    made = version(source_version(), found, count, commit)
+    if not output("git", "status", "--short", "--untracked-files=no"):
+        return made
+    return made + (".modified" if re.search("[+~]", made) else "+modified")
+
+
+def program_version(package_version):
+    """What `--version` says in the package of a version."""
+    return re.split("[+~]", package_version)[0]
+
+
+def architecture(program):
+    machine = re.search(r"Machine:\s+(.*)", output("readelf", "--file-header", "--wide", program)).group(1)
+    if machine not in ARCHITECTURES:
+        raise Refused(f"{program} is for {machine}, of which no package is made")
+    return ARCHITECTURES[machine]
+
+
+def depends(program):
+    """What the package needs, by the versions of the symbols that the program asks of each library; none for a static one."""
+    needed = re.findall(r"Shared library: \[(.*?)\]", output("readelf", "--dynamic", "--wide", program))
+    newest = {}
+    for kind, number in re.findall(r"\b(GLIBC|GCC|GLIBCXX)_([0-9.]+)", output("readelf", "--version-info", "--wide", program)):
+        newest[kind] = max(newest.get(kind, "0"), number, key=lambda each: [int(part) for part in each.split(".")])
+    found = {}
+    for library in needed:
+        if library.startswith("ld-linux"):
+            continue
+        if library not in LIBRARIES:
+            raise Refused(f"{program} needs {library}, of which the package does not know where it is from")
+        package, kind = LIBRARIES[library]
+        number = newest.get(kind, "0")
+        if kind == "GLIBCXX":
+            if number not in GLIBCXX:
+                raise Refused(f"{program} needs GLIBCXX_{number}: which compiler brought it has to be in the table of deb.py")
+            number = GLIBCXX[number]
+        found[package] = f"{package} (>= {number})"
+    return [found[each] for each in sorted(found)]
+
+
+def service_files():
+    """The files of udev/ with their places in a package, by what ServiceFile.swift says of them."""
+    text = (ROOT / "udev/ServiceFile.swift").read_text()
+    # The build's name of an embedded file.
+    names = {re.sub(r"\W", "_", re.sub(r"^\d", "_", path.name)): path for path in (ROOT / "udev").iterdir()}
+    found = re.findall(r'ServiceFile\(\s*"(/etc/[^"]+)",\s*PackageResources\.(\w+)', text)
+    for place, resource in found:
+        if PLACES.match(place):
+            words = names[resource].read_text()
+            # The package's program, not one that an administrator has beside it.
+            yield PLACES.sub("/usr/lib/", place), re.sub(r"^(Exec\w+=-?)blewedge ", r"\1/usr/bin/blewedge ", words, flags=re.MULTILINE)
+
+
+def maintainer():
+    """Who has made the package: as Debian's tools have it, or the last commit."""
+    name, mail = output("git", "log", "-1", "--format=%an%n%ae").splitlines()
+    return f"{os.environ.get('DEBFULLNAME', name)} <{os.environ.get('DEBEMAIL', mail)}>"
+
+
+def changelog(made):
+    """An entry for each tag, and one for what came after the last."""
+    tags = output("git", "tag", "--merged", "HEAD", "--list", "v[0-9]*", "--sort=v:refname").splitlines()
+    ends = [(tag.removeprefix("v"), tag) for tag in tags]
+    if not tags or output("git", "rev-list", "-1", tags[-1]) != output("git", "rev-parse", "HEAD") or made != ends[-1][0]:
+        ends.append((made, "HEAD"))
+    entries, since = [], None
+    for number, end in ends:
+        subjects = output("git", "log", "--no-merges", "--format=%s", f"{since}..{end}" if since else end).splitlines()
+        lines = [textwrap.fill(each, 78, initial_indent="  * ", subsequent_indent="    ") for each in subjects]
+        date = output("git", "log", "-1", "--format=%aD", end)
+        body = "\n".join(lines) or "  * Packaged anew."
+        entries.append(f"blewedge ({number}) unstable; urgency=medium\n\n{body}\n\n -- {maintainer()}  {date}\n")
+        since = end
+    return "\n".join(reversed(entries))
+
+
+def control(made, program, processor, size):
+    needs = depends(program)
+    lines = [
+        "Package: blewedge", f"Version: {made}", "Section: utils", "Priority: optional", f"Architecture: {processor}",
+        f"Maintainer: {maintainer()}", f"Installed-Size: {size}", f"Depends: {', '.join([*needs, 'passwd'])}",
+    ]  # fmt: skip
+    # A fully static program loads no library.
+    if needs:
+        lines += ["Recommends: libxkbcommon0, xkb-data", "Suggests: libcurl4"]
+    lines += [
+        "Description: keyboard wedge for Bluetooth LE serial devices",
+        " Types what a barcode reader, a scale or a gauge behind a Bluetooth LE serial",
+        " module sends into whatever has the keyboard focus: a console, a kiosk's",
+        " browser, the only program of an embedded board.",
+        " .",
+        " It needs no bluetoothd, no D-Bus and no desktop: it speaks to the kernel's own",
+        " sockets and to uinput. A service starts when there is an adapter; `blewedge",
+        " scan --once` lists the devices, and `blewedge use DEVICE` chooses one.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def contents(program, texts):
+    """The files of a package by their paths, as (bytes, mode); `texts` is a program that runs here, and says its own."""
+    document = "/usr/share/doc/blewedge"
+    # It is read by a shell, and not run.
+    bash = output(texts, "completions", "bash") + "\n"
+    copyright_lines = (HERE / "copyright").read_text().splitlines(keepends=True)
+    notice = (ROOT / ".github/xkeyboard-config.txt").read_text().splitlines()
+    copyright_lines += ["\n", "License: xkeyboard-config\n", *(f" {line.rstrip() or '.'}\n" for line in notice)]
+    found = {
+        "/usr/bin/blewedge": (pathlib.Path(program).read_bytes(), 0o755),
+        "/usr/share/man/man1/blewedge.1.gz": (packed(output(texts, "manual") + "\n"), 0o644),
+        "/usr/share/bash-completion/completions/blewedge": (bash.removeprefix("#!/bin/bash\n").encode(), 0o644),
+        "/usr/share/zsh/vendor-completions/_blewedge": (f"{output(texts, 'completions', 'zsh')}\n".encode(), 0o644),
+        "/usr/share/fish/vendor_completions.d/blewedge.fish": (f"{output(texts, 'completions', 'fish')}\n".encode(), 0o644),
+        f"{document}/copyright": ("".join(line for line in copyright_lines if not line.startswith("#")).encode(), 0o644),
+    }
+    if not depends(program):
+        # Meant to be so, which lintian cannot know.
+        words = b"# The form that runs with any C library, or none.\nblewedge: statically-linked-binary [usr/bin/blewedge]\n"
+        found["/usr/share/lintian/overrides/blewedge"] = (words, 0o644)
+    return found | {place: (text.encode(), 0o644) for place, text in service_files()}
+
+
+def packed(text):
+    return gzip.compress(text.encode(), 9, mtime=0)
+
+
+def epoch():
+    """The time of every file in the package."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or output("git", "log", "-1", "--format=%ct"))
+
+
+def build(work, target, made, program, texts, level=6):
+    """Writes the package into a folder, with the help of an empty one; its path. Of a version it is the same bytes each time."""
+    processor = architecture(program)
+    tree = work / "tree"
+    files = contents(program, texts)
+    # A native package has its changelog under this name.
+    files["/usr/share/doc/blewedge/changelog.gz"] = (packed(changelog(made)), 0o644)
+    for path, (data, mode) in files.items():
+        place = tree / path.removeprefix("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+        place.chmod(mode)
+    size = sum(-(-len(data) // 1024) for data, _ in files.values()) + sum(path.is_dir() for path in tree.rglob("*"))
+    scripts = tree / "DEBIAN"
+    scripts.mkdir()
+    (scripts / "control").write_text(control(made, program, processor, size))
+    sums = [f"{hashlib.md5(data).hexdigest()}  {path.removeprefix('/')}\n" for path, (data, _) in sorted(files.items())]
+    (scripts / "md5sums").write_text("".join(sums))
+    for name in ("postinst", "prerm", "postrm"):
+        shutil.copyfile(HERE / name, scripts / name)
+        (scripts / name).chmod(0o755)
+    for path in [tree, *tree.rglob("*")]:
+        if path.is_dir():
+            path.chmod(0o755)
+        elif path.parent == scripts and path.name in ("control", "md5sums"):
+            path.chmod(0o644)
+        os.utime(path, (epoch(), epoch()))
+    target.mkdir(parents=True, exist_ok=True)
+    package = target / f"blewedge_{made}_{processor}.deb"
+    command = ["dpkg-deb", "--root-owner-group", "-Zxz", f"-z{level}", "--threads-max=1", "--build", tree, package]
+    environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, env=environment)
+    shutil.rmtree(tree)
+    return package
+
+
+def pair(work, program, texts):
+    """A package under a version that was before every other, and that of this tree, of one program; by a quick compression."""
+    made = version_here()
+    versions = {"older": f"{program_version(made)}~~older", "newer": made}
+    return [build(work, work / name, each, program, texts, level=1) for name, each in versions.items()]
