@@ -236,7 +236,7 @@ final class HostPairableMode: PairableMode {
         isOpen = false
         asked = nil
         timer.cancel()
-        if adapter.window === self { adapter.window = nil }
+        adapter.window = nil
         adapter.perform { host in
             host.acceptance = nil
             host.cancelAcceptedPairings(now: MonotonicClock.now)

@@ -75,4 +75,19 @@ import Testing
         let count = seconds * Self.rate
         print("BT-2: chosen by \(choice): \(count) stronger addresses in \(time), then connected")
     }
+
+    @Test("Reports that nobody takes are dropped behind the 1,024th, and counted one by one")
+    func unread() {
+        var controller = ModelController.ready(isExtended: false)
+        let isBegun = controller.host.startScanning(.discovery, devices: DeviceTable(reportsDuplicates: true))
+        #expect(isBegun)
+        controller.pump()
+        controller.events = []
+        for sender in 1...1029 as ClosedRange<UInt64> {
+            controller.host.receive(Self.report(sender, [2, 1, 6], -60).span, now: controller.now)
+        }
+        #expect(controller.host.counters.dropped == 5)
+        controller.pump()
+        #expect(controller.events.count == 1024)
+    }
 }

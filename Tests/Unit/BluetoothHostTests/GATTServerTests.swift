@@ -183,4 +183,16 @@ import Testing
         while server.nextEvent() != nil { count += 1 }
         #expect(count == 10)
     }
+
+    @Test("A Write Command subscribes nobody, and writes no value that takes requests only")
+    func commands() throws {
+        var (server, handles) = try Self.server([[.notify, .write]])
+        let peer = server.connect()
+        let descriptor = AttributeHandle(handles[0].rawValue + 1)
+        server.receive(.writeCommand(descriptor, value: [1, 0]), from: peer, mtu: 23, now: .zero)
+        server.receive(.writeCommand(handles[0], value: [1]), from: peer, mtu: 23, now: .zero)
+        #expect(server.nextEvent() == nil)
+        #expect(server.subscribers(of: handles[0]).isEmpty)
+        Self.subscribe(&server, peer, handles[0])
+    }
 }
