@@ -60,12 +60,7 @@ package final class DeviceSession {
         link = DeviceLink(settings.profiles, on: radio)
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in source.useFraming(profile?.framing) }
-        // Hot path, continued: from the profile's characteristic to the ring of each output.
-        link.onValue = { [unowned self] value, isFromOpenDevice in
-            source.receive(value, epoch: link.epoch, isFromOpenDevice: isFromOpenDevice)
-            onReceived?(value.count)
-            if let excess = flood.check(source.outrun) { endFlood(excess) }
-        }
+        link.onValue = { [unowned self] value, isFromOpenDevice in receive(value, isFromOpenDevice) }
         // The second of two packets arrives one interval after the first, or two intervals after it if it is
         // retransmitted.
         link.onTiming = { [unowned self] timing in
@@ -73,6 +68,13 @@ package final class DeviceSession {
         }
         link.onGap = { [unowned self] in source.noteMissing(epoch: link.epoch) }
         listen(for: settings.device)
+    }
+
+    /// Hot path, continued: from the profile's characteristic to the ring of each output.
+    private func receive(_ value: Span<UInt8>, _ isFromOpenDevice: Bool) {
+        source.receive(value, epoch: link.epoch, isFromOpenDevice: isFromOpenDevice)
+        onReceived?(value.count)
+        if let excess = flood.check(source.outrun) { endFlood(excess) }
     }
 
     /// Ends a link that floods, after the packets that are being read now.

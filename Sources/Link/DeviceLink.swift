@@ -35,7 +35,14 @@ package final class DeviceLink {
 
     package var onEvent: ((Event) -> Void)?
     /// Handler for the values of the profile's characteristic, which are passed without a copy.
-    package var onValue: ((Span<UInt8>, _ isFromOpenDevice: Bool) -> Void)?
+    package var onValue: ((Span<UInt8>, _ isFromOpenDevice: Bool) -> Void)? {
+        get { valueHandler }
+        set { valueHandler = newValue }
+    }
+    /// The storage of `onValue`.
+    ///
+    /// It is private so that the compiler can see all accesses and omit exclusivity checks.
+    private var valueHandler: ((Span<UInt8>, _ isFromOpenDevice: Bool) -> Void)?
     /// Handler for the timing of a new link, nil if it is unknown, and for each change.
     package var onTiming: ((ConnectionTiming?) -> Void)?
     /// Handler that is called before the first value after packets that the kernel has dropped.
@@ -43,13 +50,17 @@ package final class DeviceLink {
     /// Handler for the profile found on the device, called before its first value; nil when a link begins.
     package var onProfile: ((Profile?) -> Void)?
 
-    package private(set) var epoch: UInt32 = 0
+    package var epoch: UInt32 { number }
+    /// The storage of `epoch`, private as that of `onValue`.
+    private var number: UInt32 = 0
     package private(set) var device: DeviceAddress?
     private var received = ValueCounts()
     /// Time when the link became ready, and the notifications counted before it; nil while no link is ready.
     private var beginning: (time: Duration, notifications: UInt64)?
     /// Security level without which nothing is accepted from the link.
-    package private(set) var required = GATTLinkSecurity.Level.none
+    package var required: GATTLinkSecurity.Level { demanded }
+    /// The storage of `required`, private as that of `onValue`.
+    private var demanded = GATTLinkSecurity.Level.none
     /// True once an insufficiently secured value arrived: the link is being ended, and its further values are refused.
     private var isRefused = false
     package private(set) var counts = LinkCounts()
@@ -108,9 +119,9 @@ package final class DeviceLink {
     ///
     /// Nothing is requested from the device, or accepted from it, before the link has the `required` security.
     package func open(_ device: DeviceAddress, timeout: Duration, requiring required: GATTLinkSecurity.Level = .none) {
-        epoch &+= 1
+        number &+= 1
         self.device = device
-        self.required = required
+        demanded = required
         isRefused = false
         setup = LinkSetup(profiles: profiles)
         driver.open(device, .once(timeout), requiring: required)
@@ -175,7 +186,7 @@ package final class DeviceLink {
     /// Raises the required security to that of the profile; returns false if the link does not have it.
     private func demand(_ level: GATTLinkSecurity.Level) -> Bool {
         guard level > required else { return true }
-        required = level
+        demanded = level
         return link?.security.suffices(for: level) == true
     }
 
@@ -191,6 +202,14 @@ package final class DeviceLink {
         }
     }
 
+    /// Start of the hot path: one comparison, then the keyboard's ring.
+    private func receive(_ value: ReceivedValue, _ bytes: Span<UInt8>) {
+        if demanded > .none, isRefused || !isSecured { return refuseValue() }
+        guard value.handle == wanted else { return takeReply(bytes, from: value.handle) }
+        received.notifications &+= 1
+        valueHandler?(bytes, demanded == .none)
+    }
+
     private func take(_ event: LinkDriver.Event) {
         switch event {
         case .connected(let link):
@@ -198,13 +217,7 @@ package final class DeviceLink {
             link.onTiming = { [unowned self] timing in onTiming?(timing) }
             onTiming?(link.timing)
             // The device chooses whether it notifies or indicates (D-36).
-            // Start of the hot path: one comparison, then the keyboard's ring.
-            link.onValue = { [unowned self] value, bytes in
-                if required > .none, isRefused || !isSecured { return refuseValue() }
-                guard value.handle == wanted else { return takeReply(bytes, from: value.handle) }
-                received.notifications &+= 1
-                onValue?(bytes, required == .none)
-            }
+            link.onValue = { [unowned self] value, bytes in receive(value, bytes) }
         case .ready(let link):
             setup = LinkSetup(profiles: profiles)
             progress(link.perform { client, now in setup.begin(&client, now: now) })
@@ -275,7 +288,7 @@ package final class DeviceLink {
         while true {
             if !steps.others.isEmpty {
                 received.notifications &+= 1
-                onValue?(steps.others.span, required == .none)
+                valueHandler?(steps.others.span, required == .none)
             }
             armCommandTimer()
             for end in steps.ends { commandEnds.removeValue(forKey: end.number)?(end.outcome) }

@@ -5,7 +5,11 @@ package import LinuxIO
 /// Text of one device: decodes the frames of its links, and passes the payload to each output.
 package final class TextSource {
     /// Bytes lost because an output's ring was full, although the keyboard worked.
-    package private(set) var outrun: UInt64 = 0
+    package var outrun: UInt64 { lost }
+    /// The storage of `outrun`.
+    ///
+    /// It is private so that the compiler can see all accesses and omit exclusivity checks.
+    private var lost: UInt64 = 0
 
     private let outputs: [VirtualKeyboard]
     private let loop: EventLoop
@@ -60,7 +64,7 @@ package final class TextSource {
 
     private func pass(_ value: Span<UInt8>, epoch: UInt32, _ isFromOpenDevice: Bool) {
         for output in outputs where !output.receive(value, epoch: epoch, isFromOpenDevice: isFromOpenDevice) {
-            outrun &+= UInt64(value.count)
+            lost &+= UInt64(value.count)
         }
     }
 

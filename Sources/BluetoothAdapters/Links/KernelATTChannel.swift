@@ -82,7 +82,7 @@ package final class KernelATTChannel: ATTChannel {
             _ = try socket.connect(to: device.address.rawValue, isRandom: device.type == .random)
             // Even a connection that is made immediately is reported through the loop, after the caller has returned.
             registration = try loop.watch(socket.descriptor, for: .writable) { [unowned self] readiness in
-                if self.completion == nil { handle(readiness) } else { finishConnecting() }
+                handle(readiness)
             }
         } catch {
             throw .system(error)
@@ -147,6 +147,10 @@ package final class KernelATTChannel: ATTChannel {
     }
 
     private func handle(_ readiness: EventLoop.Readiness) {
+        guard completion == nil else {
+            finishConnecting()
+            return
+        }
         guard securing == nil else {
             finishSecuring()
             return
@@ -272,7 +276,8 @@ package final class KernelATTChannel: ATTChannel {
                         receiver?(pdu)
                     }
                 } else {
-                    received = try socket.receiveUnmarked(receiver ?? { _ in })
+                    // `receiver ?? { _ in }` would allocate: `??` is generic.
+                    received = try socket.receiveUnmarked { pdu in receiver?(pdu) }
                 }
                 receiveFaults.clear()
                 guard case .done(let count) = received else {
