@@ -157,6 +157,14 @@ let package = Package(
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
+        // The adapter `memory:` and the simulated devices around it.
+        module(
+            "Rehearsal",
+            [
+                "Link", "Configuration", "Beacons", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "LinuxIO", "VirtualAdapters", "VirtualRadio",
+            ]
+        ),
         // Requests and answers over the control socket, its client and its server.
         module(
             "Control",
@@ -186,8 +194,9 @@ let package = Package(
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Setup", "Daemon", "Control", "Link", "Configuration", "Devices", "BeaconServer", "Typing", "Beacons",
-                "Texts", "Measuring", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "VirtualAdapters",
+                "Setup", "Daemon", "Control", "Rehearsal", "Link", "Configuration", "Devices", "BeaconServer", "Typing",
+                "Beacons", "Texts", "Measuring", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "VirtualAdapters",
                 "Keystrokes", "LinuxIO", "Cryptography",
                 argumentParser, systemPackage,
             ],
@@ -316,9 +325,8 @@ let package = Package(
         tests(
             "WedgeTests",
             [
-                "TestSupport", "ClockSupport", "TextsSupport", "SoakSupport", "Setup", "Daemon", "Control", "Link",
-                "Configuration",
-                "Devices", "Typing", "Beacons", "Texts",
+                "TestSupport", "ClockSupport", "TextsSupport", "SoakSupport", "Setup", "Daemon", "Control", "Rehearsal",
+                "Link", "Configuration", "Devices", "Typing", "Beacons", "Texts",
                 "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "VirtualAdapters", "Keystrokes", "LinuxIO",
                 "CLinux", systemPackage,
             ]

@@ -8,6 +8,7 @@
 @_exported public import enum BluetoothAdapters.BluetoothState
 @_exported public import enum BluetoothAdapters.DisconnectReason
 @_exported public import enum BluetoothAdapters.H4Address
+@_exported public import struct BluetoothAdapters.SimulatedCast
 @_exported public import enum BluetoothHost.AdapterSelector
 @_exported public import struct BluetoothHost.AdvertisementLayout
 @_exported public import struct BluetoothHost.Bond

@@ -18,9 +18,10 @@ extension ConfigurationKey {
             \.adapter,
             """
             Which Bluetooth adapter: its name, or its address; or, for this program alone, user:hci0, h4:unix:PATH, \
-            h4:tcp:HOST:PORT or h4:/dev/ttyX@BAUD. Not set, the first one.
+            h4:tcp:HOST:PORT or h4:/dev/ttyX@BAUD; or memory:, for a rehearsal before simulated devices. Not set, the \
+            first one.
             """,
-            wanted: "an adapter's name such as hci0, its address, user:hci0, or h4: and a stream",
+            wanted: "an adapter's name such as hci0, its address, user:hci0, h4: and a stream, or memory:",
             example: "hci0",
             read: { try? AdapterTransport($0) },
             write: { $0 == .any ? nil : "\($0)" }

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import LinuxIO
+
 /// Sender of lines through a simulated module: whole, in order, and no faster than the subscribers accept them.
 ///
 /// A line is requested only if there is a subscriber with room for it, so that the source of the lines waits and
-/// nothing is lost. If the last subscriber leaves during a line, the line is sent to the next one from its beginning.
+/// nothing is lost. Between the starts of two lines lies at least a period. If the last subscriber leaves during a line, the line is sent to the next one from its beginning.
 /// To be used on the loop's thread.
 package final class LineSender {
     private let module: SimulatedModule
+    private let loop: EventLoop
+    private let period: Duration
+    /// Earliest time of the next line, and the timer that waits for it.
+    private var dueTime = Duration.zero
+    private let timer = LoopTimer()
     private let next: () -> [UInt8]?
     private let onSent: ([UInt8]) -> Void
     private var line: [UInt8] = []
@@ -22,10 +29,14 @@ package final class LineSender {
     /// `onSent` is called with each line that the module has accepted completely.
     package init(
         _ module: SimulatedModule,
+        every period: Duration = .zero,
+        on loop: EventLoop,
         next: @escaping () -> [UInt8]?,
         onSent: @escaping ([UInt8]) -> Void = { _ in }
     ) {
         self.module = module
+        self.loop = loop
+        self.period = period
         self.next = next
         self.onSent = onSent
         module.onRoom = { [weak self] in self?.pump() }
@@ -43,7 +54,9 @@ package final class LineSender {
         }
         while module.isSubscribed {
             if rest.isEmpty {
-                guard let line = next() else { return }
+                guard isDue(), let line = next() else { return }
+                // Delayed lines are not sent faster afterwards: the period is a limit at every moment.
+                dueTime = max(dueTime, MonotonicClock.now) + period
                 self.line = line
                 rest = line[...]
             }
@@ -57,5 +70,18 @@ package final class LineSender {
             line = []
             onSent(sent)
         }
+    }
+
+    /// Postpones the next line, if it is due earlier.
+    package func postpone(by pause: Duration) {
+        dueTime = max(dueTime, MonotonicClock.now + pause)
+        pump()
+    }
+
+    /// Returns true if the next line is due; otherwise `pump` is called when it is.
+    private func isDue() -> Bool {
+        guard MonotonicClock.now < dueTime else { return true }
+        if !timer.isSet { timer.set(on: loop, at: dueTime) { [unowned self] in pump() } }
+        return false
     }
 }

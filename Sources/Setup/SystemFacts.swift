@@ -192,7 +192,7 @@ package struct SystemFacts: Equatable, Sendable {
     /// Sets the controller and the output in use.
     package mutating func use(_ transport: AdapterTransport, isKeyboard: Bool) {
         selector = transport.selector ?? .any
-        usesKernelChannels = transport.exclusiveName == nil
+        usesKernelChannels = transport.isShared
         usesKernelController = transport.needsCapabilities
         usesKeyboard = isKeyboard
     }

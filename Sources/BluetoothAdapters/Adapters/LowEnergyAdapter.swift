@@ -190,15 +190,17 @@ package enum LowEnergyAdapters {
             start(try UserChannelTransport(controller: index, on: loop), "\(transport)", loop, capture, completion)
         case .h4(let address):
             start(try H4StreamTransport(to: address, on: loop), "\(transport)", loop, capture, completion)
+        case .memory:
+            throw .controller("an adapter in memory belongs to the program's rehearsal; SimulatedRadio makes others")
         }
     }
 
-    /// Starts this library's host stack on a controller.
-    private static func start(
+    /// Starts this library's host stack on a controller; `completion` is called once, later.
+    package static func start(
         _ transport: any PacketTransport,
         _ name: String,
         _ loop: EventLoop,
-        _ capture: TrafficCapture?,
+        _ capture: TrafficCapture? = nil,
         _ completion: @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void
     ) {
         let adapter = HostAdapter(name: name, transport: transport, on: loop)

@@ -226,7 +226,7 @@ package final class AdapterEnumerator {
 }
 
 extension AdapterTransport {
-    /// True if the controller exists; a controller reached over TCP is assumed to exist.
+    /// True if the controller exists; one that is reached over TCP is assumed to exist.
     package var isPresent: Bool {
         switch self {
         case .kernel(let selector):
@@ -239,7 +239,7 @@ extension AdapterTransport {
             }
         case .userChannel(let index): FileSystem.exists("/sys/class/bluetooth/hci\(index.rawValue)")
         case .h4(.unixSocket(let path)), .h4(.serialLine(let path, _)): FileSystem.exists(path)
-        case .h4(.tcp): true
+        case .h4(.tcp), .memory: true
         }
     }
 }

@@ -7,7 +7,8 @@ package import SystemPackage
 
 /// The selection of a controller and its packet transport.
 ///
-/// Its text form is `hci0`, an address, `user:hci0`, `h4:unix:PATH`, `h4:tcp:HOST:PORT` or `h4:/dev/ttyX[@BAUD]`.
+/// Its text form is `hci0`, an address, `user:hci0`, `h4:unix:PATH`, `h4:tcp:HOST:PORT`, `h4:/dev/ttyX[@BAUD]`, or
+/// `memory:` with or without the names of simulated devices.
 public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
     /// A kernel adapter, over the kernel's sockets; other programs may use it at the same time.
     case kernel(AdapterSelector)
@@ -16,6 +17,9 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
     case userChannel(ControllerIndex)
     /// A controller for exclusive use by this program, at the other end of an H4 stream.
     case h4(H4Address)
+    /// A simulated controller with these devices in its range, for rehearsals with the program; applications use
+    /// `SimulatedRadio`.
+    case memory(SimulatedCast)
 
     /// The kernel's adapter with the lowest index.
     public static let any = AdapterTransport.kernel(.any)
@@ -27,15 +31,20 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         case notController(String)
         /// The text after `h4:` is not an address.
         case h4(H4Address.ParsingError)
+        /// A name after `memory:` is not that of a simulated device.
+        case notSimulated(String)
 
         /// The fault and the correct form, in one English sentence.
         public var description: String {
             switch self {
             case .unknownForm(let text):
-                "\(Self.quoted(text)) is no adapter: write hci0, an address, user:hci0, or h4: and a stream"
+                "\(Self.quoted(text)) is no adapter: write hci0, an address, user:hci0, h4: and a stream, or memory:"
             case .notController(let text):
                 "\(Self.quoted(text)) is no controller for the user channel: write user:hci0"
             case .h4(let error): "\(error)"
+            case .notSimulated(let text):
+                "\(Self.quoted(text)) is no simulated device: write memory: with any of "
+                    + SimulatedCast.Device.allCases.map(\.rawValue).joined(separator: ",")
             }
         }
 
@@ -57,6 +66,12 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
             } catch {
                 throw .h4(error)
             }
+        } else if text.hasPrefix("memory:") {
+            do throws(SimulatedCast.ParsingError) {
+                self = .memory(try SimulatedCast(text: text.dropFirst(7)))
+            } catch {
+                throw .notSimulated(error.name)
+            }
         } else if let selector = AdapterSelector(text) {
             self = .kernel(selector)
         } else {
@@ -70,6 +85,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         case .kernel(let selector): "\(selector)"
         case .userChannel(let index): "user:hci\(index.rawValue)"
         case .h4(let address): "h4:\(address)"
+        case .memory(let cast): "memory:\(cast)"
         }
     }
 
@@ -78,15 +94,20 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .kernel(let selector): selector
         case .userChannel(let index): .index(index)
-        case .h4: nil
+        case .h4, .memory: nil
         }
+    }
+
+    /// True if other programs may use the adapter at the same time, through the kernel's sockets.
+    package var isShared: Bool {
+        if case .kernel = self { true } else { false }
     }
 
     /// The adapter's name if it is for exclusive use, so that opening it would interrupt its current user; nil
     /// otherwise.
     package var exclusiveName: String? {
         switch self {
-        case .kernel: nil
+        case .kernel, .memory: nil
         case .userChannel, .h4: "\(self)"
         }
     }
@@ -100,7 +121,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
     package var needsCapabilities: Bool {
         switch self {
         case .kernel, .userChannel: true
-        case .h4: false
+        case .h4, .memory: false
         }
     }
 }

@@ -106,13 +106,30 @@ package struct LocalText: Equatable, Sendable {
     }
 
     /// Returns the text in one language, with the arguments filled in.
+    ///
+    /// An argument of a command, between `` ` `` and after a space, is quoted for a shell if it needs that: a device
+    /// chooses its name.
     func filled(_ language: Language, with arguments: [String]) -> String {
-        Self.parts(of: self[language]).map { part in
+        var isInCommand = false
+        var isWord = false
+        return Self.parts(of: self[language]).map { part in
             switch part {
-            case .text(let text): String(text)
-            case .place(let number): arguments.indices.contains(number - 1) ? arguments[number - 1] : ""
+            case .text(let text):
+                if !text.count(where: { $0 == "`" }).isMultiple(of: 2) { isInCommand.toggle() }
+                isWord = isInCommand && text.hasSuffix(" ")
+                return String(text)
+            case .place(let number):
+                let argument = arguments.indices.contains(number - 1) ? arguments[number - 1] : ""
+                return isWord ? Self.shellWord(argument) : argument
             }
         }.joined()
+    }
+
+    /// Returns a text as one word of a shell command.
+    private static func shellWord(_ text: String) -> String {
+        let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "_@%+=:,./-".contains($0) }
+        guard !isPlain || text.isEmpty else { return text }
+        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
     package static func places(in text: String) -> Set<Int> {

@@ -128,7 +128,7 @@ final class PairRun {
         let store = BondStore(paths.bonds)
         let known = try store.found()
         // Lock of an adapter that the kernel shares; `foreground` locks an exclusive adapter.
-        let lock = transport.exclusiveName == nil ? AdapterLock.ofCommand() : nil
+        let lock = transport.isShared ? AdapterLock.ofCommand() : nil
         defer { lock?.release() }
         var pairer: DevicePairer?
         foreground.onFinish = { [unowned self] completion in

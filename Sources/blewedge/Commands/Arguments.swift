@@ -64,7 +64,9 @@ struct AdapterOptions: ParsableArguments {
             discussion: """
                 hci0 or an address: an adapter of the kernel, beside other programs. user:hci0: a controller for this \
                 program alone, which must be down. h4:unix:PATH, h4:tcp:HOST:PORT, h4:/dev/ttyX[@BAUD]: a controller at \
-                the other end of a stream, without the kernel's Bluetooth and without privilege.
+                the other end of a stream, without the kernel's Bluetooth and without privilege. memory: a simulated \
+                controller before simulated devices, for a rehearsal: all of linble,nordic,scale,hid,badge, or those \
+                that follow it, crowd among them.
                 """,
             valueName: "adapter"
         ),

@@ -180,7 +180,7 @@ final class SimulatedPairing {
         self.isJSON = isJSON
         store = BondStore(try DaemonPaths.current().bonds)
         known = try store.found()
-        lock = transport.exclusiveName == nil ? AdapterLock.ofCommand() : nil
+        lock = transport.isShared ? AdapterLock.ofCommand() : nil
     }
 
     /// Passes the bonds to the adapter; throws if the adapter is in use, or its address is not permanent.

@@ -45,7 +45,6 @@ final class DemoRun {
     private var arrival: EventLoop.Registration?
     private var sent = 0
     private var typed = ""
-    private var isDue = false
     private var outcome: Result<ExitStatus, CommandFailure>?
 
     init(_ barcodes: [String], isFast: Bool, isJSON: Bool) throws {
@@ -125,11 +124,13 @@ final class DemoRun {
             let module = try SimulatedModule(.linble, name: Self.name, on: peripheral.radio) {
                 [unowned self] event in
                 // The wedge types only after it has registered the subscription on its own side, hence the pause.
-                if case .subscribed(true) = event { sendAfterPause() }
+                if case .subscribed(true) = event { sender?.postpone(by: Self.pause) }
             }
             self.module = module
             sender = LineSender(
                 module,
+                every: isFast ? .zero : Self.pause,
+                on: loop,
                 next: { [unowned self] in nextBarcode() },
                 onSent: { [unowned self] line in
                     stages.barcodes.sent = sent
@@ -150,21 +151,10 @@ final class DemoRun {
         }
     }
 
-    private func sendAfterPause() {
-        _ = loop.schedule(at: MonotonicClock.now + Self.pause) { [unowned self] in
-            isDue = true
-            sender?.pump()
-        }
-    }
-
-    /// Returns the next barcode with its Enter; unless the run is fast, one after each pause.
+    /// Returns the next barcode with its Enter.
     private func nextBarcode() -> [UInt8]? {
-        guard isDue, outcome == nil, sent < barcodes.count else { return nil }
+        guard outcome == nil, sent < barcodes.count else { return nil }
         defer { sent += 1 }
-        if !isFast {
-            isDue = false
-            if sent + 1 < barcodes.count { sendAfterPause() }
-        }
         return Array(barcodes[sent].utf8) + [0x0D]
     }
 

@@ -5,6 +5,7 @@ import Control
 import Daemon
 import Devices
 import LinuxIO
+import Rehearsal
 import SystemPackage
 import Texts
 
@@ -40,7 +41,7 @@ final class ForegroundRun {
         let capture = try captureOptions?.begin(on: loop, for: transport)
         defer { capture?.finish() }
         if let note { Console.note(note) }
-        let core = AdapterCore(loop, transport, capture: capture)
+        let core = Rehearsal.core(loop, transport, capture: capture)
         self.core = core
         if let lock { core.isAdmitted = { [unowned self] name in admits(name, lock) } }
         defer { lock?.release() }

@@ -8,6 +8,7 @@ import Devices
 import Keystrokes
 import Link
 import LinuxIO
+import Rehearsal
 import SystemPackage
 import Texts
 import Typing
@@ -111,7 +112,7 @@ final class KeyboardRun {
             journal.note(note.text(journal.language), .warning)
         }
         defer { capture?.finish() }
-        let core = AdapterCore(loop, settings.adapter, capture: capture)
+        let core = Rehearsal.core(loop, settings.adapter, capture: capture)
         let daemon = try Daemon(settings, options, through: core, screen: wire?.screen)
         if let wire { daemon.service.join(wire) }
         daemon.onEvent = { [unowned self] event in show(event) }

@@ -61,9 +61,6 @@ final class SimulateRun {
     private var module: SimulatedModule?
     private var sender: LineSender?
     private var barcode = 0
-    /// Earliest time of the next line, and the timer that waits for it.
-    private var dueTime = Duration.zero
-    private let timer = LoopTimer()
     private var isAtEnd = false
     private var written = 0
     private var writtenBytes = 0
@@ -149,7 +146,8 @@ final class SimulateRun {
                 take(event)
             }
             self.module = module
-            sender = LineSender(module) { [unowned self] in nextLine() }
+            let period = rate > 0 ? Duration.nanoseconds(1_000_000_000 / rate) : .zero
+            sender = LineSender(module, every: period, on: foreground.loop) { [unowned self] in nextLine() }
             // Before the first connection, because a kernel link keeps its initial input/output capability.
             pairing?.begin()
             try module.start { [unowned self] result in
@@ -190,21 +188,9 @@ final class SimulateRun {
         }
     }
 
-    /// Returns the next line with its line end, if one is available and due.
+    /// Returns the next line with its line end, if one is available.
     private func nextLine() -> [UInt8]? {
         guard foreground.outcome == nil, !isAtEnd else { return nil }
-        let now = MonotonicClock.now
-        if rate > 0, now < dueTime {
-            if !timer.isSet { timer.set(on: foreground.loop, at: dueTime) { [unowned self] in sender?.pump() } }
-            return nil
-        }
-        guard let line = readLine() else { return nil }
-        // Delayed lines are not sent faster afterwards: the rate is a limit at every moment.
-        if rate > 0 { dueTime = max(dueTime, now) + .nanoseconds(1_000_000_000 / rate) }
-        return line
-    }
-
-    private func readLine() -> [UInt8]? {
         if case .barcodes(let count) = source {
             guard barcode < count else {
                 noteEnd()
@@ -286,7 +272,6 @@ final class SimulateRun {
     // MARK: The end
 
     private func end(_ completion: @escaping () -> Void) {
-        timer.cancel()
         pairing?.close()
         if let module { module.stop(completion: completion) } else { completion() }
     }

@@ -23,11 +23,14 @@ struct AdapterTransportTests {
             ("h4:tcp:255.255.255.255:65535", .h4(.tcp(host: "255.255.255.255", port: 65535))),
             ("h4:/dev/ttyUSB0@921600", .h4(.serialLine("/dev/ttyUSB0", speed: 921_600))),
             ("h4:/dev/a@b@9600", .h4(.serialLine("/dev/a@b", speed: 9600))),
+            ("memory:", .memory(SimulatedCast())), ("memory:scale", .memory(SimulatedCast([.scale]))),
+            ("memory:linble,badge,crowd", .memory(SimulatedCast([.linble, .badge, .crowd]))),
         ]
         for (text, transport) in forms {
             #expect(try AdapterTransport(text) == transport, "\(text)")
             #expect("\(transport)" == text)
         }
+        #expect("\(try AdapterTransport("memory:crowd,scale,scale"))" == "memory:scale,crowd")
         #expect(try AdapterTransport("h4:/dev/ttyACM0") == .h4(.serialLine("/dev/ttyACM0", speed: 115_200)))
     }
 
@@ -53,6 +56,8 @@ struct AdapterTransportTests {
             ("h4:tcp:1.2.3.04:9000", .h4(.badHost("1.2.3.04"))), ("h4:tcp:[::1]:9000", .h4(.badHost("[::1]"))),
             ("h4:/dev/ttyS0@", .h4(.badSpeed(""))), ("h4:/dev/ttyS0@115201", .h4(.badSpeed("115201"))),
             ("h4:/dev/ttyS0@fast", .h4(.badSpeed("fast"))),
+            ("memory", .unknownForm("memory")), ("memory:printer", .notSimulated("printer")),
+            ("memory:scale,", .notSimulated("")), ("memory:Scale", .notSimulated("Scale")),
         ]
         for (text, error) in refusals {
             #expect(throws: error, "\(text)") { try AdapterTransport(text) }

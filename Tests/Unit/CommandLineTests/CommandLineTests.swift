@@ -186,7 +186,7 @@ struct CommandLineTests {
             ("eth0", "'eth0' is no adapter"), ("user:eth0", "'eth0' is no controller"),
             ("h4:pipe", "'pipe' is no stream"), ("h4:tcp:localhost", "'localhost' lacks its port"),
             ("h4:tcp:example.org:1", "'example.org' is no IPv4 address"), ("h4:unix:", "this one 0"),
-            ("h4:/dev/ttyS0@1", "'1' is no speed"),
+            ("h4:/dev/ttyS0@1", "'1' is no speed"), ("memory:linble,printer", "'printer' is no simulated device"),
         ]
     )
     func adapters(text: String, explanation: String) throws {

@@ -14,4 +14,15 @@ struct MessageTests {
             #expect(Reason(cause).message.text(language) == "it does not answer")
         }
     }
+
+    @Test("An argument of a command is one word of a shell, whatever a device calls itself")
+    func commands() {
+        let text = LocalText("{1}: `{1} pair {1}`, or {2}", "{1}: `pair {1}`")
+        func filled(_ name: String) -> String { Message(text, id: nil, [name, "later"]).english }
+        #expect(filled("LINBLE-Z1") == "LINBLE-Z1: `LINBLE-Z1 pair LINBLE-Z1`, or later")
+        #expect(filled("秤1") == "秤1: `秤1 pair 秤1`, or later")
+        #expect(filled("HID Scanner") == "HID Scanner: `HID Scanner pair 'HID Scanner'`, or later")
+        #expect(filled("a;reboot") == "a;reboot: `a;reboot pair 'a;reboot'`, or later")
+        #expect(filled("$(x)'s") == #"$(x)'s: `$(x)'s pair '$(x)'\''s'`, or later"#)
+    }
 }

@@ -56,7 +56,7 @@ struct SimulatedModuleTests {
                 case .subscribed(false), .connected, .disconnected: break
                 }
             }
-            sender = LineSender(module, next: log.next) { line in log.sent.append(line) }
+            sender = LineSender(module, on: loop, next: log.next) { line in log.sent.append(line) }
             log.sender = sender
             self.log = log
             try module.start { _ in }

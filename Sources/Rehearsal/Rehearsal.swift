@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothAdapters
+import BluetoothPackets
+package import LinuxIO
+import VirtualAdapters
+import VirtualRadio
+
+/// Simulated radio with one adapter for this program and a cast of devices in its range, without hardware or privilege.
+///
+/// To be used on the loop's thread; the devices act as long as the rehearsal exists.
+package final class Rehearsal {
+    /// Public address of the program's adapter.
+    private static let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0002)
+
+    private let name: String
+    private let loop: EventLoop
+    private let radio: MemoryRadio
+    private let transport: MemoryTransport
+    private let devices: [any SimulatedDevice]
+
+    /// Creates the radio and its devices, which start with the loop.
+    package init(_ cast: SimulatedCast, on loop: EventLoop) {
+        name = "\(AdapterTransport.memory(cast))"
+        self.loop = loop
+        let radio = MemoryRadio(on: loop)
+        self.radio = radio
+        transport = radio.addController(Self.address)
+        devices = Stage(radio, around: transport.controller, loop).devices(of: cast)
+    }
+
+    /// Moves the devices out of the adapter's range, or back into it.
+    package func setInRange(_ isInRange: Bool) {
+        for other in radio.radio.controllers where other !== transport.controller {
+            if isInRange {
+                radio.radio.join(transport.controller, other)
+            } else {
+                radio.radio.separate(transport.controller, other)
+            }
+        }
+    }
+
+    /// Creates the core of the adapter that a user has named, a simulated one among others; `capture` records its
+    /// packets.
+    package static func core(
+        _ loop: EventLoop,
+        _ transport: AdapterTransport,
+        capture: TrafficCapture? = nil
+    ) -> AdapterCore {
+        guard case .memory(let cast) = transport else { return AdapterCore(loop, transport, capture: capture) }
+        return Rehearsal(cast, on: loop).core(capture: capture)
+    }
+
+    /// Creates the core of the rehearsal's adapter, which keeps the rehearsal.
+    package func core(capture: TrafficCapture? = nil) -> AdapterCore {
+        AdapterCore(loop) { [self] loop, completion in
+            LowEnergyAdapters.start(transport, name, loop, capture, completion)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
+import Configuration
+import Link
+
+/// A device of a rehearsal; it acts as long as it exists.
+protocol SimulatedDevice: AnyObject {
+    /// Core of the device's own adapter.
+    var core: AdapterCore { get }
+
+    /// Starts advertising; called when the device's adapter is ready.
+    func advertise() throws
+}
+
+extension SimulatedDevice {
+    func start() {
+        core.onEvent = { [unowned self] event in
+            // A simulated controller neither fails nor disappears, and the contents below fit into their packets.
+            if case .ready = event { try? advertise() }
+        }
+        core.start()
+    }
+}
+
+/// Device that sends lines of text through the characteristic of a profile, one in each period while a central is
+/// subscribed.
+final class SerialDevice: SimulatedDevice {
+    let core: AdapterCore
+    private let profile: Profile
+    private let name: String
+    private let period: Duration
+    private let line: (_ number: Int) -> String
+    private var module: SimulatedModule?
+    private var sender: LineSender?
+    private var sent = 0
+
+    init(
+        _ profile: Profile,
+        name: String,
+        every period: Duration,
+        on core: AdapterCore,
+        line: @escaping (_ number: Int) -> String
+    ) {
+        self.profile = profile
+        self.name = name
+        self.period = period
+        self.core = core
+        self.line = line
+    }
+
+    func advertise() throws {
+        let module = try SimulatedModule(profile, name: name, on: core.radio) { [unowned self] event in
+            if case .subscribed(true) = event { sender?.postpone(by: period) }
+        }
+        self.module = module
+        sender = LineSender(module, every: period, on: core.radio.loop) { [unowned self] in
+            defer { sent &+= 1 }
+            return Array(line(sent).utf8)
+        }
+        try module.start { _ in }
+    }
+}
+
+/// Device that advertises, and offers services without characteristics to those that connect to it, if any may.
+final class AdvertisingDevice: SimulatedDevice {
+    let core: AdapterCore
+    private let content: AdvertisementLayout.Content
+    private let isConnectable: Bool
+    private let interval: Duration
+    private var server: ServerCore?
+
+    init(
+        _ content: AdvertisementLayout.Content,
+        isConnectable: Bool,
+        every interval: Duration = .milliseconds(100),
+        on core: AdapterCore
+    ) {
+        self.content = content
+        self.isConnectable = isConnectable
+        self.interval = interval
+        self.core = core
+    }
+
+    func advertise() throws {
+        var builder = try GATTDatabaseBuilder(deviceName: content.localName ?? "")
+        for service in content.services where isConnectable {
+            _ = try builder.add(GATTServiceDefinition(uuid: service, characteristics: []))
+        }
+        let server = ServerCore(core.radio, builder.database, onEvent: { _, _ in }, onConnection: { _, _, _ in })
+        self.server = server
+        let layout = try AdvertisementLayout(content, canBeAsked: isConnectable)
+        let advertisement = Advertisement(
+            data: layout.data,
+            scanResponse: layout.scanResponse,
+            isConnectable: isConnectable,
+            interval: interval
+        )
+        try server.advertise(advertisement) { _ in }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Beacons
+import BluetoothAdapters
+import BluetoothHost
+import BluetoothPackets
+import Configuration
+import Control
+import Daemon
+import Devices
+import Keystrokes
+import Link
+import LinuxIO
+import TestSupport
+import Testing
+import Texts
+import Typing
+
+@testable import Rehearsal
+
+/// The adapter `memory:`: the wedge before simulated devices.
+@Suite("The rehearsal", .virtualTime)
+struct RehearsalTests {
+    /// A wedge for one device of a cast, which types on a screen.
+    private final class Wedge {
+        let loop: EventLoop
+        let rehearsal: Rehearsal
+        let keyboard: TextKeyboard
+        let service: KeyboardService
+        private(set) var states: [Session.State] = []
+        private(set) var reason: String?
+        private(set) var typed = ""
+
+        init(_ cast: SimulatedCast, _ device: String) throws {
+            loop = try EventLoop()
+            rehearsal = Rehearsal(cast, on: loop)
+            keyboard = try TextKeyboard(layout: .us)
+            let configuration = try Configuration(text: "pace = \"console\"\nlayout = \"us\"\n")
+            let settings = try configuration.settings(device: .name(device))
+            let note = Note()
+            service = try KeyboardService(settings, through: rehearsal.core(), screen: keyboard) { event in
+                if case .state(let state, _, let reason) = event { note.take(state, reason?.cause.english) }
+            }
+            note.wedge = self
+            service.start { _ in }
+        }
+
+        private final class Note {
+            weak var wedge: Wedge?
+
+            func take(_ state: Session.State, _ reason: String?) {
+                wedge?.states.append(state)
+                wedge?.reason = reason ?? wedge?.reason
+            }
+        }
+
+        func run(until isDone: () -> Bool) throws {
+            let isRight = try loop.run {
+                typed += keyboard.screen.takeText()
+                return isDone()
+            }
+            try #require(isRight, "\(states), typed \(typed)")
+        }
+
+        func end() throws {
+            var isStopped = false
+            service.stop { isStopped = true }
+            try run { isStopped }
+        }
+    }
+
+    @Test(
+        "X-17: each serial device of the cast is found by its name, and its lines are typed",
+        arguments: [
+            ("LINBLE-Z1", "4902778020142\n9780140449266\n"), ("Nordic Reader", "2000000000008\n2000000000015\n"),
+            ("SCALE-15K", "ST,GS,1.250kg\nST,GS,0.980kg\n"),
+        ]
+    )
+    func lines(_ device: String, _ text: String) throws {
+        let wedge = try Wedge(SimulatedCast(), device)
+        try wedge.run { wedge.typed.count >= text.count }
+        #expect(wedge.typed == text)
+        try wedge.end()
+    }
+
+    @Test("X-17: a link that is lost is made again when the devices are back, and the typing goes on")
+    func lostLink() throws {
+        let wedge = try Wedge(SimulatedCast([.linble]), "LINBLE-Z1")
+        try wedge.run { wedge.typed.hasSuffix("4902778020142\n") }
+        wedge.rehearsal.setInRange(false)
+        try wedge.run { wedge.states.last != .connected }
+        wedge.rehearsal.setInRange(true)
+        try wedge.run { wedge.typed.hasSuffix("9780140449266\n") }
+        #expect(wedge.states.last == .connected)
+        try wedge.end()
+    }
+
+    @Test("X-17: the keyboard of the cast is refused as a keyboard over HID")
+    func keyboard() throws {
+        let wedge = try Wedge(SimulatedCast([.hid]), "HID Scanner")
+        try wedge.run { wedge.reason?.contains("(HID)") == true }
+        #expect(wedge.typed.isEmpty)
+        try wedge.end()
+    }
+
+    /// The devices that a rehearsal has on the air for four seconds.
+    private func heard(_ cast: SimulatedCast) throws -> [DiscoveredDevice] {
+        let loop = try EventLoop()
+        let core = Rehearsal.core(loop, .memory(cast))
+        var isReady = false
+        core.onEvent = { event in if case .ready = event { isReady = true } }
+        core.start()
+        try #require(try loop.run { isReady })
+        var heard: [DiscoveredDevice]?
+        let scan = TimedScan(at: DeviceTable(), for: .seconds(4), on: core.radio) { result in
+            heard = try? result.get().devices
+        }
+        try #require(try loop.run { heard != nil })
+        withExtendedLifetime(scan) {}
+        return try #require(heard)
+    }
+
+    @Test("X-17: the badge is an iBeacon, and the crowd fifty devices")
+    func advertisers() throws {
+        let badge = try heard(SimulatedCast([.badge]))
+        #expect(badge.compactMap { BeaconFrame(advertisement: $0.advertisement.span)?.identity } == [Stage.badge])
+        #expect(!badge[0].isConnectable)
+        let crowd = try heard(SimulatedCast([.crowd]))
+        #expect(Set(crowd.map(\.address)).count == 50)
+    }
+
+    @Test("X-17: the usual cast is everybody but the crowd")
+    func usualCast() throws {
+        #expect(try heard(SimulatedCast()).count == 5)
+    }
+}
