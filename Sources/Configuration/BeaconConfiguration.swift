@@ -3,6 +3,7 @@
 package import Beacons
 import BluetoothAdapters
 import BluetoothHost
+import BluetoothPackets
 import Devices
 import LinuxIO
 import SystemPackage
@@ -22,6 +23,8 @@ package struct BeaconConfiguration: Equatable, Sendable {
     package var version = "1.3.0"
     package var appCodeFile: String?
     package var server: String?
+    /// Identifier that the application has for its user, sent with each request (SW-18).
+    package var userID: String?
     package var advertised: BeaconIdentity?
     package var advertisedFormat = BeaconFrame.Format.iBeacon
     package var advertisedPower = -59
@@ -29,6 +32,8 @@ package struct BeaconConfiguration: Equatable, Sendable {
 
     package init() {}
 
+    /// Maximum length of `userID` in bytes.
+    static let longestUserID = 128
     static let pathLosses = 1.0...6.0
     /// Permitted interval between two fetches, in hours: at most a year.
     static let updateIntervals = 1...8760
@@ -38,6 +43,12 @@ package struct BeaconConfiguration: Equatable, Sendable {
         settings.entryWindow = entryWindow
         settings.exitSilence = exitSilence
         return settings
+    }
+
+    /// Returns an identifier of a user if it is 1 to 128 bytes of printable text.
+    static func userID(_ text: String) -> String? {
+        let isFit = (1...longestUserID).contains(text.utf8.count) && LocalName.printable(text) == text
+        return isFit ? text : nil
     }
 
     /// True if the daemon must scan for beacons.

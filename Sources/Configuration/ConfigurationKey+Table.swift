@@ -328,6 +328,15 @@ extension ConfigurationKey {
             example: "https://beacons.example.com/v1"
         ),
         word(
+            "beacons.auid",
+            \.beacons.userID,
+            "What the application calls its user, sent with each request to the server. Not set, nothing is.",
+            wanted: "1 to \(BeaconConfiguration.longestUserID) bytes of printable text in quotes",
+            example: "kiosk17",
+            read: { BeaconConfiguration.userID($0) },
+            write: { $0 }
+        ),
+        word(
             "beacons.advertise",
             \.beacons.advertised,
             "The beacon that the daemon is itself: UUID/MAJOR/MINOR. Not set, none.",

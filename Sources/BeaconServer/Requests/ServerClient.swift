@@ -69,7 +69,7 @@ package struct ServerClient {
 
     private func ask(_ request: ServerRequest) throws(ServerFault) -> HTTPSClient.Answer {
         do throws(HTTPSClient.Failure) {
-            return try client.post(request.body, to: request.path)
+            return try client.post(request.body(of: settings.userID), to: request.path)
         } catch {
             throw .request(error)
         }
@@ -91,6 +91,8 @@ package struct ServerSettings: Equatable, Sendable {
     package var timeout = Duration.seconds(15)
     /// Minimum interval between two fetches of regions, in hours.
     package var updateInterval = 12
+    /// Identifier that the application has for its user; nil for none (SW-18).
+    package var userID: String?
     /// True if the test log is enabled (`test-mode`).
     package var isTestMode = false
 

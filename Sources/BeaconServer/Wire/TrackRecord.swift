@@ -130,7 +130,7 @@ package enum ServerRequest: Hashable, Sendable {
         }
     }
 
-    package var members: JSONObject {
+    private var members: JSONObject {
         var object = JSONObject()
         switch self {
         case .regions(let scope):
@@ -148,6 +148,13 @@ package enum ServerRequest: Hashable, Sendable {
         return object
     }
 
-    /// Request body: JSON in UTF-8.
-    package var body: [UInt8] { Array(members.text.utf8) }
+    /// Returns the members with the identifier that the application has for its user, if it has one.
+    package func members(of user: String?) -> JSONObject {
+        var object = members
+        object.add("auid", user)
+        return object
+    }
+
+    /// Returns the request body: JSON in UTF-8.
+    package func body(of user: String?) -> [UInt8] { Array(members(of: user).text.utf8) }
 }

@@ -167,7 +167,9 @@ struct BeaconsShowRecordCommand: ParsableCommand {
 
     func run() throws {
         do {
-            try ServerRun.showRecords(in: try .current(), ServerOutput(isJSON: json))
+            let file = try DaemonPaths.current().configurationFile
+            let configured = try reporting(Configuration.read(_:mustExist:), file, false).beacons
+            try ServerRun.showRecords(in: try .current(), of: configured.userID, ServerOutput(isJSON: json))
         } catch let failure as ServerFile.Failure {
             throw CommandFailure(failure)
         }
@@ -292,20 +294,21 @@ struct ServerRun {
         if let fault = report.fault { throw CommandFailure(givenUp: report.givenUp, fault) }
     }
 
-    /// Prints the pending records, one per line, and the record sent last.
-    static func showRecords(in files: ServerFiles, _ output: ServerOutput) throws {
+    /// Prints the pending records of a user, one per line, and the record sent last.
+    static func showRecords(in files: ServerFiles, of user: String?, _ output: ServerOutput) throws {
         let queue = try TrackStore(files.tracks).read()
+        func members(_ record: TrackRecord) -> JSONObject { ServerRequest.track(record).members(of: user) }
         if output.isJSON {
             var object = JSONObject()
             object.add("ok", true)
             object.add(membersOf: queue.counts)
-            object.add("records", queue.entries.map(\.record.members))
-            object.add("last", queue.last?.members)
+            object.add("records", queue.entries.map { members($0.record) })
+            object.add("last", queue.last.map(members))
             return try output.tell(object)
         }
-        for entry in queue.entries { try output.write(entry.record.members.text + "\n") }
+        for entry in queue.entries { try output.write(members(entry.record).text + "\n") }
         if queue.entries.isEmpty { output.note(BeaconServerText.nothingWaits.message()) }
-        let last = queue.last?.members.text
+        let last = queue.last.map { members($0).text }
         output.note(last.map { BeaconServerText.lastSent.message($0) } ?? BeaconServerText.noneSent.message())
     }
 

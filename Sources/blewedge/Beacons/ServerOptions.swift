@@ -51,6 +51,7 @@ struct ServerOptions: ParsableArguments {
         var settings = ServerSettings(address, tokenFile: FilePath(tokenFile))
         settings.authorityFile = caFile.map { FilePath($0) }
         settings.proxy = proxy
+        settings.userID = configured.userID
         settings.timeout = timeout.duration
         settings.connectTimeout = min(settings.connectTimeout, timeout.duration)
         return settings

@@ -52,9 +52,11 @@ struct WireArticleTests {
             .validate(OnetimeBeacon(uuid, major: 12, minor: 3456)),
         ]
         for request in requests {
-            let sent = String(decoding: request.body, as: UTF8.self)
+            let sent = String(decoding: request.body(of: nil), as: UTF8.self)
             #expect(try sent == example("Request `\(request.path)`"))
         }
+        let ofUser = String(decoding: requests[3].body(of: "kiosk17"), as: UTF8.self)
+        #expect(try ofUser == example("Request `validate` of a user"))
         #expect(requests.map(\.path) == ["regions", "track", "test-log", "validate"])
     }
 
@@ -89,6 +91,6 @@ struct WireArticleTests {
         let queue = try TrackQueue(parsing: Array(tracks.utf8))
         #expect(queue.text == tracks + "\n")
         #expect(queue.entries.map(\.attempts) == [1] && queue.sent == 2 && queue.givenUp == 1 && queue.dropped == 0)
-        #expect(try Self.examples.get().count == 11)
+        #expect(try Self.examples.get().count == 12)
     }
 }

@@ -150,6 +150,33 @@ struct ServerCommandTests {
         #expect(try server.request().body.contains(#""event":"inside""#))
     }
 
+    @Test(
+        "SW-18: the auid of the configuration goes with every request, and of the commands only show-record prints it"
+    )
+    func userID() throws {
+        let configured = try Configuration(text: "[beacons]\nauid = \"kiosk17\"\n").beacons
+        let region = try #require(ServerRegion(badge + "/12"))
+        let sightings = [TrackRecord.Sighting(major: 12, minor: 1, rssi: -60, milliseconds: 0)]
+        let record = try #require(TrackRecord(region, seconds: 1000, sightings: sightings))
+        try TrackStore(files.tracks).update { $0.add(record) }
+        let shown = Printed()
+        try ServerRun.showRecords(in: files, of: configured.userID, output(shown, isJSON: false))
+        var settings = try options("fine").settings(configured)
+        settings.isTestMode = true
+        let said = Printed()
+        let run = ServerRun(settings, files: files, output(said, isJSON: false))
+        try run.send()
+        #expect(try server.request().body + "\n" == shown.data)
+        try run.fetch(.whole)
+        #expect(try server.request().body == #"{"type":"whole","auid":"kiosk17"}"#)
+        try run.log(.enter, of: region)
+        #expect(try server.request().body.hasSuffix(#","auid":"kiosk17"}"#))
+        try run.validate(OnetimeBeacon(try #require(ServerUUID(badge)), major: 12, minor: 3456))
+        #expect(try server.request().body.hasSuffix(#","auid":"kiosk17"}"#))
+        #expect(shown.data.hasSuffix(#","auid":"kiosk17"}"# + "\n"))
+        #expect(!said.data.contains("kiosk17") && !said.notes.contains { $0.contains("kiosk17") })
+    }
+
     @Test("SW-7: show-record prints what send sends, byte for byte; send sends it, and tells what became of it")
     func send() throws {
         let region = try #require(ServerRegion(badge + "/12"))
@@ -157,14 +184,14 @@ struct ServerCommandTests {
         let record = try #require(TrackRecord(region, seconds: 1000, sightings: sightings))
         try TrackStore(files.tracks).update { $0.add(record) }
         let shown = Printed()
-        try ServerRun.showRecords(in: files, output(shown, isJSON: false))
+        try ServerRun.showRecords(in: files, of: nil, output(shown, isJSON: false))
         #expect(shown.notes == ["none was sent"])
         let printed = Printed()
         #expect(perform(try options("fine"), printed) { try $0.send() } == nil)
         #expect(try server.request().body + "\n" == shown.data)
         #expect(printed.notes == ["sent: 1; given up: 0; waiting: 0"])
         let after = Printed()
-        try ServerRun.showRecords(in: files, output(after, isJSON: true))
+        try ServerRun.showRecords(in: files, of: nil, output(after, isJSON: true))
         #expect(try after.object()["last"]?.text == record.members.text)
         #expect(try after.object()["sent"]?.integer == 1 && after.object()["records"]?.array == [])
 

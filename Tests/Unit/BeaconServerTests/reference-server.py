@@ -74,7 +74,11 @@ def is_sighting(value: object) -> bool:
 
 
 def is_right(name: str, body: object) -> bool:
-    """Whether a request is as the article says."""
+    """Whether a request is as the article says; each may have an `auid`."""
+    if isinstance(body, dict) and "auid" in body:
+        auid = body.pop("auid")
+        if not isinstance(auid, str) or not 1 <= len(auid.encode()) <= 128:
+            return False
     if name == "regions":
         return (
             has_only(body, {"type"}, {"beacons"})

@@ -29,6 +29,17 @@ struct BeaconSettingsTests {
         #expect(status == 0, "\(error)")
     }
 
+    @Test("SW-18: `config show` shows the auid as it is set, and nothing where it is not")
+    func userID() throws {
+        for (line, isShown) in [("auid = \"kiosk17\"\n", true), ("", false)] {
+            let directory = try TestDirectory()
+            try directory.write("[beacons]\nmax-designated = 19\n" + line, to: "blewedge.toml")
+            let outcome = try RunningProgram(["config", "show"], environment: directory.environment).end()
+            #expect(outcome.status == 0)
+            #expect(outcome.output.contains("\nauid = \"kiosk17\"\n") == isShown, "\(outcome.output)")
+        }
+    }
+
     @Test("SW-1: `config check` names every wrong setting, and every wrong line of the regions, with its line")
     func faults() throws {
         let settings = """
