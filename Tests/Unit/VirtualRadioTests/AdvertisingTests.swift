@@ -215,6 +215,16 @@ import VirtualRadio
         #expect(bench.status(bench.first, 0x2042, "00 00 0000 0000") == 0x00)
     }
 
+    @Test("A scan with a period that is disabled leaves nothing to wait for")
+    func disabledPeriods() {
+        let bench = Bench.pair()
+        bench.succeed(bench.first, 0x2041, "00 00 01 00 1000 1000")
+        bench.succeed(bench.first, 0x2042, "01 02 3200 0100")
+        #expect(bench.radio.deadline != nil)
+        bench.succeed(bench.first, 0x2042, "00 00 0000 0000")
+        #expect(bench.radio.deadline == nil)
+    }
+
     @Test("High duty cycle directed advertising ends after 1.28 s with Advertising Timeout")
     func highDuty() {
         let bench = Bench.pair(.legacy)
