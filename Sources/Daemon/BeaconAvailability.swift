@@ -35,7 +35,19 @@ package struct BeaconAvailability: Sendable {
         self.init(state, Reason(CommandFailure(.unavailable, text)))
     }
 
-    static let possible = BeaconAvailability(.possible, nil)
+    /// What the device can do whatever its settings are, whether these let this program receive beacons, and whether
+    /// Bluetooth is on (SW-22); nil for what is unknown.
+    package var conditions: (device: Bool?, settings: Bool?, isOn: Bool?) {
+        switch state {
+        case .possible: (true, true, true)
+        case .off: (true, true, false)
+        case .forbidden: (true, false, nil)
+        case .noAdapter, .unsupported: (false, false, false)
+        case .starting, .unconfigured, .failed: (nil, nil, nil)
+        }
+    }
+
+    package static let possible = BeaconAvailability(.possible, nil)
     static let starting = BeaconAvailability(.starting, .adapterAwaited)
     static let unconfigured = BeaconAvailability(.unconfigured, .unconfigured)
 

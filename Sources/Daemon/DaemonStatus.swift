@@ -91,6 +91,7 @@ package struct DaemonStatus: Sendable {
         add("selectionRemedy", choiceFault?.remedy)
         object.addForms(forms)
         object.add("pid", ProcessFacts.number)
+        object.add("name", DaemonLabels.name)
         object.add("program", labels.program)
         return object
     }
@@ -102,6 +103,9 @@ package struct DaemonLabels: Sendable {
     package var layout: String
     package var table: String
     package var program: String
+
+    /// Identifier of this program, without its version (SW-22).
+    static let name = "blewedge"
 
     package init(profile: String, layout: String, table: String, program: String) {
         self.profile = profile

@@ -16,7 +16,7 @@ import Typing
 package enum StatusText {
     /// Members that the first line covers.
     private static let told: Set<String> = [
-        "ok", "version", "state", "reason", "remedy", "device", JSONObject.formsName,
+        "ok", "version", "name", "state", "reason", "remedy", "device", JSONObject.formsName,
     ]
     /// Members whose values are translated.
     private static let spoken: Set<String> = ["gate", "addressType", "security", "requiredSecurity"]

@@ -7,7 +7,8 @@ package enum BeaconText: String, Localized {
     case all, limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
     case columnRegion, columnKinds, columnName, columnBeacon, columnSignal, columnPower, columnDistance, columnCode
     case columnSwitcher, immediate, near, far, unknown, regionsExample
-    case trackKept, insideRegion, isBeacon, canBeUsed, canAdvertise, gateOutside, gateRemedy, typed, notTyped
+    case trackKept, insideRegion, isBeacon, canBeUsed, canAdvertise
+    case inBackground, inForeground, gateOutside, gateRemedy, typed, notTyped
     case tooFewSightings
     case reserved, initial, dynamic, managed, designated
 
@@ -95,6 +96,13 @@ package enum BeaconText: String, Localized {
         case .isBeacon: LocalText("this board is the beacon {1}", "この機器はビーコン {1} です")
         case .canBeUsed: LocalText("beacons can be heard by {1}", "{1} でビーコンを受信できます")
         case .canAdvertise: LocalText("{1} can be a beacon", "{1} はビーコンとして発信できます")
+        case .inBackground:
+            LocalText("a service hears them when nobody is logged in", "ログインしていなくてもサービスが受信を続けます")
+        case .inForeground:
+            LocalText(
+                "only a running command hears them; `{1}` installs a service that goes on",
+                "コマンドの実行中だけ受信します。`{1}` で常駐するサービスをインストールできます"
+            )
         case .gateOutside:
             LocalText("no beacon is near that opens the gate", "ゲートを開くビーコンが近くにありません")
         case .gateRemedy:

@@ -8,6 +8,7 @@ import Control
 import Daemon
 import Devices
 import LinuxIO
+import Setup
 import SystemPackage
 import Texts
 
@@ -255,7 +256,12 @@ struct BeaconsCheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Say whether beacons can be heard here, and whether this board can be one.",
         discussion:
-            "Ends with status 69 where there is no adapter or Bluetooth is off, 77 where a permission is missing."
+            """
+            Ends with status 69 where there is no adapter or Bluetooth is off, 77 where a permission is missing. With \
+            --json `device` is what the machine can do whatever is set, `foreground` whether its settings let a command \
+            hear beacons, `background` whether a service goes on with it when nobody is logged in, and `on` whether \
+            Bluetooth is on; what is not known is left out.
+            """
     )
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -273,21 +279,35 @@ struct BeaconsCheckCommand: ParsableCommand {
                 foreground.finish(.success(.success))
             }
         } catch let failure as CommandFailure where json {
-            try print(name, alone, failure)
+            let availability = foreground.refusal.map { BeaconAvailability($0) } ?? BeaconAvailability(refused: failure)
+            try print(name, alone, availability, failure)
             throw failure.status
         }
-        try print(name, alone, nil)
+        try print(name, alone, .possible, nil)
     }
 
-    private func print(_ adapter: String, _ alone: BeaconsAlone, _ failure: CommandFailure?) throws {
+    private func print(
+        _ adapter: String,
+        _ alone: BeaconsAlone,
+        _ availability: BeaconAvailability,
+        _ failure: CommandFailure?
+    ) throws {
+        let hasService = SystemFacts.installedService != nil
         guard json else {
             Console.note(BeaconText.canBeUsed.message(adapter))
-            return Console.note(BeaconText.canAdvertise.message(adapter))
+            Console.note(BeaconText.canAdvertise.message(adapter))
+            return Console.note((hasService ? BeaconText.inBackground : .inForeground).message("blewedge setup"))
         }
         var object = JSONObject()
         object.add("available", failure == nil)
         object.add("adapter", adapter.isEmpty ? nil : adapter)
         object.add("canAdvertise", failure == nil)
+        let conditions = availability.conditions
+        let facts = [
+            ("device", conditions.device), ("foreground", conditions.settings),
+            ("background", conditions.settings.map { $0 && hasService }), ("on", conditions.isOn),
+        ]
+        for case (let name, let fact?) in facts { object.add(name, fact) }
         object.add("cause", failure?.cause)
         object.add("remedy", failure?.remedy)
         object.add("regions", alone.monitor.regions.count)

@@ -18,6 +18,8 @@ final class ForegroundRun {
     private(set) var core: AdapterCore?
     /// Outcome of the command; nil until it is known, after which nothing new is started.
     private(set) var outcome: Result<ExitStatus, CommandFailure>?
+    /// Reason why the adapter could not be opened; nil if it was, or nobody has tried.
+    private(set) var refusal: AdapterError?
     /// Closure that ends the command's work and then calls its argument; the adapter stays open until then.
     var onFinish: (_ completion: @escaping () -> Void) -> Void = { $0() }
 
@@ -49,7 +51,9 @@ final class ForegroundRun {
             guard outcome == nil else { return }
             switch event {
             case .ready: begin(core.radio)
-            case .failed(let error): finish(.failure(CommandFailure(error)))
+            case .failed(let error):
+                refusal = error
+                finish(.failure(CommandFailure(error)))
             case .lost(let loss): finish(.failure(CommandFailure(loss)))
             }
         }

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import struct
 from typing import Any
@@ -202,6 +203,7 @@ async def daemon_lock(bench: Bench) -> None:
     await daemon.state("bluetoothOff", 20)
     answer = (await bench.guest.run("env", *own, BINARY, "status", "--json")).objects[0]
     expect(words in answer["reason"] and "blewedge stop" in answer["remedy"], f"status says {answer}")
+    expect(answer["name"] == "blewedge" and re.fullmatch(r"\d+\.\d+\.\d+", answer["program"]), f"SW-22: {answer}")
     await holder.end(signal.SIGTERM, 143)
     await bench.peer.until_alone()
     clock = bench.clock()

@@ -314,13 +314,16 @@ async def designated(bench: Bench) -> None:
 
 @scenario("beacons-advertise", deadline=240, once=True)
 async def advertise(bench: Bench) -> None:
-    """SW-2, SW-13: the product is a beacon that Bumble and tshark decode, alone and by a daemon; asked whether it can be, it says why not."""
+    """SW-2, SW-13, SW-22: the product is a beacon that Bumble and tshark decode, alone and by a daemon; asked whether it can be, it says why not."""
     await regions(bench)
     said = await tell(bench, "beacons", "check", "--json", "--adapter", "hci7", code=69)
     answer = json.loads(said.splitlines()[0])
     expect((answer["available"], answer["canAdvertise"]) == (False, False) and "hci7" in answer["cause"], f"check: {answer}")
+    expect((answer["device"], answer["foreground"], answer["on"]) == (False, False, False), f"SW-22: {answer}")
     answer = json.loads(await tell(bench, "beacons", "check", "--json"))
     expect((answer["available"], answer["canAdvertise"], answer["adapter"]) == (True, True, "hci0"), f"check: {answer}")
+    conditions = [answer[name] for name in ("device", "foreground", "background", "on")]
+    expect(conditions == [True, True, False, True], f"SW-22, no service installed: {answer}")
     heard: set[bytes] = set()
     device = bench.peer.device
     await device.stop_advertising()

@@ -3,6 +3,7 @@
 import Control
 import Daemon
 import Devices
+import Setup
 import TestSupport
 import Testing
 import Texts
@@ -56,6 +57,20 @@ struct BeaconRemedyTests {
         #expect(answer["remedy"]?.string?.isEmpty == false, "\(output)")
         let people = try Self.run(["check", "--adapter", "h4:unix:/nonexistent"], regions: "")
         #expect(people.status == 69 && people.output.isEmpty && people.error.contains("/nonexistent"))
+    }
+
+    @Test("SW-22: `check` tells what the device can do from its settings, and from whether Bluetooth is on")
+    func availability() throws {
+        func answer(_ adapter: String, _ status: Int32) throws -> JSONValue {
+            let outcome = try Self.run(["check", "--json", "--adapter", adapter], regions: "")
+            #expect(outcome.status == status)
+            return try JSONValue(Array(try #require(outcome.output.split(separator: "\n").first).utf8))
+        }
+        let good = try answer("memory:", 0)
+        #expect(good["device"]?.bool == true && good["foreground"]?.bool == true && good["on"]?.bool == true)
+        #expect(good["background"]?.bool == (SystemFacts.installedService != nil))
+        let broken = try answer("h4:unix:/nonexistent", 69)
+        for name in ["device", "foreground", "background", "on"] { #expect(broken[name] == nil, "\(name)") }
     }
 
     @Test("A region that cannot be tracked is refused with 78 and a remedy")

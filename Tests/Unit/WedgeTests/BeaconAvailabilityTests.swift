@@ -147,6 +147,11 @@ struct BeaconAvailabilityTests {
             let availability = BeaconAvailability(error)
             #expect(availability.state == state && availability.reason?.cause == CommandFailure(error).cause)
         }
+        #expect(BeaconAvailability(AdapterError.blocked("hci0", isHard: true)).conditions == (true, true, false))
+        #expect(BeaconAvailability(AdapterError.notPermitted(missing: [])).conditions == (true, false, nil))
+        #expect(BeaconAvailability(AdapterError.noAdapter).conditions == (false, false, false))
+        #expect(BeaconAvailability(AdapterError.lowEnergyUnsupported("hci0")).conditions == (false, false, false))
+        #expect(BeaconAvailability(AdapterError.refused("Reset", "0x03")).conditions == (nil, nil, nil))
         #expect(BeaconAvailability(AdapterLoss.removed("none")).state == .noAdapter)
         #expect(BeaconAvailability(AdapterLoss.switchedOff("none")).state == .off)
         #expect(BeaconAvailability(AdapterLoss.failed("none", cause: "it failed")).state == .failed)
