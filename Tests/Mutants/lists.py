@@ -87,8 +87,8 @@ class Mutant(InModule):
         """Those of its tests that are of a kind."""
         return [test for test in self.tests if test.kind == kind]
 
-    def applied(self, text: str) -> str:
-        """The text of its file with the line changed."""
+    def place_in(self, text: str) -> int:
+        """The index of its line in the text of its file."""
         lines = text.split("\n")
         start = 0
         if self.after:
@@ -100,8 +100,14 @@ class Mutant(InModule):
         places = [number for number, line in enumerate(lines) if line.strip() == self.line and number >= start]
         if not places or len(places) > 1 and not self.after:
             raise ListError(f"`- {self.line}` is {len(places)} times in {self.file}")
-        indent = lines[places[0]][: -len(lines[places[0]].lstrip())]
-        lines[places[0]] = indent + self.replacement if self.replacement else ""
+        return places[0]
+
+    def applied(self, text: str) -> str:
+        """The text of its file with the line changed."""
+        lines = text.split("\n")
+        place = self.place_in(text)
+        indent = lines[place][: -len(lines[place].lstrip())]
+        lines[place] = indent + self.replacement if self.replacement else ""
         return "\n".join(lines)
 
     @functools.cached_property
