@@ -185,7 +185,7 @@ async def daemon_power(bench: Bench) -> None:
 
 @scenario("daemon-lock", deadline=150, once=True)
 async def daemon_lock(bench: Bench) -> None:
-    """D-12: the adapter is in use: a keyboard says by which process and ends; a daemon says so, and has it after that."""
+    """D-12, SW-22: the adapter is in use: a keyboard says by which process and ends; a daemon says so, and has it after that."""
     await fresh(bench)
     holder = await bench.connected()
     second = await bench.product("run", "--device", NAME, *OPEN)

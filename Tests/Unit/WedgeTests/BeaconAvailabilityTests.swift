@@ -135,7 +135,7 @@ struct BeaconAvailabilityTests {
         #expect(words == BeaconAvailability.State.allCases.map(\.rawValue))
     }
 
-    @Test("SW-2: every fault of an adapter has its word: none, off, not permitted, not able, failed")
+    @Test("SW-2, SW-22: every fault of an adapter has its word: none, off, not permitted, not able, failed")
     func faults() throws {
         let errors: [(AdapterError, BeaconAvailability.State)] = [
             (.noAdapter, .noAdapter), (.noBluetoothInKernel, .noAdapter), (.notFound(.any, available: []), .noAdapter),
