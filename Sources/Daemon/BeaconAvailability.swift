@@ -35,8 +35,9 @@ package struct BeaconAvailability: Sendable {
         self.init(state, Reason(CommandFailure(.unavailable, text)))
     }
 
-    /// What the device can do whatever its settings are, whether these let this program receive beacons, and whether
-    /// Bluetooth is on (SW-22); nil for what is unknown.
+    /// Support for beacons by the device alone, permission by its settings, and power of Bluetooth (SW-22).
+    ///
+    /// Each is nil if it is unknown.
     package var conditions: (device: Bool?, settings: Bool?, isOn: Bool?) {
         switch state {
         case .possible: (true, true, true)

@@ -5,8 +5,8 @@ package import LinuxIO
 /// Sender of lines through a simulated module: whole, in order, and no faster than the subscribers accept them.
 ///
 /// A line is requested only if there is a subscriber with room for it, so that the source of the lines waits and
-/// nothing is lost. Between the starts of two lines lies at least a period. If the last subscriber leaves during a line, the line is sent to the next one from its beginning.
-/// To be used on the loop's thread.
+/// nothing is lost. At least one period passes between the starts of two lines. If the last subscriber leaves during a
+/// line, the line is sent to the next one from its beginning. To be used on the loop's thread.
 package final class LineSender {
     private let module: SimulatedModule
     private let loop: EventLoop

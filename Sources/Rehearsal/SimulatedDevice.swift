@@ -64,7 +64,7 @@ final class SerialDevice: SimulatedDevice {
     }
 }
 
-/// Device that advertises, and offers services without characteristics to those that connect to it, if any may.
+/// Device that only advertises; if it is connectable, its services have no characteristics.
 final class AdvertisingDevice: SimulatedDevice {
     let core: AdapterCore
     private let content: AdvertisementLayout.Content

@@ -10,7 +10,7 @@ import LinuxIO
 import VirtualAdapters
 import VirtualRadio
 
-/// The radio of a rehearsal while its devices are made: who they are, and what they send.
+/// Builder of a rehearsal's devices: their names, services, signal strengths, and the text that they send.
 struct Stage {
     /// Number of devices in the crowd.
     private static let crowdCount = 50
@@ -86,7 +86,7 @@ struct Stage {
         }
     }
 
-    /// Returns a weight in kg as a scale prints it: it settles from one number to the next.
+    /// Returns a stable weight in kg, in the form in which many scales print it.
     private static func weight(_ number: Int) -> String {
         let grams = [1250, 980, 2415, 335, 7020, 1505][number % 6]
         let thousandths = String(1000 + grams % 1000).dropFirst()

@@ -34,6 +34,7 @@ SUITES = {
     "Devices": "WedgeTests",
     "Link": "WedgeTests",
     "Printable": "TextsTests",
+    "Rehearsal": "WedgeTests",
 }
 
 
