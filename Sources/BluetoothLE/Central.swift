@@ -79,6 +79,9 @@ public actor Central {
     }
 
     /// Returns the device with this address, connected or not (CB-14).
+    ///
+    /// An application that stores a device's address as text, such as `"\(peripheral.device)"`, finds the device again
+    /// in a later run: `DeviceAddress(text)`. The address of a device with private addresses is that of its bond.
     public nonisolated func peripheral(_ device: DeviceAddress) -> Peripheral {
         Peripheral(device, adapter)
     }
@@ -93,6 +96,25 @@ public actor Central {
     public var connectedDevices: [DeviceAddress] {
         core.peripherals.values.filter(\.isConnected).map(\.device).sorted { $0.address < $1.address }
     }
+
+    /// Returns the sorted addresses of the devices that are connected to the adapter, by this program or by another one
+    /// (CB-14).
+    ///
+    /// `connect` joins such a connection. Throws `unavailable` if there is no adapter, or if the kernel does not answer,
+    /// as it does without CAP_NET_ADMIN.
+    public func allConnectedDevices() async throws(BluetoothError) -> [DeviceAddress] {
+        let reply = Reply<[DeviceAddress]>()
+        try core.radio.ready().connections { devices in
+            reply.give(devices.map { .success($0) } ?? .failure(Self.connectionsUnknown))
+        }
+        return try await reply.value().sorted { $0.address < $1.address }
+    }
+
+    private static let connectionsUnknown = BluetoothError.unavailable(
+        .unknown,
+        cause: "the kernel does not say which devices are connected",
+        remedy: "run the program with CAP_NET_ADMIN"
+    )
 }
 
 /// A report of a device in a scan: its current state, and the effect of the report.

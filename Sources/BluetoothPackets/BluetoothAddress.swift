@@ -63,7 +63,7 @@ public enum AddressType: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// An address with its type, which identifies a device on the air.
-public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
+public struct DeviceAddress: Hashable, Sendable, LosslessStringConvertible {
     /// The 48-bit address.
     public var address: BluetoothAddress
     /// The address type.
@@ -103,4 +103,14 @@ public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The address and its type: `F0:F1:F2:F3:F4:F5 (random)`.
     public var description: String { "\(address) (\(type))" }
+
+    /// Parses a `description`; returns nil for any other text.
+    public init?(_ description: String) {
+        let words = description.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, let address = BluetoothAddress(words[0]),
+            let type = AddressType.allCases.first(where: { "(\($0))" == words[1] })
+        else { return nil }
+        self.init(address, type)
+        guard self.description == description else { return nil }
+    }
 }

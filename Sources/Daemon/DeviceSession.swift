@@ -43,6 +43,8 @@ package final class DeviceSession {
     package private(set) var choice: DeviceSelector?
     /// Address at which the selected device was last heard; nil before that.
     package private(set) var address: DeviceAddress?
+    /// Name that the device advertised before the connection; nil if none was heard.
+    package private(set) var heardName: String?
     package private(set) var reason: Reason?
 
     /// Creates a session with the device of the settings; it types on `outputs` and does not scan before
@@ -278,7 +280,9 @@ package final class DeviceSession {
 
     private func take(_ result: Result<DiscoveredDevice, DeviceFinder.Failure>) {
         switch result {
-        case .success(let heard): found(heard.address)
+        case .success(let heard):
+            heardName = heard.name?.text
+            found(heard.address)
         // The loss of the adapter is reported separately.
         case .failure(.scan(.adapterGone)), .failure(.notHeard): break
         case .failure(.scan(let error)): apply(.scanFailed(Reason(CommandFailure(error))))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothPackets
+package import BluetoothPackets
 package import Control
 package import Devices
 import Keystrokes
@@ -16,6 +16,8 @@ package struct StatusAnswer: Equatable, Sendable {
     package var device: String?
     /// Selected device as saved, or else as heard.
     package var selection: SelectedDevice?
+    /// Device that was heard or is connected; nil if none was.
+    package var heard: DeviceAddress?
     package var adapter: String?
     package var keyboard: String?
     package var profile: String
@@ -54,6 +56,7 @@ package struct StatusAnswer: Equatable, Sendable {
         seconds = answer["seconds"]?.integer ?? 0
         device = text("device")
         selection = answer["selection"].flatMap(SelectedDevice.init(answer:)) ?? SelectedDevice(answer: answer)
+        heard = DeviceAddress(answer: answer)
         adapter = text("adapter")
         keyboard = text("keyboard")
         profile = text("profile") ?? ""

@@ -108,6 +108,7 @@ package struct DaemonPaths: Hashable, Sendable {
     package var choice: FilePath { state.appending("selection") }
     package var designated: FilePath { state.appending("designated") }
     package var bonds: FilePath { state.appending("bonds") }
+    package var known: FilePath { state.appending("devices") }
     /// Returns the path of the lock file of the daemon that uses an adapter such as `hci0`.
     ///
     /// `user:hci0` is the same as `hci0`; in other names, every character except ASCII letters and digits becomes a

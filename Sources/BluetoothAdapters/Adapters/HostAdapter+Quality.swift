@@ -17,6 +17,10 @@ extension HostAdapter {
         return counts
     }
 
+    package func connections(completion: @escaping ([DeviceAddress]?) -> Void) {
+        completion(host.connections.map(\.peer))
+    }
+
     package func quality(of device: DeviceAddress) -> LinkQuality? {
         guard let connection = host.connections.first(where: { $0.peer == device }) else { return nil }
         return perform { host in

@@ -131,6 +131,15 @@ package final class KernelAdapter: LowEnergyAdapter {
         return LinkQuality(rssi: known?.rssi)
     }
 
+    package func connections(completion: @escaping ([DeviceAddress]?) -> Void) {
+        management.send(.getConnections(index)) { reply in
+            guard case .status(.success, let returned) = reply,
+                let devices = try? ManagementReturn.connections(returned.span)
+            else { return completion(nil) }
+            completion(devices.compactMap(\.device))
+        }
+    }
+
     package func restart(_ cause: String) {
         guard isOn else { return }
         restartCause = cause

@@ -111,6 +111,9 @@ package protocol LowEnergyAdapter: AnyObject {
     /// Removes a device's keys from the kernel, and ends a link with it; `completion` receives false if there were no
     /// keys.
     func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void)
+    /// Reads which devices are connected to the adapter, by this program or by another one; nil if the
+    /// kernel does not answer.
+    func connections(completion: @escaping ([DeviceAddress]?) -> Void)
     /// Creates a scanner, which `start` starts.
     func makeScanner() throws(ScanError) -> any DeviceScanner
     /// Connects to a device; `completion` is called once, later.

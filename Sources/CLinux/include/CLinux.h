@@ -56,6 +56,8 @@ static const unsigned long blewedge_EVIOCGRAB = EVIOCGRAB;
 static const unsigned long blewedge_TIOCGWINSZ = TIOCGWINSZ;
 static const unsigned long blewedge_TIOCSPTLCK = TIOCSPTLCK;
 static const unsigned long blewedge_TIOCGPTN = TIOCGPTN;
+// HCIGETCONNLIST of <bluetooth/hci.h>.
+static const unsigned long blewedge_HCIGETCONNLIST = _IOR('H', 212, int);
 
 // A flag of termios(3) beyond what Swift imports.
 static const unsigned int blewedge_CRTSCTS = CRTSCTS;

@@ -153,6 +153,18 @@ extension BondStore.Fault: ReportableContents {
     package func failure(in _: FilePath) -> CommandFailure { switch self {} }
 }
 
+extension KnownDeviceStore.Fault: ReportableContents {
+    package static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, FileFaultText.knownUnreadable, forbidden: .knownNotPermitted)
+    }
+
+    package static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, FileFaultText.knownNotKept, forbidden: .knownNotPermitted)
+    }
+
+    package func failure(in _: FilePath) -> CommandFailure { switch self {} }
+}
+
 extension BondStore.Failure: ReportableError {
     package var failure: CommandFailure {
         switch self {

@@ -63,7 +63,7 @@ package enum BondFaultText: String, FaultText {
     // The file.
     case foreign, irregular, unreadable, notKept, full, notPermitted
     // Forgetting.
-    case unknownDevice
+    case unknownDevice, neverConnected
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
@@ -180,6 +180,13 @@ package enum BondFaultText: String, FaultText {
                 "{1} はペアリングされていません",
                 fix: "`blewedge bonds` shows who is",
                 "ペアリング済みのデバイスは `blewedge bonds` で表示できます"
+            )
+        case .neverConnected:
+            cause(
+                "no connection to {1} is known",
+                "{1} への接続の記録はありません",
+                fix: "`blewedge devices` lists the known devices",
+                "記録は `blewedge devices` で表示できます"
             )
         }
     }

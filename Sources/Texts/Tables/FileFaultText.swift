@@ -6,6 +6,8 @@ package enum FileFaultText: String, FaultText {
     case choiceUnreadable, choiceForbidden, choiceGarbled, choiceNotPermitted, choiceNotKept, choiceNotFollowed
     case noPlace, stateWritable, stateOfOthers, fileWritable, fileOfOthers
     case locked, lockedBy
+    // The file of known devices.
+    case knownUnreadable, knownNotKept, knownNotPermitted
     // The configuration and its profiles.
     case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
     case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, inLine, noEffect, notKept
@@ -47,6 +49,19 @@ package enum FileFaultText: String, FaultText {
                 "デバイスの選択を {1} に保存できません。以前の選択のままです: {2}"
             )
         case .choiceNotFollowed: cause("cannot follow the choice of device in {1}: {2}", "{1} でデバイスの選択の変更を監視できません: {2}")
+        case .knownUnreadable: cause("cannot read the known devices in {1}: {2}", "{1} から既知のデバイスを読み取れません: {2}")
+        case .knownNotKept:
+            cause(
+                "cannot keep in {1} which device was connected: {2}",
+                "接続したデバイスを {1} に記録できません: {2}"
+            )
+        case .knownNotPermitted:
+            cause(
+                "not permitted to access the known devices in {1}",
+                "既知のデバイスの記録 {1} へのアクセスが許可されていません",
+                fix: "run as root, or as the owner of {2}",
+                "rootまたは {2} の所有者として実行してください"
+            )
         case .noPlace:
             cause(
                 "there is no place for the choice and the control socket: HOME is not set",

@@ -10,6 +10,7 @@ package enum LogText: String, Localized {
     case reloaded, ends, commandWritten, given, useOpenDevice, noFilter
     // Scanning.
     case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening, solicited
+    case columnKnown, columnConnected, isChosen, isPaired, connectedOn, isConnected, noKnownDevices
     case columnName, columnAddress, columnSignal, columnHeard, columnServices
     // A keyboard in the foreground.
     case goesTo, standardOutput, standardInput, keyboardIs, keyboardWithoutNode, captureStopped, linesMissing
@@ -93,6 +94,17 @@ package enum LogText: String, Localized {
             LocalText("no daemon runs: listening for {1}", "デーモンが動いていないため、{1} を直接探しています")
         case .columnName: LocalText("NAME", "名前")
         case .columnAddress: LocalText("ADDRESS", "アドレス")
+        case .columnKnown: LocalText("KNOWN", "記録")
+        case .columnConnected: LocalText("CONNECTED", "接続中")
+        case .isChosen: LocalText("chosen", "選択中")
+        case .isPaired: LocalText("paired", "ペアリング済み")
+        case .connectedOn: LocalText("last connected on {1}", "最終接続日 {1}")
+        case .isConnected: LocalText("yes", "はい")
+        case .noKnownDevices:
+            LocalText(
+                "no device is known yet: none was chosen, paired or connected",
+                "まだ記録がありません。選択、ペアリング、接続のいずれかを行ったデバイスはありません"
+            )
         case .columnSignal: LocalText("RSSI", "RSSI")
         case .columnHeard: LocalText("LAST HEARD", "最終受信時刻")
         case .columnServices: LocalText("SERVICES", "サービス")

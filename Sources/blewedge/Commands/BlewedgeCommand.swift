@@ -90,6 +90,7 @@ struct BlewedgeCommand: ParsableCommand {
               /etc/blewedge/snippets.json  The texts of `snippet`.
               /var/lib/blewedge/selection  The chosen device.
               /var/lib/blewedge/bonds      The keys of paired devices.
+              /var/lib/blewedge/devices    When each device was last connected.
               /run/blewedge/control        The daemon's control socket.
             Of other users than root: ~/.config/blewedge, ~/.local/state/blewedge and $XDG_RUNTIME_DIR/blewedge, or where \
             the XDG variables say.
@@ -116,8 +117,8 @@ struct BlewedgeCommand: ParsableCommand {
             CommandGroup(
                 name: "Device",
                 subcommands: [
-                    ScanCommand.self, UseCommand.self, ForgetCommand.self, PairCommand.self, BondsCommand.self,
-                    ProfilesCommand.self, GATTCommand.self, BeaconsCommand.self,
+                    ScanCommand.self, UseCommand.self, ForgetCommand.self, DevicesCommand.self, PairCommand.self,
+                    BondsCommand.self, ProfilesCommand.self, GATTCommand.self, BeaconsCommand.self,
                 ]
             ),
             CommandGroup(

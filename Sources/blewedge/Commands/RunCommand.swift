@@ -197,6 +197,7 @@ struct RunCommand: ParsableCommand {
             capture: captureOptions
         )
         run.isOpenByWord = isOpenByWord
+        run.known = KnownDeviceStore(paths.known)
         run.makeWire = { loop throws(CommandFailure) in
             try reporting(TextOutput.init(_:layout:on:), configuration, reporting(configuration.keyboardLayout), loop)
         }

@@ -30,6 +30,7 @@ final class GATTRun {
     private let task: GATTBrowser.Task
     private var browser: GATTBrowser
     private var finder: DeviceFinder?
+    private var heard: DiscoveredDevice?
     private var driver: LinkDriver?
     private let timer = LoopTimer()
     private var values = 0
@@ -65,7 +66,9 @@ final class GATTRun {
             finder.stop()
             self.finder = nil
             switch result {
-            case .success(let device): connect(to: device.address, on: radio)
+            case .success(let device):
+                heard = device
+                connect(to: device.address, on: radio)
             case .failure(let failure): foreground.finish(.failure(CommandFailure(failure, of: choice)))
             }
         }
@@ -86,6 +89,7 @@ final class GATTRun {
         switch event {
         case .connected(let link):
             link.onValue = { [unowned self] value, bytes in take(value, bytes) }
+            keepDevice()
         case .ready(let link):
             browser = GATTBrowser(task)
             take(link.perform { client, now in browser.begin(&client, now: now) })
@@ -103,6 +107,13 @@ final class GATTRun {
             }
         case .notSecured: foreground.finish(.failure(CommandFailure(LinkFailure.notSecured)))
         }
+    }
+
+    /// Stores the connected device (CB-14).
+    private func keepDevice() {
+        guard let heard, let paths = try? DaemonPaths.current() else { return }
+        let failure = KnownDeviceStore(paths.known).keep(heard.address, name: heard.name?.text)
+        if let failure { Console.note(failure) }
     }
 
     private func take(_ progress: GATTBrowser.Progress) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothAdapters
+import BluetoothPackets
 import Configuration
 import Control
 import Daemon
@@ -42,6 +43,9 @@ final class KeyboardRun {
 
     /// Closure that reads the configuration again; returns true if it has changed, and throws if it cannot be used.
     var onReload: (() throws(CommandFailure) -> Bool)?
+
+    /// File in which connected devices are stored (CB-14); nil for none.
+    var known: KnownDeviceStore?
 
     /// Closure that opens the output; returns nil if the output is the keyboard.
     var makeWire: ((EventLoop) throws(CommandFailure) -> TextOutput?)?
@@ -249,6 +253,11 @@ final class KeyboardRun {
         case .state(let state, let device, let reason):
             events.take(state, device, reason?.cause.english)
             say(Journal.Priority(state), state.sentence(choice, reason, in: journal.language))
+            if state == .connected, let device,
+                let failure = known?.keep(device, name: daemon?.service.device.heardName)
+            {
+                say(.warning, failure)
+            }
             // At the first connection, the startup code has run, so its pages are released.
             if state == .connected, !hasConnected {
                 hasConnected = true

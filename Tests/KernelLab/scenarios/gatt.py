@@ -8,8 +8,8 @@ import signal
 from typing import Any
 
 from attributes import INDICATED, LOCKED, LONG, VALUE, built, only, rich
-from bench import OPEN, Bench
-from peer import NAME, NOTIFY, WRITE, ean13
+from bench import BINARY, OPEN, Bench
+from peer import ADDRESS, NAME, NOTIFY, WRITE, ean13
 from scenarios import scenario
 from waiting import expect
 
@@ -95,6 +95,28 @@ async def values(bench: Bench) -> None:
     product = await bench.product("gatt", NAME)
     await product.exits(75, 40)
     bench.note = "512 bytes each way, 3 notifications, 1 indication"
+
+
+@scenario("devices-known", deadline=120, once=True)
+async def devices_known(bench: Bench) -> None:
+    """CB-14: `devices` lists a device connected by another program, without files, daemon or privilege; later as known."""
+
+    async def listed(*words: str) -> list[dict[str, Any]]:
+        return (await bench.guest.run(*words, BINARY, "devices", "--json")).objects
+
+    alone = ("env", "STATE_DIRECTORY=/run/lab/none", "RUNTIME_DIRECTORY=/run/lab/none")
+    expect(await listed(*alone) == [], "a device is listed before the first connection")
+    product = await bench.product("gatt", NAME, "subscribe", NOTIFY)
+    await bench.peer.until_subscribed()
+    wanted = {"address": ADDRESS, "chosen": False, "paired": False, "connected": True, "adapter": "hci0"}
+    found = await listed(*alone)
+    expect(found == [wanted], f"while another program is connected the list has {found}")
+    await product.end(signal.SIGINT, 130)
+    await bench.peer.until_alone()
+    await bench.monitor.until_quiet()
+    expect(await listed(*alone) == [], "a connection that has ended is listed")
+    known = [(o.get("name"), o["connected"]) for o in await listed() if o["address"] == ADDRESS]
+    expect(known == [(NAME, False)], f"known is {known}")
 
 
 SCRIPT = """#!/bin/sh

@@ -231,6 +231,28 @@ import Testing
         #expect(await central.knownDevices == devices)
     }
 
+    @Test("CB-14: a device is found again by its kept address, and by a connection of another program")
+    func devicesOfOthers() async throws {
+        let adapter = try await BluetoothAdapter.fake(Script.play)
+        let central = Central(adapter)
+        let kept = "\(Script.device)"
+        let device = try #require(DeviceAddress(kept))
+        #expect(device == Script.device)
+        let noDevices = ["", "F0:F1:F2:F3:F4:F5", "F0:F1:F2:F3:F4:F5 (odd)", kept + " ", " " + kept, kept.lowercased()]
+        #expect(noDevices.compactMap { DeviceAddress($0) } == [])
+        #expect(try await central.connect(to: device).isConnected)
+        let others = DeviceAddress(BluetoothAddress(rawValue: 0x00AA_0100_0001), .public)
+        try await adapter.fake { $0.connections = [device, others] }
+        #expect(await central.connectedDevices == [device])
+        #expect(try await central.allConnectedDevices() == [others, device])
+        try await adapter.fake { $0.connections = nil }
+        let failure = await #expect(throws: BluetoothError.self) { try await central.allConnectedDevices() }
+        guard case .unavailable(_, _, "run the program with CAP_NET_ADMIN")? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
     @Test("CB-13: a link that breaks while a read waits ends the read with the reason, and is reported")
     func brokenLink() async throws {
         let (adapter, peripheral, _) = try await connected()

@@ -84,6 +84,11 @@ final class FakeAdapter: LowEnergyAdapter {
         return attempt
     }
 
+    /// The devices that are connected to the adapter; nil if the kernel does not answer.
+    var connections: [DeviceAddress]?
+
+    func connections(completion: @escaping ([DeviceAddress]?) -> Void) { completion(connections) }
+
     var quality: LinkQuality?
 
     func quality(of device: DeviceAddress) -> LinkQuality? { quality }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Glibc
+import LinuxIO
+import TestSupport
 import Testing
 
 /// Commands with `--adapter memory:`, without an adapter and without privilege.
@@ -20,6 +22,41 @@ struct RehearsalCommandTests {
         let outcome = try run(["gatt", "--adapter", "memory:", "LINBLE-Z1"])
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("27ADC9CB-35EB-465A-9154-B8FF9076F3E8"))
+    }
+
+    @Test("CB-14: devices lists what was chosen or connected before, its name and the day, until it is removed")
+    func knownDevices() throws {
+        let directory = try TestDirectory()
+        func devices(_ options: String...) throws -> (status: Int32, lines: [String]) {
+            let outcome = try RunningProgram(["devices"] + options, environment: directory.environment).end()
+            return (outcome.status, outcome.output.split(separator: "\n").map(String.init))
+        }
+        #expect(try devices("--json") == (0, []))
+        let gatt = try RunningProgram(
+            ["gatt", "--adapter", "memory:", "LINBLE-Z1"],
+            environment: directory.environment
+        )
+        #expect(try gatt.end().status == 0)
+        let program = try RunningProgram(
+            ["run", "--adapter", "memory:", "--device", "SCALE-15K", "--security", "none", "--to", "stdout"],
+            environment: directory.environment
+        )
+        #expect(program.prints("ST,GS,1.250kg"))
+        kill(program.child, SIGINT)
+        #expect(try program.end().status == 130)
+        let use = ["use", "--adapter", "memory:", "SCALE-15K", "--security", "none"]
+        #expect(try RunningProgram(use, environment: directory.environment).end().status == 0)
+        let known = try devices("--json").lines
+        #expect(known.count == 2)
+        let day = #","connected":false,"lastConnected":"\#(WallClock.universal(WallClock.seconds).prefix(10))"}"#
+        #expect(known.allSatisfy { $0.hasSuffix(day) }, "\(known)")
+        #expect(known.first?.contains(#""name":"SCALE-15K","chosen":true,"paired":false"#) == true)
+        #expect(known.last?.contains(#""name":"LINBLE-Z1","chosen":false,"paired":false"#) == true)
+        #expect(try devices().lines.count == 3)
+        let address = try #require(known.last?.split(separator: "\"").dropFirst(3).first.map(String.init))
+        #expect(try devices("--remove", address).status == 0)
+        #expect(try devices("--json").lines == Array(known.prefix(1)))
+        #expect(try devices("--remove", address).status == 64)
     }
 
     @Test("X-17: run types on standard output what a simulated device sends, and Ctrl-C ends it")

@@ -122,6 +122,8 @@ final class QuietRadio: LowEnergyAdapter {
 
     func makePairableMode(_ offer: PairableOptions) -> any PairableMode { preconditionFailure("nobody pairs here") }
 
+    func connections(completion: @escaping ([DeviceAddress]?) -> Void) { completion([]) }
+
     func connect(
         to device: DeviceAddress,
         timeout _: Duration,

@@ -22,6 +22,8 @@ final class StubPeripheral: LowEnergyAdapter {
 
     func makePairableMode(_ offer: PairableOptions) -> any PairableMode { preconditionFailure("nobody pairs here") }
 
+    func connections(completion: @escaping ([DeviceAddress]?) -> Void) { completion([]) }
+
     func connect(
         to device: DeviceAddress,
         timeout: Duration,

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothPackets
+package import LinuxIO
+package import SystemPackage
+import Texts
+
+/// Device to which a connection was made, with the date of the last one.
+package struct KnownDevice: Equatable, Sendable {
+    package var device: DeviceAddress
+    /// Name advertised before a connection; nil if none was heard.
+    package var name: String?
+    /// Date in UTC: `2026-11-27`.
+    package var lastConnected: String
+
+    package init(_ device: DeviceAddress, name: String?, lastConnected: String) {
+        self.device = device
+        self.name = name
+        self.lastConnected = lastConnected
+    }
+
+    /// Record of the file: a JSON object.
+    package var record: String {
+        var object = JSONObject()
+        object.add("address", "\(device.address)")
+        object.add("type", "\(device.type)")
+        object.add("name", name)
+        object.add("lastConnected", lastConnected)
+        return object.text
+    }
+
+    /// Parses a record; returns nil for anything that `record` does not write.
+    package init?(record: Substring) {
+        guard let value = try? JSONValue(Array(record.utf8), allowingNull: true),
+            let address = value["address"]?.string.flatMap(BluetoothAddress.init),
+            let type = AddressType.allCases.first(where: { "\($0)" == value["type"]?.string }),
+            let date = value["lastConnected"]?.string
+        else { return nil }
+        self.init(DeviceAddress(address, type), name: value["name"]?.string, lastConnected: date)
+        guard self.record == record else { return nil }
+    }
+}
+
+/// File with the devices of earlier connections, the last one first: one record per line (CB-14).
+///
+/// A line that is no record is skipped, and is gone after the next change. The file is replaced atomically, at most
+/// once a day for each device, so that frequent connections do not wear out a memory card.
+package struct KnownDeviceStore: Sendable {
+    /// Fault of the whole file; there is none, because each faulty line is skipped on its own.
+    package enum Fault: Error, Equatable, Sendable {}
+    package typealias Failure = KeptFile<Fault>.Failure
+
+    /// Maximum number of devices; the one whose last connection is the longest ago is dropped first.
+    package static let capacity = 64
+
+    private let file: KeptFile<Fault>
+
+    /// Makes the store of a file, which need not exist.
+    package init(_ path: FilePath) { file = KeptFile(path, limit: 1 << 16) }
+
+    package func read() throws(Failure) -> [KnownDevice] {
+        let known = try file.read { $0.split(separator: UInt8(ascii: "\n")) } ?? []
+        return Array(
+            known.lazy.compactMap { KnownDevice(record: Substring(decoding: $0, as: UTF8.self)) }.prefix(Self.capacity)
+        )
+    }
+
+    /// Stores a connection with a device today; without a name, the known one is kept.
+    ///
+    /// A device with a private address is not stored, because that address will not be heard again.
+    package func note(_ device: DeviceAddress, name: String?, at seconds: Int = WallClock.seconds) throws(Failure) {
+        switch device.kind {
+        case .public, .staticRandom: break
+        case .resolvablePrivate, .nonResolvablePrivate, .reserved: return
+        }
+        let date = String(WallClock.universal(seconds).prefix { $0 != "T" })
+        func noted(in known: [KnownDevice]) -> KnownDevice? {
+            let last = known.first { $0.device == device }
+            let now = KnownDevice(device, name: name ?? last?.name, lastConnected: date)
+            return now == last ? nil : now
+        }
+        guard noted(in: try read()) != nil else { return }
+        try file.withLock(refused: { $0 }) { () throws(Failure) in
+            let known = try read()
+            guard let now = noted(in: known) else { return }
+            try write([now] + known.filter { $0.device != device }.prefix(Self.capacity - 1))
+        }
+    }
+
+    /// Removes the devices with this address; returns false if there were none.
+    package func remove(_ address: BluetoothAddress) throws(Failure) -> Bool {
+        guard try read().contains(where: { $0.device.address == address }) else { return false }
+        try file.withLock(refused: { $0 }) { () throws(Failure) in
+            try write(try read().filter { $0.device.address != address })
+        }
+        return true
+    }
+
+    private func write(_ known: [KnownDevice]) throws(Failure) {
+        try file.write(known.map { $0.record + "\n" }.joined())
+    }
+}
