@@ -43,6 +43,28 @@ import Testing
         for (uuid, name) in named { #expect(AssignedNumbers.name(of: uuid) == name) }
     }
 
+    @Test("Which numbers of the Assigned Numbers have a name")
+    func namedNumbers() {
+        let numbers = (UInt16.min ... .max).filter { AssignedNumbers.name(of: BluetoothUUID($0)) != nil }
+        var ranges: [ClosedRange<UInt16>] = []
+        for number in numbers {
+            if let last = ranges.last, last.upperBound + 1 == number {
+                ranges[ranges.count - 1] = last.lowerBound...number
+            } else {
+                ranges.append(number...number)
+            }
+        }
+        let text = ranges.map { range in
+            let ends = range.count == 1 ? [range.lowerBound] : [range.lowerBound, range.upperBound]
+            return ends.map { String($0, radix: 16, uppercase: true) }.joined(separator: "-")
+        }
+        let expected = """
+            1800-1805 1808-180A 180D-1816 1818-1828 2800-2803 2900-2908 290B-290D 2A00-2A08 2A19 2A1C-2A1D 2A22-2A2B \
+            2A31-2A33 2A35 2A37-2A39 2A4A-2A50 2A6D-2A6F 2A9D 2AA6 2AC9 2B29-2B2A 2B3A
+            """
+        #expect(text.joined(separator: " ") == expected)
+    }
+
     @Test("CB-16: a UUID is printed in its shortest form, in capitals, and read again")
     func printing() {
         let texts = [

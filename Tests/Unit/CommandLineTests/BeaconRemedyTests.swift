@@ -31,6 +31,14 @@ struct BeaconRemedyTests {
         #expect(error.contains("name its address with --server, or as beacons.server in \(file)"), "\(error)")
     }
 
+    @Test("Without a designated beacon the list says so, in place of a table")
+    func nothingDesignated() throws {
+        let (status, output, error, _) = try Self.run(["designated"], regions: "")
+        #expect(status == 0)
+        #expect((output + error).contains("no beacon is designated"))
+        #expect(!(output + error).contains("CODE"))
+    }
+
     @Test("What is not designated has its remedy, for people and for programs")
     func designating() throws {
         let (status, output, _, _) = try Self.run(["designate", "A17C"], regions: "")

@@ -53,6 +53,8 @@ struct ManualTests {
         #expect(
             lines.contains("\\&.so /etc/passwd") && lines.contains("\\&'br") && lines.contains("  \\efBa\\-b \"q\"")
         )
+        let table = [".EX", "  \\efBa\\-b \"q\"", ".EE"]
+        #expect(lines.indices.contains { lines[$0...].starts(with: table) }, "\(lines)")
         let known = ["TH", "SH", "SS", "B", "PP", "TP", "EX", "EE", "br"]
         let requests = lines.filter { $0.hasPrefix(".") || $0.hasPrefix("'") }
         #expect(requests.allSatisfy { line in known.contains { line.hasPrefix(".\($0)") } })
