@@ -19,8 +19,10 @@ from objects import NotCompiled, Objects, filter_of
 from product import Outcome
 from results import Result, Results
 
-# A sample fails if even the upper end of its interval is below this share of noticed mutants.
+# A sample fails if even the upper end of its interval is below this share of noticed mutants: by all tests, and by those alone
+# that name the mutant's type.
 AIM = 0.85
+NEAR_AIM = 0.6
 BESIDE = 4
 Group = tuple[str, list[str], list[str]]  # what noticed it, filters, and what these skip
 
@@ -109,11 +111,16 @@ def tests_key(mutant: Generated) -> str:
     return digest.hexdigest()[:8]
 
 
-def run_sample(drawn: list[Generated], folder: pathlib.Path, size: int, part: tuple[int, int], seconds: float) -> int:
-    """Runs the first of a lot, or a part of these, and prints the score; the exit status."""
+def run_sample(
+    drawn: list[Generated], folder: pathlib.Path, size: int, part: tuple[int, int], seconds: float, is_near: bool = False
+) -> int:
+    """Runs the first of a lot, or a part of these, and prints the score; the exit status.
+
+    A near run asks only the tests of the mutant's module that name its type, or those of the module if there are none.
+    """
     end = time.monotonic() + seconds
     excused = excuses()
-    results = Results(folder / "drawn.txt", set())
+    results = Results(folder / ("near.txt" if is_near else "drawn.txt"), set())
     run = Run(folder)
     ends: list[tuple[Generated, Result]] = []
     refused = 0
@@ -128,6 +135,8 @@ def run_sample(drawn: list[Generated], folder: pathlib.Path, size: int, part: tu
         if not last:
             start = time.monotonic()
             asked = groups(mutant, run.objects.own)
+            if is_near:
+                asked = [asked[0] or [(mutant.suite, [rf"^{mutant.suite}\."], run.objects.own)]]
             how, by, what = run.noticed(lambda: run.objects.put(mutant.file, text(mutant)), asked)
             what = tests_key(mutant) if how == "alive" else what
             last = Result(mutant.name, mutant.key, how, by, what, time.monotonic() - start)
@@ -139,7 +148,7 @@ def run_sample(drawn: list[Generated], folder: pathlib.Path, size: int, part: tu
         else:
             ends.append((mutant, last))
     run.objects.remove()
-    return report(ends, refused)
+    return report(ends, refused, is_near)
 
 
 def text(mutant: Generated) -> str:
@@ -157,8 +166,11 @@ def line(mutant: Generated, result: Result, reason: str) -> str:
     return f"{'-    ' if result.end == 'refused' else 'FAIL '} {mutant.name} {place}: {result.by}: {result.what}"
 
 
-def report(ends: list[tuple[Generated, Result]], refused: int) -> int:
-    """Prints the score of each module and the survivors; the exit status."""
+def report(ends: list[tuple[Generated, Result]], refused: int, is_near: bool) -> int:
+    """Prints the score of each module and the survivors; the exit status.
+
+    A near run goes on beside others: a test that fails without the mutant too is named, and is no failure of the run.
+    """
     excused = excuses()
     reasons = {mutant.name: next((excuse.reason for excuse in excused if excuse.fits(mutant)), "") for mutant, _ in ends}
     counted = [(mutant, result) for mutant, result in ends if result.end in ("noticed", "alive")]
@@ -185,7 +197,8 @@ def report(ends: list[tuple[Generated, Result]], refused: int) -> int:
     for mutant, result in wrong:
         print(f"  error: {mutant.name} ({mutant.file}:{mutant.line}) {result.by}: {result.what}")
     hits = sum(result.end == "noticed" for _, result in real)
-    failed = len(wrong) + (wilson(hits, len(real))[1] < AIM)
+    is_low = wilson(hits, len(real))[1] < (NEAR_AIM if is_near else AIM)
+    failed = is_low if is_near else len(wrong) + is_low
     print(f"{len(counted)} passed, {failed} failed")
     return 1 if failed or not counted else 0
 
