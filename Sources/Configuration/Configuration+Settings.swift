@@ -102,11 +102,11 @@ extension Configuration {
             throw .typing(error)
         }
         let pace: Pace
+        let textPace: Pace
         do throws(Pace.StallError) {
             // Outputs other than the keyboard have no event queue that could overflow.
-            pace =
-                destination == .keyboard
-                ? try Pace(self.pace, stall: stall?.inNanoseconds, queue: queue) : try Pace(.console, queue: queue)
+            textPace = try Pace(.console, stall: 0, queue: queue)
+            pace = hasKeyboard ? try Pace(self.pace, stall: stall?.inNanoseconds, queue: queue) : textPace
         } catch {
             throw .stall(pace: self.pace.rawValue, error)
         }
@@ -126,9 +126,11 @@ extension Configuration {
                 barcodes: barcodeMode.isOn ? try barcodeRules(layout) : nil,
                 maximumAge: maximumAge == .zero ? nil : maximumAge,
                 capsLock: capsLock,
-                verifies: verifies && destination == .keyboard,
+                verifies: verifies && hasKeyboard,
                 isUdevKeyboard: isUdevKeyboard
             ),
+            textPacer: Pacer(textPace),
+            hasKeyboard: hasKeyboard,
             advertisedAddress: advertisedAddress,
             security: security
         )
@@ -172,6 +174,7 @@ extension Configuration {
         let unset = Configuration()
         for key in ConfigurationKey.all where lines[key.path] != nil && key.text(self) != key.text(unset) {
             guard let other = key.condition, lines[other] == nil else { continue }
+            if other == "to", hasOtherOutput || hook != nil { continue }
             faults.append(([key.path], .noEffect(key.path, without: other)))
         }
         return faults

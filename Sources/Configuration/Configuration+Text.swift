@@ -36,6 +36,8 @@ extension Configuration {
         for member in members {
             if member.key == "profiles" {
                 faults += readProfiles(member, &lines)
+            } else if member.key == "outputs" {
+                faults += readOutputs(member, &lines)
             } else if sections.contains(member.key) {
                 guard case .table(let inner) = member.value.kind else {
                     let reason = "\(member.key) is a table: write [\(member.key)] and its keys below"
@@ -60,7 +62,7 @@ extension Configuration {
     ) -> [ConfigurationFault] {
         let known = ConfigurationKey.all.filter { $0.section == section }
         guard let key = known.first(where: { $0.name == member.key }) else {
-            let tables = section.isEmpty ? ["profiles"] : section == "beacons" ? ["actions"] : []
+            let tables = section.isEmpty ? ["outputs", "profiles"] : section == "beacons" ? ["actions"] : []
             let names = known.map(\.name) + tables
             let suggestion = Self.elsewhere(member.key) ?? TOMLTableReader.suggestion(for: member.key, among: names)
             return [ConfigurationFault(line: member.line, reason: "unknown key \"\(member.key)\"\(suggestion)")]
@@ -154,8 +156,9 @@ extension Configuration {
             fault(["stall", "queue", "pace"], "stall with pace \(pace.rawValue): \(error)")
         }
         if let hook, !hook.hasPrefix("/") { fault(["hook"], "hook wants a program's whole path, which begins with /") }
-        if destination == .keyboard, isRaw { fault(["raw"], "raw wants another end than the keyboard: set to") }
-        for contradiction in beaconContradictions { fault(contradiction.keys, contradiction.reason) }
+        for contradiction in outputContradictions + beaconContradictions {
+            fault(contradiction.keys, contradiction.reason)
+        }
         do throws(BarcodeRules.Fault) {
             _ = try barcodeMode.rules(prefix: .nothing, suffix: nil)
         } catch {
@@ -186,8 +189,10 @@ extension Configuration {
                 lines.append("\(key.name) = \(value)")
             }
         }
+        for output in ownOutputs { lines += ["", output.text] }
         for action in beacons.actions { lines += ["", action.text] }
         for profile in ownProfiles { lines += ["", profile.text(at: "profiles.\(profile.name)")] }
+        if isCommented, ownOutputs.isEmpty { lines += ["", Self.outputExample] }
         if isCommented, beacons.actions.isEmpty { lines += ["", Self.actionExample] }
         if isCommented, ownProfiles.isEmpty { lines += ["", Self.profileExample] }
         return lines.drop { $0.isEmpty }.joined(separator: "\n") + "\n"
@@ -204,6 +209,17 @@ extension Configuration {
         }
         return lines
     }
+
+    private static let outputExample = """
+        # Further outputs, each in a table of its own, beside those of to: with their own slow-reader, gated and raw, or those
+        # above. An output that is slow or ends holds up no other.
+        #
+        #[outputs.log]
+        #to = "unix:/run/blewedge/log"
+        #slow-reader = "drop-oldest"
+        #gated = false
+        #raw = true
+        """
 
     private static let actionExample = """
         # What happens as a region is entered and left, each in a table of its own. do: gate types what is received only

@@ -48,9 +48,12 @@ package struct Configuration: Sendable, Equatable {
     package var capsLock = CapsLockPolicy.auto
     package var verifies = false
     package var barcodeMode = BarcodeMode()
-    package var destination = OutputDestination.keyboard
+    /// Outputs without options of their own.
+    package var destinations = [OutputDestination.keyboard]
+    package var ownOutputs: [OutputTable] = []
     package var isRaw = false
     package var slowReader = SlowReaderPolicy.dropNewest
+    package var isGated = true
     package var gateTerminal: Int?
     package var allowsKeys = true
     package var snippetSet = Snippets.BuiltIn.none

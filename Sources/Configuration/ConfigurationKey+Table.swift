@@ -100,17 +100,14 @@ extension ConfigurationKey {
             """
         ),
         flag("verify", \.verifies, "Read the keyboard's own events back, and count what arrived and what did not."),
-        word(
+        destinations(
             "to",
-            \.destination,
+            \.destinations,
             """
             Where what is received goes: keyboard; stdout; pty:PATH, a terminal that appears at that path; or unix:PATH, a \
-            local socket there. The last two carry bytes to the device too.
-            """,
-            wanted: OutputDestination.form
-                + ", with a path that begins with / and has at most \(OutputDestination.longestPath) bytes",
-            read: { OutputDestination($0) },
-            write: { "\($0)" }
+            local socket there. The last two carry bytes to the device too. A list, as in ["keyboard", "unix:PATH"], names \
+            several, at most \(Configuration.mostOutputs): each has its own queue and account, and none waits for another.
+            """
         ),
         flag(
             "raw",
@@ -125,6 +122,14 @@ extension ConfigurationKey {
             drop-oldest what waits longest, and wait takes no more from the ring until all readers have room. What nobody \
             got is counted as undelivered, what one reader did not get as missed. A line ends with Enter, in scan mode with \
             its scan, before a silence of 100 ms, and after 4096 bytes. With raw, which has no ring, wait refuses what comes.
+            """
+        ),
+        flag(
+            "gated",
+            \.isGated,
+            """
+            Whether other ends than the keyboard get nothing either while typing is paused or the gate is closed, and lose \
+            what waits as it closes; false delivers to them all the same.
             """
         ),
         flag(
@@ -157,7 +162,10 @@ extension ConfigurationKey {
         text(
             "hook",
             \.hook,
-            "A program that is told of connects, disconnects and received data, without a shell and without arguments.",
+            """
+            A program that is told of connects and disconnects and gets received barcodes on its standard input, one a line, \
+            without a shell and without arguments.
+            """,
             example: "/usr/local/bin/scanner-event"
         ),
     ]

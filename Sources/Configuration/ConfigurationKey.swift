@@ -25,7 +25,7 @@ package struct ConfigurationKey: Sendable {
         case _ where section == "scan-mode": "scan-mode.on"
         case "advertised-address.reversed": "advertised-address.offset"
         case "beacons.advertise-format", "beacons.advertise-power": "beacons.advertise"
-        case "slow-reader": "to"
+        case "slow-reader", "gated": "to"
         default: nil
         }
     }
@@ -136,6 +136,20 @@ package struct ConfigurationKey: Sendable {
     ) -> Self {
         let wanted = "one of \(names(Value.self))"
         return word(name, path, summary, wanted: wanted, read: { Value(rawValue: $0) }, write: { $0.rawValue })
+    }
+
+    /// Makes a key whose value is a destination, or a list of several.
+    static func destinations(_ name: String, _ path: Place<[OutputDestination]>, _ summary: String) -> Self {
+        Self(
+            name,
+            path,
+            summary,
+            read: { value throws(UnfitValue) in try value.destinations() },
+            write: { destinations in
+                let texts = destinations.map { quoted("\($0)") }
+                return texts.count == 1 ? texts[0] : "[\(texts.joined(separator: ", "))]"
+            }
+        )
     }
 
     /// Makes a key whose value is one of a few numbers.

@@ -3,6 +3,7 @@
 package import BluetoothAdapters
 package import BluetoothHost
 package import Devices
+package import Keystrokes
 package import Typing
 
 /// Settings of a `KeyboardService`.
@@ -13,6 +14,10 @@ package struct KeyboardSettings: Sendable {
     /// Profiles to try on the device, in this order: the first one that it offers is used.
     package var profiles: [Profile]
     package var typing: TypingSettings
+    /// Pacer of the outputs other than the keyboard.
+    package var textPacer: Pacer
+    /// False if only other outputs get the text.
+    package var hasKeyboard: Bool
     /// Place of the address that devices carry in their manufacturer data; nil for none (BT-3).
     package var advertisedAddress: ManufacturerAddressField?
     /// Minimum security of a link, whatever its device and its profile.
@@ -23,6 +28,8 @@ package struct KeyboardSettings: Sendable {
         device: DeviceSelector?,
         profiles: [Profile],
         typing: TypingSettings,
+        textPacer: Pacer? = nil,
+        hasKeyboard: Bool = true,
         advertisedAddress: ManufacturerAddressField? = nil,
         security: GATTLinkSecurity.Level = .none
     ) {
@@ -30,8 +37,18 @@ package struct KeyboardSettings: Sendable {
         self.device = device
         self.profiles = profiles
         self.typing = typing
+        self.textPacer = textPacer ?? typing.pacer
+        self.hasKeyboard = hasKeyboard
         self.advertisedAddress = advertisedAddress
         self.security = security
+    }
+
+    /// Typing settings of an output beside the first: no keys of clients, and no events to read back.
+    package var textTyping: TypingSettings {
+        var typing = typing
+        typing.pacer = textPacer
+        (typing.verifies, typing.keypad) = (false, nil)
+        return typing
     }
 
     /// Maximum duration of the handshake of one of these profiles; zero without one.

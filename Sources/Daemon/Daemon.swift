@@ -6,6 +6,7 @@ import BluetoothPackets
 package import Configuration
 import Control
 package import Devices
+package import Link
 import LinuxIO
 import SystemPackage
 package import Texts
@@ -81,7 +82,8 @@ package final class Daemon {
         _ settings: KeyboardSettings,
         _ options: Options,
         through core: AdapterCore,
-        screen: TextKeyboard? = nil
+        screen: TextKeyboard? = nil,
+        texts: [TextOutput] = []
     ) throws(CommandFailure) {
         let loop = core.loop
         self.loop = loop
@@ -100,7 +102,7 @@ package final class Daemon {
         let allowances = [settings.typing.allowances, beaconAllowance].compactMap(\.self)
         allows = allowances.isEmpty ? nil : Message.listed(allowances)
         let relay = Relay()
-        service = try KeyboardService(settings, through: core, screen: screen) { event in
+        service = try KeyboardService(settings, through: core, screen: screen, texts: texts) { event in
             relay.handler?(event)
         }
         let codes = KeyCodeTyper(service, beside: receivedReporter, on: loop)
@@ -137,7 +139,7 @@ package final class Daemon {
         beacons.onEvent = { [unowned self] object in server?.publish(object) }
         beacons.onNote = { [unowned self] note in onNote?(note) }
         beacons.onHook = { [unowned self] notice, code in onBeacon?(notice, code) }
-        service.keyboard.isGateOpen = gate.isOpen
+        service.setGate(open: gate.isOpen)
         gate.onChange = { [unowned self] isOpen in gateChanged(isOpen) }
         gate.onFront = { [unowned self] in beacons.displayCameOn() }
         choice.onChange = { [unowned self] kept in choose(kept) }
@@ -158,8 +160,8 @@ package final class Daemon {
             notifier.ready()
             notifier.tell(service.device.state.sentence(service.device.choice, service.device.reason, in: .english))
             notifier.watch(
-                hasAnswered: { [unowned self] in service.keyboard.hasAnswered },
-                ask: { [unowned self] in service.keyboard.ping() }
+                hasAnswered: { [unowned self] in service.hasAnswered },
+                ask: { [unowned self] in service.ping() }
             )
             completion(result)
         }
@@ -271,7 +273,7 @@ package final class Daemon {
     }
 
     private func gateChanged(_ isOpen: Bool) {
-        service.keyboard.isGateOpen = isOpen
+        service.setGate(open: isOpen)
         server?.publish(gateEvent)
         if isOpen { onNote?(Reason(ReasonText.typedAgain.message())) } else { noteGate() }
     }

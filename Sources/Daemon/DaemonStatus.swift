@@ -79,6 +79,7 @@ package struct DaemonStatus: Sendable {
         object.add("links", links.object)
         object.add("radio", JSONObject(radio))
         if let wire = counts.wire { object.add("readers", wire.objects) }
+        if !counts.outputs.isEmpty { object.add("outputs", counts.outputs.map(\.object)) }
         if let lastReceived {
             var last = JSONObject()
             last.add("secondsAgo", lastReceived.ago.components.seconds)
@@ -151,8 +152,10 @@ extension KeyboardService {
         package var bytes = Ledger.Snapshot()
         /// The counts of the self-check; nil without one.
         package var check: SelfCheck.Counts?
-        /// Counts of bytes delivered to and missed by each output client; nil if the output is the keyboard.
+        /// Counts of bytes delivered to and missed by each client of the first output; nil if that is the keyboard.
         package var wire: OutputCounts?
+        /// Account of each output, the first among them; empty if there is only one.
+        package var outputs: [OutputAccount] = []
 
         /// Creates counts of zero.
         package init() {}
@@ -164,11 +167,7 @@ extension KeyboardService.Counts {
     package var object: JSONObject {
         var object = JSONObject()
         object.add("notifications", values.notifications)
-        for (name, count) in [
-            ("received", bytes.received), ("typed", bytes.typed), ("discarded", bytes.discarded),
-            ("rejected", bytes.rejected), ("gated", bytes.gated), ("lost", bytes.lost), ("waiting", bytes.waiting),
-        ] { object.add(name, count) }
-        for (name, count) in causes { object.add(name, count) }
+        object.add(membersOf: bytes.object)
         object.add("dropped", values.dropped)
         object.add("stray", values.stray)
         object.add("oversized", values.tooLong)
@@ -180,12 +179,25 @@ extension KeyboardService.Counts {
         object.add("readerDropped", check?.dropped)
         return object
     }
+}
+
+extension Ledger.Snapshot {
+    /// The outcomes of all bytes, and the causes of those that were not typed, as a JSON object.
+    var object: JSONObject {
+        var object = JSONObject()
+        for (name, count) in [
+            ("received", received), ("typed", typed), ("discarded", discarded), ("rejected", rejected),
+            ("gated", gated), ("lost", lost), ("waiting", waiting),
+        ] { object.add(name, count) }
+        for (name, count) in causes { object.add(name, count) }
+        return object
+    }
 
     /// The bytes withheld, rejected and lost, by cause.
-    package var causes: [(name: String, count: UInt64)] {
-        [("withheld", bytes.withheld)]
-            + Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
-            + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
+    var causes: [(name: String, count: UInt64)] {
+        [("withheld", withheld)]
+            + Ledger.Rejection.allCases.map { ("\($0)", rejected($0)) }
+            + Ledger.Loss.allCases.map { ("\($0)", lost($0)) }
     }
 }
 

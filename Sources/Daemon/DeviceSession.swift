@@ -246,7 +246,7 @@ package final class DeviceSession {
         case .scan: startListening()
         case .stopScan: stopListening {}
         case .connect(let device):
-            flood.begin(at: source.outrun, isPatient: outputs.contains(where: \.isPatient))
+            flood.begin(at: source.outrun)
             connect(to: device)
         case .closeLink: closeLink { [unowned self] in apply(.linkClosed) }
         case .drop(let cause): drop(through: link.epoch, cause)
@@ -259,7 +259,7 @@ package final class DeviceSession {
     }
 
     private func drop(through epoch: UInt32, _ cause: Gate.Drop) {
-        for output in outputs { output.drop(through: epoch, cause) }
+        for output in outputs where output.isGated { output.drop(through: epoch, cause) }
     }
 
     // MARK: Listening

@@ -30,7 +30,7 @@ package struct HookNotice: Equatable, Sendable {
     package var occasion: Occasion
     /// Number of occurrences since the last notice of this kind.
     package var count: Int
-    /// Total number of received bytes.
+    /// Number of bytes on the command's standard input.
     package var length: Int
     package var device: DeviceAddress?
     /// Cause, if it is known.

@@ -33,11 +33,10 @@ package final class KeyboardService {
     package var onAdapter: ((AdapterCore.Event) -> Void)?
 
     package let device: DeviceSession
+    /// Typist of the first output, on which clients press keys: the keyboard, if the settings have one.
     package let keyboard: VirtualKeyboard
-    /// Output other than the keyboard; nil if the keyboard types.
-    package var wire: OutputListener? {
-        didSet { keyboard.isPatient = wire?.isPatient == true }
-    }
+    /// All outputs: each has its typist, queues and account, so that none waits for another.
+    package let outputs: [ServiceOutput]
 
     private let settings: KeyboardSettings
     private let core: AdapterCore
@@ -47,22 +46,38 @@ package final class KeyboardService {
     private var isStopping = false
     private var onStarted: ((Result<Void, CommandFailure>) -> Void)?
 
-    /// Creates the virtual keyboard and its thread; does not scan yet.
+    /// Creates the virtual keyboard and the other outputs, each with its thread; does not scan yet.
     ///
-    /// The adapter is not opened yet either. A `screen` shows the typed text in place of a kernel keyboard.
+    /// The adapter is not opened yet either. A `screen` shows the typed text in place of a kernel keyboard. Without a
+    /// keyboard in the settings, `texts` must not be empty.
     package init(
         _ settings: KeyboardSettings,
         through core: AdapterCore,
         screen: TextKeyboard? = nil,
+        texts: [TextOutput] = [],
         onEvent: @escaping (Event) -> Void
     ) throws(CommandFailure) {
         self.settings = settings
         self.core = core
-        keyboard = try reporting { () throws(KeyboardError) in
-            try VirtualKeyboard(settings.typing, on: core.loop, screen: screen) { onEvent(.keyboardFailed($0)) }
+        let make = { (typing: TypingSettings, screen: TextKeyboard?) throws(CommandFailure) in
+            try reporting { () throws(KeyboardError) in
+                try VirtualKeyboard(typing, on: core.loop, screen: screen) { onEvent(.keyboardFailed($0)) }
+            }
         }
-        device = DeviceSession(settings, typingOn: [keyboard], on: core.radio)
+        let first = settings.hasKeyboard ? nil : texts.first
+        keyboard = try make(settings.typing, screen ?? first?.screen)
+        var outputs = [ServiceOutput(keyboard: keyboard, text: first)]
+        for text in texts.dropFirst(first == nil ? 0 : 1) {
+            outputs.append(ServiceOutput(keyboard: try make(settings.textTyping, text.screen), text: text))
+        }
+        self.outputs = outputs
+        device = DeviceSession(settings, typingOn: outputs.map(\.keyboard), on: core.radio)
         looks = ClientScans(advertisedAt: settings.advertisedAddress, on: core.radio)
+        for output in outputs {
+            output.text?.join(output.keyboard)
+            // Bytes for a device that is not connected are dropped, as on an unplugged cable.
+            output.text?.listener?.onBytes = { [unowned self] bytes in try? device.send(bytes) }
+        }
         keyboard.onChange = { [unowned keyboard] change in
             switch change {
             case .gone(let error): onEvent(.keyboardGone(Reason(CommandFailure(error))))
@@ -75,13 +90,6 @@ package final class KeyboardService {
         core.radio.restartsAdapter = true
         core.isAdmitted = { [unowned self] name in admits(name) }
         core.isAbandoned = { [unowned self] in isAbandoned?() ?? false }
-    }
-
-    package func join(_ wire: TextOutput) {
-        wire.join(keyboard)
-        self.wire = wire.end
-        // Bytes for a device that is not connected are dropped, as on an unplugged cable.
-        wire.end.onBytes = { [unowned self] bytes in try? device.send(bytes) }
     }
 
     /// Starts the service; calls `completion` once, with the failure if the adapter cannot be used.
@@ -101,12 +109,27 @@ package final class KeyboardService {
         device.beginStop()
         endPairing { [unowned self] in
             device.stop { [unowned self] in
-                keyboard.stop { [unowned self] in core.release(completion: completion) }
+                stop(outputs[...]) { [unowned self] in core.release(completion: completion) }
             }
         }
     }
 
-    // MARK: The keyboard
+    private func stop(_ outputs: ArraySlice<ServiceOutput>, completion: @escaping () -> Void) {
+        guard let first = outputs.first else { return completion() }
+        first.keyboard.stop { [unowned self] in stop(outputs.dropFirst(), completion: completion) }
+    }
+
+    // MARK: The outputs
+
+    /// Opens or closes the gate of all outputs that have one.
+    package func setGate(open isOpen: Bool) {
+        for output in outputs where output.keyboard.isGated { output.keyboard.isGateOpen = isOpen }
+    }
+
+    /// True if the threads of all outputs have run since the last `ping`.
+    package var hasAnswered: Bool { outputs.allSatisfy(\.keyboard.hasAnswered) }
+
+    package func ping() { for output in outputs { output.keyboard.ping() } }
 
     package func press(_ sequence: KeySequence) throws(CommandFailure) {
         guard keyboard.press(sequence.bytes) else { throw .keysWait }
@@ -128,7 +151,8 @@ package final class KeyboardService {
         counts.keyboardRemakes = keyboard.remakes
         counts.bytes = keyboard.bytes
         counts.check = keyboard.check
-        counts.wire = wire?.counts
+        counts.wire = outputs.first?.text.map { $0.listener?.counts ?? OutputCounts(readers: [], missedByGone: 0) }
+        if outputs.count > 1 { counts.outputs = outputs.map(\.account) }
         return counts
     }
 

@@ -108,19 +108,33 @@ extension AccountText {
             bytes.lost,
             bytes.waiting,
         ]
-        let causes = counts.causes.filter { $0.count > 0 }.map { name, count in
-            cause.text(language, LabelText(rawValue: name)?.text(language) ?? name, "\(count)")
-        }
         var lines = [
             Self.bytes.text(language, with: numbers.map { "\($0)" })
-                + (causes.isEmpty ? "" : Self.causes.text(language, causes.joined(separator: ", ")))
+                + listed(bytes.causes, language)
                 + dropped.text(language, "\(counts.values.dropped)")
                 + (counts.wire.map { missed.text(language, "\($0.missed)") } ?? "")
         ]
         if let check = counts.check {
             lines.append(readBack.text(language, "\(check.verified)", "\(check.differing)", "\(check.dropped)"))
         }
-        return lines
+        return lines + counts.outputs.map { line($0, language) }
+    }
+
+    private static func line(_ account: OutputAccount, _ language: Language) -> String {
+        let bytes = account.bytes
+        let numbers = [
+            bytes.received, bytes.typed, bytes.discarded, bytes.rejected, bytes.gated, bytes.lost, bytes.waiting,
+        ]
+        return output.text(language, with: [account.name] + numbers.map { "\($0)" })
+            + listed(bytes.causes, language)
+            + (account.readers.map { missed.text(language, "\($0.missed)") } ?? "")
+    }
+
+    private static func listed(_ counts: [(name: String, count: UInt64)], _ language: Language) -> String {
+        let texts = counts.filter { $0.count > 0 }.map { name, count in
+            cause.text(language, LabelText(rawValue: name)?.text(language) ?? name, "\(count)")
+        }
+        return texts.isEmpty ? "" : causes.text(language, texts.joined(separator: ", "))
     }
 }
 

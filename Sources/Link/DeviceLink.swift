@@ -357,11 +357,9 @@ package struct FloodLimit {
     package init() {}
 
     /// Starts a new link at the current number of lost bytes.
-    ///
-    /// An output that waits for its clients fills the ring whatever the device sends, so no limit applies to it.
-    package mutating func begin(at lost: UInt64, isPatient: Bool) {
+    package mutating func begin(at lost: UInt64) {
         base = lost
-        border = isPatient ? .max : lost &+ Self.bytes
+        border = lost &+ Self.bytes
     }
 
     /// Returns the number of bytes that the link has lost, once per link, if it exceeds the limit; otherwise nil.

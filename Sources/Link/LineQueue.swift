@@ -106,6 +106,12 @@ package struct LineQueue {
         }
     }
 
+    /// Removes and returns the waiting lines, of which none was begun, with the queue's hold on them.
+    mutating func takeAll() -> [OutputLine] {
+        defer { (lines, first, waiting, isInLine) = ([], 0, 0, false) }
+        return Array(lines[first...])
+    }
+
     /// Drops all waiting lines, and counts them as missed, because the client is disconnected.
     package mutating func removeAll() {
         let rest = lines[first...]

@@ -13,7 +13,7 @@ package enum OutputError: Error, Equatable, Sendable {
 }
 
 /// Output other than the keyboard: standard output, a pseudo-terminal, or a local socket.
-package final class OutputListener {
+package final class OutputListener: OutputEnd {
     package static let mostClients = 8
 
     /// Handler for the outcome of received bytes: delivered or not.
@@ -29,7 +29,7 @@ package final class OutputListener {
     private var isStandardOutput: Bool { place == nil }
     private let loop: EventLoop
     private var listener: RecoveringListener?
-    private let policy: SlowReaderPolicy
+    package let policy: SlowReaderPolicy
     private var connections: [OutputClient] = []
     private var missedByGone: UInt64 = 0
 
@@ -82,13 +82,6 @@ package final class OutputListener {
         OutputCounts(readers: connections.map { ($0.counts, $0.waiting, $0.isAttended) }, missedByGone: missedByGone)
     }
 
-    /// Creates a line, or a part of one, that stands for `cost` received bytes, for `deliver`.
-    package func line(_ bytes: [UInt8], cost: Int, begins: Bool = true, ends: Bool = true) -> OutputLine {
-        OutputLine(bytes, cost: cost, begins: begins, ends: ends) { [weak self] isDelivered, cost in
-            self?.onOutcome?(isDelivered ? cost : 0, isDelivered ? 0 : cost)
-        }
-    }
-
     /// Returns true if the line can be delivered now; false only under the policy `wait`.
     ///
     /// That policy waits until every reader has room. A socket without clients waits for one; standard output whose
@@ -106,9 +99,6 @@ package final class OutputListener {
         if !line.bytes.isEmpty { for connection in connections { connection.append(line) } }
         line.letGo(isTaken: line.bytes.isEmpty)
     }
-
-    /// True if the output waits for its clients: a lack of room is then not the device's fault.
-    package var isPatient: Bool { policy == .wait }
 
     /// Sends the bytes that the clients accept now.
     package func flush() { for connection in connections { connection.flush() } }
@@ -142,6 +132,11 @@ package struct OutputCounts: Sendable {
     /// connection.
     package var readers: [(counts: LineQueue.Counts, waiting: Int, isAttended: Bool)]
     package var missedByGone: UInt64
+
+    package init(readers: [(counts: LineQueue.Counts, waiting: Int, isAttended: Bool)], missedByGone: UInt64) {
+        self.readers = readers
+        self.missedByGone = missedByGone
+    }
 
     package var objects: [JSONObject] {
         readers.map { reader in

@@ -14,9 +14,14 @@ package import Typing
 package final class TextOutput {
     /// Keyboard without a kernel device, on which the service types.
     package let screen: TextKeyboard
-    package let end: OutputListener
+    /// Destination, as configured.
+    package let name: String
+    package let end: any OutputEnd
+    /// The end, unless it is the hook.
+    package var listener: OutputListener? { end as? OutputListener }
 
     private let lines = LineBuffer()
+    private let isGated: Bool
     private let isRaw: Bool
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
@@ -29,20 +34,36 @@ package final class TextOutput {
     private var isHandingOver = false
     private var raw = RawLines()
 
+    /// Opens an output; returns nil for the keyboard.
     package convenience init?(
-        _ configuration: Configuration,
+        _ settings: OutputSettings,
         layout: KeyboardLayout,
         on loop: EventLoop
     ) throws(OutputError) {
-        guard let end = try OutputListener(configuration.destination, configuration.slowReader, on: loop) else {
-            return nil
-        }
-        try self.init(to: end, isRaw: configuration.isRaw, layout: layout, on: loop)
+        guard let end = try OutputListener(settings.destination, settings.slowReader, on: loop) else { return nil }
+        let name = "\(settings.destination)"
+        try self.init(
+            to: end,
+            name: name,
+            isGated: settings.isGated,
+            isRaw: settings.isRaw,
+            layout: layout,
+            on: loop
+        )
     }
 
-    package init(to end: OutputListener, isRaw: Bool, layout: KeyboardLayout, on loop: EventLoop) throws(OutputError) {
+    package init(
+        to end: any OutputEnd,
+        name: String,
+        isGated: Bool = true,
+        isRaw: Bool = false,
+        layout: KeyboardLayout,
+        on loop: EventLoop
+    ) throws(OutputError) {
         self.end = end
+        self.name = name
         self.loop = loop
+        self.isGated = isGated
         self.isRaw = isRaw
         do throws(Errno) {
             screen = try TextKeyboard(layout: layout, lines: lines)
@@ -57,6 +78,7 @@ package final class TextOutput {
     }
 
     package func join(_ keyboard: VirtualKeyboard) {
+        (keyboard.isGated, keyboard.isPatient) = (isGated, end.policy == .wait)
         if isRaw { keyboard.rawEnd = { [unowned self] bytes in pass(bytes) } }
         end.onOutcome = { [unowned keyboard] delivered, undelivered in
             keyboard.settle(delivered: delivered, undelivered: undelivered)
@@ -72,13 +94,18 @@ package final class TextOutput {
         self.registration = nil
         loop.unwatch(registration, screen.screen.arrival.descriptor)
         silence.cancel()
-        lines.endLine()
-        take()
-        handOver()
+        endLine()
         // The output closes, so no client can make room for the waiting lines.
         for line in waiting[first...] { line.letGo(isTaken: false) }
         (waiting, first) = ([], 0)
         end.close()
+    }
+
+    /// Ends the current line, and delivers the lines for which there is room.
+    package func endLine() {
+        lines.endLine()
+        take()
+        handOver()
     }
 
     // MARK: Text

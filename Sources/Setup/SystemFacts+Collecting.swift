@@ -46,7 +46,7 @@ extension SystemFacts {
         // A running daemon may have been started with other options than the configuration's.
         use(
             adapter ?? daemon.status?.transport ?? asked.configuration.adapter,
-            isKeyboard: daemon.status.map { !$0.hasOtherOutput } ?? (asked.configuration.destination == .keyboard)
+            isKeyboard: daemon.status.map { !$0.hasOtherOutput } ?? asked.configuration.hasKeyboard
         )
         layout = named ?? daemon.status?.layout ?? asked.configuration.layout
         kernelVersion = .running

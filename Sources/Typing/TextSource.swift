@@ -4,7 +4,7 @@ package import LinuxIO
 
 /// Text of one device: decodes the frames of its links, and passes the payload to each output.
 package final class TextSource {
-    /// Bytes lost because an output's ring was full, although the keyboard worked.
+    /// Bytes lost because an output's ring was full, although the keyboard worked and waited for no client.
     package var outrun: UInt64 { lost }
     /// The storage of `outrun`.
     ///

@@ -29,6 +29,8 @@ package final class VirtualKeyboard {
     private var isGone = false
     /// True if the output waits for slow clients, so that a full ring does not mean that the device floods it.
     package var isPatient = false
+    /// False for an output that types even while the gate is closed, and whose bytes are never dropped for it.
+    package var isGated = true
     /// Handler called when the keyboard fails, and when its replacement exists; `node` is then the new path.
     package var onChange: ((Change) -> Void)?
 
@@ -157,7 +159,7 @@ package final class VirtualKeyboard {
     package func joinLineFeeds(within time: Duration) { gate.joinLineFeeds(within: time.inNanoseconds) }
 
     /// Receives the bytes of a notification on the link with the number `epoch`; returns false if they are lost because
-    /// the ring is full.
+    /// the device sends more than can be typed.
     ///
     /// They are copied once, into the ring, and typed at once if no others are pending. For an unpaired device, Enter
     /// follows D-2, and Escape and Ctrl are blocked.
@@ -175,7 +177,7 @@ package final class VirtualKeyboard {
         case .acceptedMustWake:
             typing.typeIfAsleep(now: now)
             return true
-        case .lost: return isGone
+        case .lost: return isGone || isPatient
         }
     }
 

@@ -31,7 +31,7 @@ package struct ChildProcess: ~Copyable {
     /// Starts a program without a shell, with these variables in addition to our own; a name without a slash is
     /// looked up in PATH.
     ///
-    /// Its input is empty, and both of its outputs are our standard error; the terminal's signals do not reach it.
+    /// Its input is `input`, or empty, and both of its outputs are our standard error; the terminal's signals do not reach it.
     /// Our own variables whose names begin with `prefix` are omitted. The corresponding C functions are
     /// `posix_spawnp` and `pidfd_open` or, on kernels before 5.3, `waitid` in a thread of its own. A program without
     /// privileges is started by a thread that has given up its own: each thread has its own capabilities(7), and a
@@ -41,13 +41,14 @@ package struct ChildProcess: ~Copyable {
         arguments: [String] = [],
         environment: [(name: String, value: String)],
         replacing prefix: String,
+        input: ChildInput? = nil,
         privileges: Privileges = .none
     ) throws(Errno) {
         let words = [program] + arguments
         let child =
             switch privileges {
-            case .none: try Self.spawnWithoutPrivileges(words, environment, prefix)
-            case .ours: try Self.spawn(words, environment, prefix)
+            case .none: try Self.spawnWithoutPrivileges(words, environment, prefix, input?.descriptor)
+            case .ours: try Self.spawn(words, environment, prefix, input?.descriptor)
             }
         do throws(Errno) {
             descriptor = try Self.endOf(child)
@@ -112,13 +113,14 @@ package struct ChildProcess: ~Copyable {
     private static func spawnWithoutPrivileges(
         _ words: [String],
         _ environment: [(name: String, value: String)],
-        _ prefix: String
+        _ prefix: String,
+        _ input: Int32?
     ) throws(Errno) -> pid_t {
         let outcome = Mutex<Result<pid_t, Errno>>(.failure(.ioError))
         let thread = try SystemThread(name: "start") {
             let result = Result<pid_t, Errno> { () throws(Errno) in
                 try ThreadPrivileges.giveUp()
-                return try spawn(words, environment, prefix)
+                return try spawn(words, environment, prefix, input)
             }
             outcome.withLock { $0 = result }
         }
@@ -129,7 +131,8 @@ package struct ChildProcess: ~Copyable {
     private static func spawn(
         _ words: [String],
         _ environment: [(name: String, value: String)],
-        _ prefix: String
+        _ prefix: String,
+        _ input: Int32?
     ) throws(Errno) -> pid_t {
         // Sound in all that follows: the attributes, actions and strings are created here, outlive the call, and are
         // freed once.
@@ -149,7 +152,11 @@ package struct ChildProcess: ~Copyable {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let input {
+            unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         unsafe posix_spawn_file_actions_adddup2(&actions, 2, 1)
 
         let own = unsafe environment.map { unsafe strdup("\($0.name)=\($0.value)") }

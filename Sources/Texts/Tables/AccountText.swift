@@ -2,7 +2,7 @@
 
 /// Account of all received bytes, printed when a keyboard in the foreground ends.
 package enum AccountText: String, Localized {
-    case bytes, causes, cause, dropped, missed, readBack, demo, demoBytes, demoNothing
+    case bytes, output, causes, cause, dropped, missed, readBack, demo, demoBytes, demoNothing
 
     package var texts: LocalText {
         switch self {
@@ -10,6 +10,11 @@ package enum AccountText: String, Localized {
             LocalText(
                 "received {1} bytes in {2} notifications: typed {3}, discarded {4}, rejected {5}, gated {6}, lost {7}, waiting {8}",
                 "受信 {1}バイト(通知{2}回): 入力 {3}、破棄 {4}、拒否 {5}、停止中に破棄 {6}、損失 {7}、入力待ち {8}"
+            )
+        case .output:
+            LocalText(
+                "to {1}: received {2} bytes, typed {3}, discarded {4}, rejected {5}, gated {6}, lost {7}, waiting {8}",
+                "出力先 {1}: 受信 {2}バイト、入力 {3}、破棄 {4}、拒否 {5}、停止中に破棄 {6}、損失 {7}、入力待ち {8}"
             )
         case .causes: LocalText(" ({1})", " ({1})")
         case .cause: LocalText("{1} {2}", "{1} {2}")

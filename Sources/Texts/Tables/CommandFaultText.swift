@@ -4,7 +4,7 @@
 package enum CommandFaultText: String, FaultText {
     // The command line.
     case noCommand, noCommandBut, useWantsDevice, deviceWanted, incomplete, outputTaken, gateRange, endWanted,
-        rawWantsEnd, optionWantsScan
+        rawWantsEnd, tooManyEnds, optionWantsScan
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
     // Selecting a device.
     case chosenAlready, notChosen, notConnected
@@ -45,6 +45,8 @@ package enum CommandFaultText: String, FaultText {
             )
         case .gateRange: cause("--gate-vt wants a number from 1 to 63", "--gate-vtには1から63までの数が必要です")
         case .endWanted: cause("--to wants {1}, the path from / on", "--toには {1} のいずれかが必要です(パスは/から指定します)")
+        case .tooManyEnds:
+            cause("--to wants at most {1} ends, each once", "--toに指定できる接続先は重複なしで{1}個までです")
         case .rawWantsEnd:
             cause(
                 "raw bytes want another end than the keyboard: --to stdout, for instance",

@@ -10,7 +10,8 @@ package enum LabelText: String, Localized {
     case notifications, refused, received, typed, discarded, rejected, gated, lost, waiting
     case withheld, untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
-    case dropped, stray, oversized, keyboardRemakes, undelivered, missed, readers, delivered
+    case dropped, stray, oversized, keyboardRemakes, undelivered, missed, readers, delivered, outputs, to, followsGate,
+        slowReader
     case verified, differing, readerDropped
     // The links and their ends.
     case link, rssi, mtu, security, requiredSecurity, keySize, phy, packetBytes, intervalMicroseconds, latency,
@@ -98,6 +99,10 @@ package enum LabelText: String, Localized {
         case .undelivered: LocalText("not taken by the other end", "接続先が受け取らなかった分")
         case .missed: LocalText("missed by readers", "個々の接続先の取りこぼし")
         case .readers: LocalText("readers", "接続先")
+        case .outputs: LocalText("outputs", "出力先ごとの集計")
+        case .to: LocalText("to", "出力先")
+        case .followsGate: LocalText("follows the gate", "停止に従う")
+        case .slowReader: LocalText("slow readers", "遅い接続先への方針")
         case .delivered: LocalText("delivered", "配信済み")
         case .verified: LocalText("verified", "照合済み")
         case .differing: LocalText("differing", "照合の相違")

@@ -151,7 +151,7 @@ package enum LogText: String, Localized {
 }
 
 package enum HookText: String, Localized {
-    case failed, notRun, tooLong, exited, killed
+    case failed, notRun, tooLong, exited, killed, unread
 
     package var texts: LocalText {
         switch self {
@@ -160,6 +160,8 @@ package enum HookText: String, Localized {
         case .notRun: LocalText("cannot be run: {1}", "を実行できません: {1}")
         case .tooLong: LocalText("was ended after {1} s", "を{1}秒後に終了させました")
         case .exited: LocalText("ended with status {1}", "が終了コード{1}で終了しました")
+        case .unread:
+            LocalText("has not read {1} barcodes from its standard input", "が標準入力からバーコード{1}件を読み取りませんでした")
         case .killed: LocalText("was ended by signal {1}", "がシグナル{1}で終了しました")
         }
     }

@@ -50,6 +50,7 @@ struct RunCommand: ParsableCommand {
               blewedge run --device LINBLE-TEST --scan --suffix '{tab}' --duplicates 1s
               blewedge run --device LINBLE-TEST --security none --json
               blewedge run --device LINBLE-TEST --security none --to pty:/run/scanner --raw
+              blewedge run --to keyboard --to unix:/run/scans --slow-reader drop-oldest
               blewedge run --device LINBLE-TEST --hook /usr/local/bin/scanner-event
               blewedge run --user blewedge          From the script of another init.
             """
@@ -138,11 +139,13 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Run a program on connect, disconnect and received data, without a shell and without arguments.",
+            "Run a program on connect, disconnect and received barcodes, without a shell and without arguments.",
             discussion: """
-                Its environment has BLEWEDGE_EVENT (connect, disconnect, received), BLEWEDGE_COUNT (how often since it was \
-                last told), BLEWEDGE_LENGTH (bytes received, never what), BLEWEDGE_ADDRESS, BLEWEDGE_ADDRESS_TYPE and \
-                BLEWEDGE_REASON. One runs at a time, at most 30 s; what happens meanwhile is told as one.
+                It gets the barcodes on its standard input, one a line. Its environment has BLEWEDGE_EVENT (connect, \
+                disconnect, received), BLEWEDGE_COUNT (how often, or how many barcodes), BLEWEDGE_LENGTH (bytes on standard \
+                input), BLEWEDGE_ADDRESS, BLEWEDGE_ADDRESS_TYPE and BLEWEDGE_REASON. One runs at a time, at most 30 s; what \
+                happens meanwhile is told as one, and of barcodes 64 KiB wait (--slow-reader). One that it has not read when \
+                it ends is counted as undelivered; typing never waits for it.
                 """,
             valueName: "program"
         )
@@ -172,7 +175,7 @@ struct RunCommand: ParsableCommand {
         options.regions = plan.regions
         options.managed = { try? ServerFiles.managed(in: paths.state) }
         options.removeServerFiles = { () throws(CommandFailure) in try ServerFiles(in: paths.state).remove() }
-        if configuration.destination == .standardOutput, events || json {
+        if configuration.usesStandardOutput, events || json {
             throw CommandFailure(.usage, CommandFaultText.outputTaken)
         }
         let output: KeyboardRun.Output = events ? .events : json ? .json : .people
@@ -187,19 +190,31 @@ struct RunCommand: ParsableCommand {
                 isOpenByWord = true
             }
         }
+        let hook = plan.hook.map { (command: $0, barcodes: HookBarcodes(configuration.slowReader)) }
         let run = try KeyboardRun(
             settings,
             options,
             output: output,
             journal: Journal(wanted: foreground),
-            showsStatus: configuration.showsStatus && configuration.destination != .standardOutput,
-            hook: plan.hook,
+            showsStatus: configuration.showsStatus && !configuration.usesStandardOutput,
+            hook: hook,
             capture: captureOptions
         )
         run.isOpenByWord = isOpenByWord
         run.known = KnownDeviceStore(paths.known)
-        run.makeWire = { loop throws(CommandFailure) in
-            try reporting(TextOutput.init(_:layout:on:), configuration, reporting(configuration.keyboardLayout), loop)
+        run.makeTexts = { loop throws(CommandFailure) in
+            let layout = try reporting(configuration.keyboardLayout)
+            return try reporting { () throws(OutputError) in
+                var texts: [TextOutput] = []
+                for output in configuration.outputs {
+                    if let text = try TextOutput(output, layout: layout, on: loop) { texts.append(text) }
+                }
+                guard let hook else { return texts }
+                let isGated = configuration.isGated
+                return texts + [
+                    try TextOutput(to: hook.barcodes, name: "hook", isGated: isGated, layout: layout, on: loop)
+                ]
+            }
         }
         run.onReload = { () throws(CommandFailure) in
             // A faulty configuration throws here, before anything has changed.
@@ -213,7 +228,7 @@ struct RunCommand: ParsableCommand {
         do throws(CommandFailure) {
             return try reporting(BondStore(paths.bonds).read)
         } catch {
-            let hasKeyboard = configuration.destination == .keyboard
+            let hasKeyboard = configuration.hasKeyboard
             throw PermissionWait.missing(for: configuration.adapter, hasKeyboard: hasKeyboard) ?? error
         }
     }

@@ -60,10 +60,22 @@ struct WireOptions: ParsableArguments {
     var profile: String?
 
     @Option(
-        "Where goes what is received: \(OutputDestination.form). A terminal and a socket carry bytes to the device too.",
-        value: "end"
+        help: ArgumentHelp(
+            "Where goes what is received: \(OutputDestination.form). A terminal and a socket carry bytes to the device too.",
+            discussion: """
+                Several times for several at once, at most \(Configuration.mostOutputs): each has its own queue and account, \
+                and none waits for another. Given here, those of the configuration are left out.
+                """,
+            valueName: "end"
+        )
     )
-    var to: String?
+    var to: [String] = []
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "With another end than the keyboard: deliver to it while typing is paused or the gate is closed, or not."
+    )
+    var gated: Bool?
 
     @Flag(help: "With another end than the keyboard: the bytes as received, not the text that would be typed.")
     var raw = false
@@ -86,15 +98,20 @@ struct WireOptions: ParsableArguments {
     /// Overrides the configuration with the given options.
     func apply(to configuration: inout Configuration) throws(CommandFailure) {
         if let profile { configuration.profile = profile }
-        if let to {
-            guard let destination = OutputDestination(to) else {
+        if !to.isEmpty {
+            configuration.destinations = to.compactMap { OutputDestination($0) }
+            configuration.ownOutputs = []
+            guard configuration.destinations.count == to.count else {
                 throw CommandFailure(.usage, CommandFaultText.endWanted, PlainText.ends.message())
             }
-            configuration.destination = destination
+            guard Set(configuration.destinations).count == to.count, to.count <= Configuration.mostOutputs else {
+                throw CommandFailure(.usage, CommandFaultText.tooManyEnds, "\(Configuration.mostOutputs)")
+            }
         }
+        if let gated { configuration.isGated = gated }
         if raw { configuration.isRaw = true }
         if let slowReader { configuration.slowReader = slowReader }
-        if configuration.isRaw, configuration.destination == .keyboard {
+        if configuration.isRaw, !configuration.hasOtherOutput {
             throw CommandFailure(.usage, CommandFaultText.rawWantsEnd)
         }
     }

@@ -4,28 +4,41 @@ import BluetoothAdapters
 import Control
 import Daemon
 import Devices
+import Link
 import LinuxIO
 import SystemPackage
 import Texts
 
 /// Runner of the user's hook, for one notice at a time, without blocking; to be used on the event loop's thread.
+///
+/// A hook that runs for received barcodes gets them on its standard input, never as arguments or variables.
 final class HookRunner {
     private static let patience = Duration.seconds(5)
 
     private let command: String
+    private let barcodes: HookBarcodes
     private let loop: EventLoop
     private let note: (Message) -> Void
     private var queue = HookQueue()
     private var child: ChildProcess?
+    /// Input of the running command; nil unless it runs for barcodes.
+    private var input: ChildInput?
     private var registration: EventLoop.Registration?
     private let timer = LoopTimer()
     private var hasFailed = false
+    private var hasLeftUnread = false
     private var onIdle: (() -> Void)?
 
     /// Creates a runner for a program, given by its path or found in PATH; `note` prints its failures.
-    init(_ command: String, on loop: EventLoop, note: @escaping (Message) -> Void) throws(CommandFailure) {
+    init(
+        _ command: String,
+        _ barcodes: HookBarcodes,
+        on loop: EventLoop,
+        note: @escaping (Message) -> Void
+    ) throws(CommandFailure) {
         try Self.check(command)
         self.command = command
+        self.barcodes = barcodes
         self.loop = loop
         self.note = note
     }
@@ -34,6 +47,13 @@ final class HookRunner {
     static func check(_ command: String, named option: String = "--hook") throws(CommandFailure) {
         if command.isEmpty || command.contains("/") && !FileSystem.isExecutable(command) {
             throw CommandFailure(.configuration, CommandFaultText.noHook, option, command)
+        }
+    }
+
+    /// Function that makes the notice of received barcodes.
+    var notice: (() -> HookNotice)? {
+        didSet {
+            barcodes.onBarcode = { [unowned self] in if let notice = notice?() { add(notice) } }
         }
     }
 
@@ -50,9 +70,10 @@ final class HookRunner {
             return
         }
         var isDone = false
-        let finish = {
+        let finish = { [unowned self] in
             guard !isDone else { return }
             isDone = true
+            settle()
             completion()
         }
         onIdle = finish
@@ -60,13 +81,28 @@ final class HookRunner {
     }
 
     private func runNext() {
-        while let notice = queue.next(now: MonotonicClock.now) {
+        while var notice = queue.next(now: MonotonicClock.now) {
             do throws(Errno) {
-                let child = try ChildProcess(command, environment: notice.environment, replacing: "BLEWEDGE_")
+                if notice.occasion == .received {
+                    let batch = barcodes.begin()
+                    guard batch.count > 0 else {
+                        queue.ended()
+                        continue
+                    }
+                    (notice.count, notice.length) = (batch.count, batch.text.count)
+                    input = try ChildInput(batch.text, on: loop)
+                }
+                let child = try ChildProcess(
+                    command,
+                    environment: notice.environment,
+                    replacing: "BLEWEDGE_",
+                    input: input
+                )
                 registration = try loop.watch(child.descriptor, for: .readable) { [unowned self] _ in ended() }
                 self.child = consume child
             } catch {
                 queue.ended()
+                settle()
                 fail(HookText.notRun.message("\(error)"))
                 continue
             }
@@ -87,6 +123,7 @@ final class HookRunner {
         if let registration, let child = child.take() { loop.unwatch(registration, child.descriptor) }
         registration = nil
         child = nil
+        settle()
         queue.ended()
         switch end {
         case .exited(0), .killed(9): break
@@ -94,6 +131,17 @@ final class HookRunner {
         case .killed(let signal): fail(HookText.killed.message("\(signal)"))
         }
         runNext()
+    }
+
+    /// Counts the barcodes of the current run as delivered if the command has read them; reports unread ones, the first
+    /// time only.
+    private func settle() {
+        let unread = barcodes.end(read: input?.read ?? 0)
+        input?.close()
+        input = nil
+        guard unread > 0, !hasLeftUnread else { return }
+        hasLeftUnread = true
+        note(HookText.failed.message(command, HookText.unread.message("\(unread)")))
     }
 
     /// Reports a failure, the first time only.

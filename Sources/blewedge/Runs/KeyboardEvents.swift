@@ -10,7 +10,8 @@ import Texts
 
 /// Events of a keyboard for programs: a stream on standard output, and a hook (CB-30).
 ///
-/// Both report the link and the amount of received data, never its contents. To be used on the event loop's thread.
+/// Both report the link and the amount of received data; contents reach the hook alone, on its standard input. To be
+/// used on the event loop's thread.
 final class KeyboardEvents {
     private let hook: HookRunner?
     private let isStream: Bool
@@ -22,6 +23,7 @@ final class KeyboardEvents {
     init(isStream: Bool, hook: HookRunner?) {
         self.isStream = isStream
         self.hook = hook
+        hook?.notice = { [unowned self] in HookNotice(.received, device: device) }
     }
 
     func take(_ state: Session.State, _ device: DeviceAddress?, _ reason: String?) {
@@ -34,9 +36,9 @@ final class KeyboardEvents {
         }
     }
 
-    /// Reports the data received since the last report.
+    /// Reports the data received since the last report; the hook is run for barcodes instead.
     func received(_ report: ReceivedMeter.Report) {
-        tell(HookNotice(.received, count: report.values, length: report.bytes, device: device))
+        print(HookNotice(.received, count: report.values, length: report.bytes, device: device))
     }
 
     /// Passes the entry into a region, or the exit from it, to the hook.
@@ -88,6 +90,10 @@ final class KeyboardEvents {
 
     private func tell(_ notice: HookNotice) {
         hook?.add(notice)
+        print(notice)
+    }
+
+    private func print(_ notice: HookNotice) {
         guard isStream else { return }
         var object = JSONObject()
         object.add("event", notice.occasion.rawValue)

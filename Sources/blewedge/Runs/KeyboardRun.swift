@@ -47,8 +47,8 @@ final class KeyboardRun {
     /// File in which connected devices are stored (CB-14); nil for none.
     var known: KnownDeviceStore?
 
-    /// Closure that opens the output; returns nil if the output is the keyboard.
-    var makeWire: ((EventLoop) throws(CommandFailure) -> TextOutput?)?
+    /// Closure that opens the outputs other than the keyboard.
+    var makeTexts: ((EventLoop) throws(CommandFailure) -> [TextOutput])?
 
     private let loop: EventLoop
     private let settings: KeyboardSettings
@@ -62,9 +62,11 @@ final class KeyboardRun {
     /// Standard output; nil if it cannot be written to.
     private let lines: LineWriter?
     private var daemon: Daemon?
-    private var wire: TextOutput?
+    private var texts: [TextOutput] = []
     private var outcome: Result<ExitStatus, CommandFailure>?
     private var isReloading = false
+    /// True after the message about the outputs.
+    private var hasToldPlaces = false
     /// True after the first connection.
     private var hasConnected = false
 
@@ -74,7 +76,7 @@ final class KeyboardRun {
         output: Output,
         journal: Journal,
         showsStatus: Bool,
-        hook: String?,
+        hook: (command: String, barcodes: HookBarcodes)?,
         capture: CaptureOptions
     ) throws(CommandFailure) {
         self.settings = settings
@@ -89,8 +91,10 @@ final class KeyboardRun {
         lines = try? LineWriter(.output) { count in KeyboardEvents.missed(count).text + "\n" }
         lines?.join(loop)
         status = output == .people && showsStatus && !journal.isOn ? StatusLine(on: loop) : nil
-        let runner = try hook.map { command throws(CommandFailure) in
-            try HookRunner(command, on: loop) { note in journal.note(note.text(journal.language), .warning) }
+        let runner = try hook.map { hook throws(CommandFailure) in
+            try HookRunner(hook.command, hook.barcodes, on: loop) { note in
+                journal.note(note.text(journal.language), .warning)
+            }
         }
         events = KeyboardEvents(isStream: output == .events, hook: runner)
     }
@@ -106,8 +110,8 @@ final class KeyboardRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
-        wire = try makeWire?(loop) ?? nil
-        wire?.end.onLoss = { [unowned self] error in finish(.failure(Self.noOutput(error))) }
+        texts = try makeTexts?(loop) ?? []
+        for text in texts { text.listener?.onLoss = { [unowned self] error in outputLost(error) } }
         let memory = ProcessFacts.environment(Self.reloadVariable)
         guard try isPermitted() else { return try end(memory: memory ?? "") }
         // Done before any thread starts, so that every thread inherits the restrictions.
@@ -117,8 +121,7 @@ final class KeyboardRun {
         }
         defer { capture?.finish() }
         let core = Rehearsal.core(loop, settings.adapter, capture: capture)
-        let daemon = try Daemon(settings, options, through: core, screen: wire?.screen)
-        if let wire { daemon.service.join(wire) }
+        let daemon = try Daemon(settings, options, through: core, texts: texts)
         daemon.onEvent = { [unowned self] event in show(event) }
         daemon.onNote = { [unowned self] note in say(.warning, note.message) }
         daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }
@@ -136,7 +139,7 @@ final class KeyboardRun {
         try loop.run()
         status?.end()
         // Closing the output gives every undelivered byte its outcome, before the account is printed.
-        wire?.close()
+        for text in texts { text.close() }
         printCounts(daemon.service.counts)
         try end(memory: daemon.memory)
     }
@@ -162,7 +165,7 @@ final class KeyboardRun {
 
     /// Ends the process, or restarts it with `memory`, the user's requests in force; throws the exit status.
     private func end(memory: String) throws {
-        wire?.close()
+        for text in texts { text.close() }
         if case .failure(let failure)? = outcome { journal.report(failure) }
         lines?.finish(within: Self.patience)
         if case .success? = outcome, !isReloading, let error = lines?.fault ?? events.fault, error != .brokenPipe {
@@ -188,7 +191,7 @@ final class KeyboardRun {
 
     /// Waits for missing permissions, or throws in a run for one device; returns false if the run ends or restarts.
     private func isPermitted() throws -> Bool {
-        let hasKeyboard = wire == nil
+        let hasKeyboard = settings.hasKeyboard
         guard let missing = PermissionWait.missing(for: settings.adapter, hasKeyboard: hasKeyboard) else { return true }
         guard options.followsChoice else { throw missing }
         let wait = try PermissionWait(options, settings.adapter, hasKeyboard: hasKeyboard, missing: missing, on: loop)
@@ -230,11 +233,22 @@ final class KeyboardRun {
         }
     }
 
+    /// Ends the run if standard output, which was lost, is the only output; the others stay in use without it.
+    private func outputLost(_ error: Errno) {
+        let failure = Self.noOutput(error)
+        let isOnly = !settings.hasKeyboard && texts.count { $0.listener != nil } == 1
+        if isOnly { finish(.failure(failure)) } else { say(.warning, Reason(failure).message) }
+    }
+
     private func finish(_ result: Result<ExitStatus, CommandFailure>) {
         guard outcome == nil else { return }
         outcome = result
         if let daemon {
-            daemon.stop(isReloading: isReloading) { [unowned self] in events.finish { [unowned self] in loop.stop() } }
+            daemon.stop(isReloading: isReloading) { [unowned self] in
+                // The hook gets the last barcodes before its end is awaited.
+                for text in texts where text.listener == nil { text.endLine() }
+                events.finish { [unowned self] in loop.stop() }
+            }
         } else {
             loop.stop()
         }
@@ -244,12 +258,17 @@ final class KeyboardRun {
         let choice = daemon?.service.device.choice
         if output != .people, let object = event.object(choice) { printEvent(object) }
         switch event {
-        case .keyboard where wire != nil:
-            let place = wire?.end.place.map { Message(detail: $0) } ?? LogText.standardOutput.message()
-            say(.information, LogText.goesTo.message(place))
         case .keyboard(let node):
-            let message = node.map { LogText.keyboardIs.message($0) } ?? LogText.keyboardWithoutNode.message()
-            say(.information, message)
+            if settings.hasKeyboard {
+                let message = node.map { LogText.keyboardIs.message($0) } ?? LogText.keyboardWithoutNode.message()
+                say(.information, message)
+            }
+            guard !hasToldPlaces else { return }
+            hasToldPlaces = true
+            for listener in texts.compactMap(\.listener) {
+                let place = listener.place.map { Message(detail: $0) } ?? LogText.standardOutput.message()
+                say(.information, LogText.goesTo.message(place))
+            }
         case .state(let state, let device, let reason):
             events.take(state, device, reason?.cause.english)
             say(Journal.Priority(state), state.sentence(choice, reason, in: journal.language))
@@ -286,6 +305,7 @@ final class KeyboardRun {
             var object = JSONObject()
             object.add("event", "counts")
             object.add(membersOf: counts.object)
+            if !counts.outputs.isEmpty { object.add("outputs", counts.outputs.map(\.object)) }
             printLine(object.text)
         } else {
             for line in AccountText.lines(counts, journal.language) { printLine(line) }
@@ -298,7 +318,7 @@ final class KeyboardRun {
 
     private func printLine(_ text: String) {
         // If standard output is the output, it carries received data only.
-        let isTaken = wire.map { $0.end.place == nil } ?? false
+        let isTaken = texts.contains { $0.listener.map { $0.place == nil } ?? false }
         if isTaken { journal.print(text) } else { lines?.write(text + "\n") }
     }
 }

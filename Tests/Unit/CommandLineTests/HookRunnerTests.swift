@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 #if DEBUG
+    import Configuration
     import Control
     import Daemon
     import Glibc
+    import Link
     import LinuxIO
     import SystemPackage
     import TestSupport
@@ -23,7 +25,7 @@
             )
             try #require(chmod(directory("hook"), 0o755) == 0)
             let loop = try EventLoop()
-            let runner = try HookRunner(directory("hook"), on: loop) { _ in }
+            let runner = try HookRunner(directory("hook"), HookBarcodes(.dropNewest), on: loop) { _ in }
             let events = KeyboardEvents(isStream: false, hook: runner)
             let states: [(Session.State, String?)] = [(.connected, nil), (.connecting, "lost"), (.connected, nil)]
             var expected = ""
@@ -53,9 +55,13 @@
             try #require(chmod(directory("hook"), 0o755) == 0)
             let loop = try EventLoop()
             var notes: [String] = []
-            let runner = try HookRunner(directory("hook"), on: loop) { notes.append($0.english) }
-            for occasion in [HookNotice.Occasion.connect, .received, .disconnect] { runner.add(HookNotice(occasion)) }
-            let expected = Array("connect\nreceived\ndisconnect\n".utf8)
+            let runner = try HookRunner(directory("hook"), HookBarcodes(.dropNewest), on: loop) {
+                notes.append($0.english)
+            }
+            for occasion in [HookNotice.Occasion.connect, .beaconEntered, .disconnect] {
+                runner.add(HookNotice(occasion))
+            }
+            let expected = Array("connect\nbeacon-entered\ndisconnect\n".utf8)
             let isNoted = try loop.run {
                 (try? FileSystem.contents(of: directory("events"), limit: 4096)) == expected && !notes.isEmpty
             }

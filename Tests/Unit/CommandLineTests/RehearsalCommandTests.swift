@@ -4,6 +4,7 @@ import Glibc
 import LinuxIO
 import TestSupport
 import Testing
+import Texts
 
 /// Commands with `--adapter memory:`, without an adapter and without privilege.
 @Suite("Commands in the rehearsal", .timeLimit(.minutes(10)))
@@ -67,5 +68,49 @@ struct RehearsalCommandTests {
         #expect(program.prints("ST,GS,1.250kg"))
         kill(program.child, SIGINT)
         #expect(try program.end().status == 130)
+    }
+
+    /// Runs with two outputs and a hook, until the hook has read a weight from its standard input.
+    private func weigh(_ arguments: [String], file: String? = nil) throws -> (read: String, outcome: Outcome) {
+        let directory = try TestDirectory()
+        let script = "[ $BLEWEDGE_EVENT != received ] || cat >'\(directory("read"))'"
+        try directory.write("#!/bin/sh\n\(script)\n", to: "hook")
+        try #require(chmod(directory("hook"), 0o755) == 0 && mkfifo(directory("read"), 0o600) == 0)
+        let words = ["run", "--adapter", "memory:", "--device", "SCALE-15K", "--security", "none", "--to"]
+        let ends = ["unix:\(directory("wire"))", "--hook", directory("hook")]
+        let program = try RunningProgram(
+            words + arguments.map { $0.replacing("DIR", with: directory.path) } + ends,
+            file: file
+        )
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let descriptor = open(directory("read"), O_RDONLY)
+        let count = read(descriptor, &buffer, buffer.count)
+        close(descriptor)
+        kill(program.child, SIGINT)
+        return (String(decoding: buffer.prefix(max(0, count)), as: UTF8.self), try program.end())
+    }
+
+    @Test("X-18: run fills several outputs and the hook at once, and no line that it prints has what was received")
+    func outputs() throws {
+        let (read, outcome) = try weigh(["pty:DIR/line", "--events", "--to"])
+        #expect(read == "ST,GS,1.250kg\n")
+        #expect(outcome.status == 130)
+        #expect(!(outcome.output + outcome.error).contains("1.250"), "\(outcome)")
+        let line = try #require(outcome.output.split(separator: "\n").last)
+        guard case .array(let outputs)? = try JSONValue(Array(line.utf8))["outputs"] else {
+            Issue.record("\(line)")
+            return
+        }
+        #expect(outputs.map { $0["to"]?.string?.prefix(4) } == ["pty:", "unix", "hook"])
+        #expect(outputs.map { $0["counts"]?["received"]?.integer } == [15, 15, 15])
+        #expect(outputs.map { $0["counts"]?["undelivered"]?.integer } == [15, 15, 0])
+        #expect(outputs.map { $0["counts"]?["typed"]?.integer } == [0, 0, 15])
+    }
+
+    @Test("X-18: standard output that fails ends no run that has another output; it is named")
+    func fullOutput() throws {
+        let (read, outcome) = try weigh(["stdout", "--to"], file: "/dev/full")
+        #expect(read == "ST,GS,1.250kg\n")
+        #expect(outcome.status == 130 && outcome.error.contains("standard output"), "\(outcome)")
     }
 }

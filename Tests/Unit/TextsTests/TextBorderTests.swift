@@ -34,7 +34,7 @@ struct TextBorderTests {
                 [
                     "BeaconConfiguration.swift", "BeaconRequest+Line.swift", "Configuration+Text.swift",
                     "Configuration.swift", "ConfigurationKey+Table.swift", "ConfigurationKey.swift",
-                    "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
+                    "ConfigurationValue.swift", "OutputTable.swift", "ControlLine.swift", "ControlRequest+Line.swift",
                     "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "JSONValue.swift",
                     "SelectedDevice.swift", "KeptRegions.swift", "ControlTalk.swift", "ProfileReader.swift",
                     "ServerAnswer.swift", "ServerRegion.swift", "TOMLValue.swift", "TimeText.swift",

@@ -85,6 +85,7 @@ struct ConfigurationTests {
             verify = true
             to = "unix:/run/blewedge/wire"
             raw = "on"
+            gated = "off"
             keys = "off"
             clear = "select-all"
             udev-keyboard = "off"
@@ -106,6 +107,12 @@ struct ConfigurationTests {
             [advertised-address]
             offset = 4
             reversed = true
+
+            [outputs.log]
+            to = "pty:/run/blewedge/log"
+            slow-reader = "drop-oldest"
+            gated = true
+            raw = false
 
             [profiles.scale]
             title = "Counter scale"
@@ -130,7 +137,11 @@ struct ConfigurationTests {
         expected.maximumAge = .zero
         expected.capsLock = .ignore
         expected.verifies = true
-        expected.destination = .socket("/run/blewedge/wire")
+        expected.destinations = [.socket("/run/blewedge/wire")]
+        expected.isGated = false
+        var log = OutputTable(name: "log", destination: .terminal("/run/blewedge/log"))
+        (log.slowReader, log.isGated, log.isRaw) = (.dropOldest, true, false)
+        expected.ownOutputs = [log]
         expected.isRaw = true
         expected.allowsKeys = false
         expected.clearMethod = .selectAll
@@ -254,7 +265,18 @@ struct ConfigurationTests {
             configuration.barcodeMode.suffix = some([nil, "", "{enter}", "\"#"])
             configuration.addressOffset = some([nil, 0, 1644])
             configuration.isAddressReversed = some([true, false])
-            configuration.destination = some([.standardOutput, .terminal("/tmp/x"), .socket("/a")])
+            configuration.destinations = some([
+                [.standardOutput], [.terminal("/tmp/x")], [.keyboard, .socket("/a")],
+                [.socket("/a"), .keyboard, .standardOutput],
+            ])
+            configuration.isGated = some([true, false])
+            if some([true, false]) {
+                var output = OutputTable(name: some(["log", "a-1"]), destination: .socket("/b \"c\" ü"))
+                output.slowReader = some([nil, .wait, .dropOldest])
+                output.isGated = some([nil, true, false])
+                output.isRaw = some([nil, true, false])
+                configuration.ownOutputs = [output]
+            }
             configuration.isRaw = some([true, false])
             #expect(try Configuration(text: configuration.text()) == configuration)
             #expect(try Configuration(text: configuration.text(isCommented: true)) == configuration)

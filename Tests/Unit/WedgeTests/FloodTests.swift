@@ -64,7 +64,7 @@ struct FloodTests {
         private var beacon: EventLoop.Timer?
 
         /// `stall` is the pace's, in milliseconds; 0 types without a pause.
-        init(stall: Int64, wire end: OutputListener? = nil, on loop: EventLoop) throws {
+        init(stall: Int64, isPatient: Bool = false, on loop: EventLoop) throws {
             self.loop = loop
             keyboard = try TextKeyboard(layout: .us)
             let typing = TypingSettings(
@@ -84,7 +84,7 @@ struct FloodTests {
             service = try KeyboardService(settings, through: AdapterCore(loop, using: radio), screen: keyboard) {
                 note?($0)
             }
-            service.wire = end
+            service.keyboard.isPatient = isPatient
             note = { [unowned self] event in
                 guard case .state(let state, _, let reason) = event else { return }
                 states.append((state, reason?.cause.english, MonotonicClock.now))
@@ -176,10 +176,7 @@ struct FloodTests {
 
     @Test("An end that waits for its readers fills the ring itself: no link is ended for that")
     func patientEnd() throws {
-        let loop = try EventLoop()
-        let directory = try TestDirectory()
-        let end = try #require(try OutputListener(.socket(directory("wire")), .wait, on: loop))
-        let stage = try Stage(stall: 100, wire: end, on: loop)
+        let stage = try Stage(stall: 100, isPatient: true, on: try EventLoop())
         let device = try stage.connect()
         for number in 0..<40_000 { device.notify(Self.barcode(number)) }
         try stage.turn()

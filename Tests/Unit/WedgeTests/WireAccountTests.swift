@@ -39,9 +39,9 @@ struct WireAccountTests {
             Process.ignoreBrokenPipes()
             loop = try EventLoop()
             end = try #require(try OutputListener(destination, policy, output: output, on: loop))
-            wire = try TextOutput(to: end, isRaw: isRaw, layout: .us, on: loop)
+            wire = try TextOutput(to: end, name: "\(destination)", isRaw: isRaw, layout: .us, on: loop)
             var configuration = Configuration()
-            configuration.destination = destination
+            configuration.destinations = [destination]
             let settings = try configuration.settings(device: nil)
             keyboard = try VirtualKeyboard(settings.typing, on: loop, screen: wire.screen) { _ in }
             wire.join(keyboard)

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Configuration
+
+/// Barcodes for the hook: they wait in a bounded queue until it runs, and it gets them on its standard input.
+///
+/// A barcode counts as delivered if the hook has read all of it. To be used on the loop's thread.
+package final class HookBarcodes: OutputEnd {
+    /// Barcodes of one run.
+    package struct Batch: Equatable, Sendable {
+        /// The barcodes, one a line.
+        package var text: [UInt8] = []
+        package var count = 0
+    }
+
+    package var onOutcome: ((_ delivered: Int, _ undelivered: Int) -> Void)?
+    package var onRoom: (() -> Void)?
+    /// Handler that is called when a barcode was queued.
+    package var onBarcode: (() -> Void)?
+    package let policy: SlowReaderPolicy
+
+    private var queue: LineQueue
+    /// Barcodes of the current run, each with its length in the text.
+    private var running: [(line: OutputLine, length: Int)] = []
+
+    package init(_ policy: SlowReaderPolicy) {
+        self.policy = policy
+        queue = LineQueue(policy)
+    }
+
+    package func hasRoom(for line: OutputLine) -> Bool { policy != .wait || queue.fits(line) }
+
+    package func deliver(_ line: OutputLine) {
+        let isEmpty = line.bytes.isEmpty
+        if !isEmpty { queue.append(line) }
+        line.letGo(isTaken: isEmpty)
+        if !isEmpty { onBarcode?() }
+    }
+
+    package func flush() {}
+
+    /// Takes the waiting barcodes for a run, which `end` must follow.
+    package func begin() -> Batch {
+        var batch = Batch()
+        for line in queue.takeAll() {
+            let start = batch.text.count
+            batch.text += line.bytes
+            if batch.text.last != UInt8(ascii: "\n") { batch.text.append(UInt8(ascii: "\n")) }
+            batch.count += 1
+            running.append((line, batch.text.count - start))
+        }
+        onRoom?()
+        return batch
+    }
+
+    /// Ends the run, of whose text the hook has read `count` bytes; returns the number of barcodes that it has not read
+    /// whole.
+    @discardableResult
+    package func end(read count: Int) -> Int {
+        var rest = count
+        var unread = 0
+        for (line, length) in running {
+            rest -= length
+            if rest < 0 { unread += 1 }
+            line.letGo(isTaken: rest >= 0)
+        }
+        running = []
+        return unread
+    }
+
+    package func close() {
+        end(read: 0)
+        queue.removeAll()
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Configuration
+
+/// Receiver of an output's lines: the clients of a socket, the program at a terminal, or the hook.
+package protocol OutputEnd: AnyObject {
+    /// Handler for the outcome of received bytes: delivered or not.
+    var onOutcome: ((_ delivered: Int, _ undelivered: Int) -> Void)? { get set }
+    /// Handler that is called when lines may fit that did not before.
+    var onRoom: (() -> Void)? { get set }
+    var policy: SlowReaderPolicy { get }
+
+    /// Returns true if the line can be delivered now; false only under the policy `wait`.
+    func hasRoom(for line: OutputLine) -> Bool
+
+    /// Queues a line, or drops one according to the policy; `flush` sends it.
+    func deliver(_ line: OutputLine)
+
+    func flush()
+
+    /// Drops the lines that were not taken, and closes the end.
+    func close()
+}
+
+extension OutputEnd {
+    /// Creates a line, or a part of one, that stands for `cost` received bytes, for `deliver`.
+    package func line(_ bytes: [UInt8], cost: Int, begins: Bool = true, ends: Bool = true) -> OutputLine {
+        OutputLine(bytes, cost: cost, begins: begins, ends: ends) { [weak self] isDelivered, cost in
+            self?.onOutcome?(isDelivered ? cost : 0, isDelivered ? 0 : cost)
+        }
+    }
+}

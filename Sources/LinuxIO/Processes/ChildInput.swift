@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+import Glibc
+package import SystemPackage
+
+/// Standard input of a program that is to be started: a text, written as fast as the program reads it.
+///
+/// The program's end of the pipe is kept open, so that the bytes that it has not read can be counted, and so that a
+/// program that closes its input causes no error. To be used on the loop's thread.
+package final class ChildInput {
+    private final class End {
+        let descriptor: Descriptor
+
+        init(_ number: Int32) { descriptor = Descriptor(owning: number) }
+    }
+
+    private let loop: EventLoop
+    private let bytes: [UInt8]
+    private var written = 0
+    private let output: Descriptor
+    /// The end that is written; nil once everything is written, so that the program reads the end of the text.
+    private var input: End?
+    private var registration: EventLoop.Registration?
+
+    /// Creates a pipe with the beginning of the text (C: `pipe2`).
+    package init(_ bytes: [UInt8], on loop: EventLoop) throws(Errno) {
+        self.loop = loop
+        self.bytes = bytes
+        let ends = try Descriptor.pipe()
+        output = Descriptor(owning: ends.output)
+        input = End(ends.input)
+        // The program reads an ordinary, blocking pipe; our end of it is never read.
+        _ = try SystemCall.run { fcntl(ends.output, F_SETFL, 0) }
+        try write()
+    }
+
+    /// Descriptor that becomes the program's standard input.
+    var descriptor: Int32 { output.number }
+
+    /// Number of bytes that the program and its children have read so far (C: `ioctl(FIONREAD)`).
+    package var read: Int {
+        var unread: Int32 = 0
+        let number = output.number
+        // Sound: the kernel writes an integer.
+        let isKnown = (try? SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(FIONREAD), &unread) }) != nil
+        return isKnown ? max(0, written - Int(unread)) : 0
+    }
+
+    /// Closes the pipe; bytes that were not written are discarded.
+    package func close() {
+        if let registration, let input { loop.unwatch(registration, input.descriptor) }
+        registration = nil
+        input = nil
+    }
+
+    private func write() throws(Errno) {
+        while written < bytes.count, let input {
+            let rest = Array(bytes[written...])
+            // Sound: the bytes are not changed before the call has returned.
+            guard case .done(let count) = try input.descriptor.write(unsafe rest.span.bytes) else {
+                if registration == nil {
+                    registration = try loop.watch(input.descriptor, for: .writable) { [unowned self] _ in
+                        do throws(Errno) { try write() } catch { close() }
+                    }
+                }
+                return
+            }
+            written += count
+        }
+        close()
+    }
+}
