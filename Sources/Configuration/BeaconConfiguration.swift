@@ -124,29 +124,14 @@ package struct BeaconAction: Equatable, Sendable {
 
 extension Configuration {
     mutating func readActions(_ member: TOMLMember, _ lines: inout [String: Int]) -> [ConfigurationFault] {
-        guard case .table(let tables) = member.value.kind, tables.count <= BeaconAction.most else {
-            let reason =
-                "beacons.actions is a table of at most \(BeaconAction.most) tables: write [beacons.actions.NAME]"
-            return [ConfigurationFault(line: member.line, reason: reason)]
-        }
-        var faults: [ConfigurationFault] = []
-        for table in tables {
-            guard case .table(let members) = table.value.kind else {
-                faults.append(ConfigurationFault(line: table.line, reason: "write [beacons.actions.\(table.key)]"))
-                continue
-            }
-            guard Self.isPlainName(table.key, BeaconAction.longestName) else {
-                let reason =
-                    "an action's name has small letters, digits and hyphens, at most \(BeaconAction.longestName)"
-                faults.append(ConfigurationFault(line: table.line, reason: reason))
-                continue
-            }
-            lines["beacons.actions.\(table.key)"] = table.line
-            let (action, wrong) = BeaconAction.read(members, name: table.key, line: table.line)
-            faults += wrong
+        member.readTables(at: "beacons.actions", most: BeaconAction.most, &lines) { name in
+            Self.isPlainName(name, BeaconAction.longestName)
+                ? nil : "an action's name has small letters, digits and hyphens, at most \(BeaconAction.longestName)"
+        } read: { members, name, line in
+            let (action, faults) = BeaconAction.read(members, name: name, line: line)
             if let action { beacons.actions.append(action) }
+            return faults
         }
-        return faults
     }
 
     /// Contradictory and unfit values of `[beacons]` and its actions, with the keys concerned.

@@ -97,26 +97,14 @@ extension Configuration {
     }
 
     private mutating func readProfiles(_ member: TOMLMember, _ lines: inout [String: Int]) -> [ConfigurationFault] {
-        guard case .table(let tables) = member.value.kind, tables.count <= Self.mostProfiles else {
-            let reason = "profiles is a table of at most \(Self.mostProfiles) tables: write [profiles.NAME]"
-            return [ConfigurationFault(line: member.line, reason: reason)]
-        }
-        var faults: [ConfigurationFault] = []
-        for table in tables {
-            guard case .table(let members) = table.value.kind else {
-                faults.append(ConfigurationFault(line: table.line, reason: "write [profiles.\(table.key)]"))
-                continue
-            }
-            if let reason = Self.refusal(ofProfileName: table.key) {
-                faults.append(ConfigurationFault(line: table.line, reason: reason))
-                continue
-            }
-            lines["profiles.\(table.key)"] = table.line
-            let (profile, wrong) = Profile.read(members, name: table.key, line: table.line)
-            faults += wrong
+        member.readTables(at: "profiles", most: Self.mostProfiles, &lines, refusal: Self.refusal(ofProfileName:)) {
+            members,
+            name,
+            line in
+            let (profile, faults) = Profile.read(members, name: name, line: line)
             if let profile { ownProfiles.append(profile) }
+            return faults
         }
-        return faults
     }
 
     private static func refusal(ofProfileName name: String) -> String? {

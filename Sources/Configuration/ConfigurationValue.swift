@@ -90,6 +90,39 @@ extension TOMLValue {
     }
 }
 
+extension TOMLMember {
+    /// Reads the named tables in this one, `[path.NAME]`, at most `most` of them, and notes the line of each; returns the
+    /// faults.
+    ///
+    /// `refusal` returns the reason for which a name cannot be used, or nil; `read` returns the faults of a table.
+    func readTables(
+        at path: String,
+        most: Int,
+        _ lines: inout [String: Int],
+        refusal: (String) -> String?,
+        read: (_ members: [TOMLMember], _ name: String, _ line: Int) -> [ConfigurationFault]
+    ) -> [ConfigurationFault] {
+        guard case .table(let tables) = value.kind, tables.count <= most else {
+            let reason = "\(path) is a table of at most \(most) tables: write [\(path).NAME]"
+            return [ConfigurationFault(line: line, reason: reason)]
+        }
+        var faults: [ConfigurationFault] = []
+        for table in tables {
+            guard case .table(let members) = table.value.kind else {
+                faults.append(ConfigurationFault(line: table.line, reason: "write [\(path).\(table.key)]"))
+                continue
+            }
+            if let reason = refusal(table.key) {
+                faults.append(ConfigurationFault(line: table.line, reason: reason))
+                continue
+            }
+            lines["\(path).\(table.key)"] = table.line
+            faults += read(members, table.key, table.line)
+        }
+        return faults
+    }
+}
+
 /// Reader of the members of a table by key; members that were not read are unknown keys.
 struct TOMLTableReader {
     private(set) var faults: [ConfigurationFault] = []

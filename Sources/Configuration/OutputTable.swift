@@ -112,27 +112,14 @@ extension Configuration {
     }
 
     mutating func readOutputs(_ member: TOMLMember, _ lines: inout [String: Int]) -> [ConfigurationFault] {
-        guard case .table(let tables) = member.value.kind else {
-            return [ConfigurationFault(line: member.line, reason: "outputs is a table of tables: write [outputs.NAME]")]
-        }
-        var faults: [ConfigurationFault] = []
-        for table in tables {
-            guard case .table(let members) = table.value.kind else {
-                faults.append(ConfigurationFault(line: table.line, reason: "write [outputs.\(table.key)]"))
-                continue
-            }
-            guard Self.isPlainName(table.key, OutputTable.longestName) else {
-                let reason =
-                    "an output's name has small letters, digits and hyphens, at most \(OutputTable.longestName)"
-                faults.append(ConfigurationFault(line: table.line, reason: reason))
-                continue
-            }
-            lines["outputs.\(table.key)"] = table.line
-            let (output, wrong) = OutputTable.read(members, name: table.key, line: table.line)
-            faults += wrong
+        member.readTables(at: "outputs", most: Self.mostOutputs, &lines) { name in
+            Self.isPlainName(name, OutputTable.longestName)
+                ? nil : "an output's name has small letters, digits and hyphens, at most \(OutputTable.longestName)"
+        } read: { members, name, line in
+            let (output, faults) = OutputTable.read(members, name: name, line: line)
             if let output { ownOutputs.append(output) }
+            return faults
         }
-        return faults
     }
 
     /// Contradictory outputs, with the keys concerned.
