@@ -8,12 +8,13 @@ package struct ServerClient {
     private let settings: ServerSettings
     private let client: HTTPSClient
 
-    /// Creates a client: reads the access token, and loads libcurl.
+    /// Creates a client: reads the access token, and loads libcurl; throws unless the user has agreed (SW-17).
     package init(
         _ settings: ServerSettings,
         user: UInt32 = ProcessFacts.user,
         libraryFile: String = CurlLibrary.fileName
     ) throws(ServerFault) {
+        guard settings.agreement?.server == settings.address.description else { throw .notAgreed(settings.address) }
         self.settings = settings
         let token: AccessToken
         do throws(AccessToken.Failure) {
@@ -93,6 +94,8 @@ package struct ServerSettings: Equatable, Sendable {
     package var updateInterval = 12
     /// Identifier that the application has for its user; nil for none (SW-18).
     package var userID: String?
+    /// User's agreement; nil if there is none, and it may be to the use of another server.
+    package var agreement: ServerAgreement?
     /// True if the test log is enabled (`test-mode`).
     package var isTestMode = false
 

@@ -31,13 +31,15 @@ package enum ServerFault: Error, Equatable, Sendable {
     /// Regions were fetched recently; the time of the next permitted fetch, in seconds since 1970-01-01 00:00:00 UTC.
     case tooSoon(until: Int)
     case notInTestMode
+    /// The user has not agreed to the use of this server (SW-17); no request was sent.
+    case notAgreed(ServerAddress)
 
     /// Numbered error; nil if the fault has no number.
     package var error: ServerError? {
         switch self {
         case .refused(let error): error
         case .tooSoon: .tooSoon
-        case .token, .request, .http, .answer, .notInTestMode: nil
+        case .token, .request, .http, .answer, .notInTestMode, .notAgreed: nil
         }
     }
 

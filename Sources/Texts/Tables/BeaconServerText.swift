@@ -3,7 +3,7 @@
 /// Messages of the commands that query a beacon server.
 package enum BeaconServerText: String, Localized {
     case fetched, noDifference, listed, isNew, isAbandoned, logged, valid, invalid, sentAll, nothingWaits, lastSent
-    case noneSent
+    case noneSent, agreement, agree, agreed
 
     package var texts: LocalText {
         switch self {
@@ -21,6 +21,21 @@ package enum BeaconServerText: String, Localized {
         case .nothingWaits: LocalText("no record waits", "送信待ちの記録はありません")
         case .lastSent: LocalText("the last one sent: {1}", "最後に送信した記録: {1}")
         case .noneSent: LocalText("none was sent", "送信した記録はありません")
+        case .agreement:
+            LocalText(
+                """
+                If you agree, {1} receives over HTTPS: tracks (the beacons that were near, when, and how strong), test \
+                logs, queries about one-time beacons, and the auid if one is set. Typed text is never sent. `blewedge \
+                beacons show-record` prints each track; `blewedge beacons clear` withdraws the agreement.
+                """,
+                """
+                同意すると、{1} へHTTPSで次の情報を送信します: 記録(近くにあったビーコンと、その時刻および受信強度)、テストログ、\
+                可変値ビーコンの照会、設定されていればauid。入力した文字は送信しません。記録の内容は `blewedge beacons show-record` \
+                で確認できます。同意は `blewedge beacons clear` で取り消せます。
+                """
+            )
+        case .agree: LocalText("Do you agree? [y/N] ", "同意しますか? [y/N] ")
+        case .agreed: LocalText("agreed on {1} to the use of {2}", "{1} に {2} の使用に同意済みです")
         }
     }
 }
@@ -29,7 +44,7 @@ package enum BeaconServerText: String, Localized {
 package enum BeaconServerFaultText: String, FaultText {
     // The configuration.
     case notConfigured, tokenWanted, addressNotHTTPS, addressHost, addressPort, addressUser, addressSign
-    case regionMalformed, uuidMalformed, scopeWithoutVariety, notInTestMode
+    case regionMalformed, uuidMalformed, scopeWithoutVariety, notInTestMode, notAgreed
     // The token.
     case tokenUnreadable, tokenForbidden, tokenForeign, tokenOpen, tokenGarbled
     // The request.
@@ -83,6 +98,13 @@ package enum BeaconServerFaultText: String, FaultText {
                 "テストログはテストモードでのみ記録できます",
                 fix: "--test-mode, or test-mode = true in [beacons]",
                 "--test-mode、または [beacons] の test-mode = true を指定してください"
+            )
+        case .notAgreed:
+            cause(
+                "there is no agreement to the use of {1}",
+                "{1} の使用に同意していません",
+                fix: "`blewedge beacons set-up --server {1}` shows what is sent, and asks (`--agree`: does not ask)",
+                "`blewedge beacons set-up --server {1}` で送信内容を確認し、同意してください(質問を省くには `--agree`)"
             )
         case .tokenUnreadable: cause("cannot read the access token in {1}: {2}", "{1} のアクセストークンを読み取れません: {2}")
         case .tokenForbidden:

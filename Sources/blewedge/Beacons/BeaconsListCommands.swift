@@ -200,44 +200,11 @@ private func changed(
     }
 }
 
-struct BeaconsSetUpCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "set-up",
-        abstract: "Make the file of the regions, with comments that explain it; one that is there stays as it is.",
-        discussion: "Its place is the configuration's beacons.regions, or `regions` beside the configuration."
-    )
-
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    func run() throws {
-        let paths = try DaemonPaths.current()
-        let configuration = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
-        let path = configuration.beacons.regionsFile.map { FilePath($0) } ?? paths.configuration.appending("regions")
-        let isNew = !FileSystem.exists(path.string)
-        if isNew {
-            do throws(Errno) {
-                try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
-                try FileSystem.replace(path, with: Array(BeaconText.regionsExample.text(.current).utf8), mode: 0o644)
-            } catch {
-                throw CommandFailure(.inputOutput, FileFaultText.notKept, "\(path)", "\(error)")
-            }
-        } else {
-            _ = try reporting(configuration.regions)
-        }
-        guard json else { return Console.note((isNew ? BeaconText.setUp : .setUpAlready).message("\(path)")) }
-        var object = JSONObject()
-        object.add("regions", "\(path)")
-        object.add("made", isNew)
-        try StandardStream.output.write(object.text + "\n")
-    }
-}
-
 struct BeaconsClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Delete the designated beacons, the fetched regions and the unsent tracks, and stop watching.",
-        discussion: "The file of the regions stays."
+        abstract: "Delete the designated beacons, the server's data and the agreement, and stop watching.",
+        discussion: "The server's data are the fetched regions and the unsent tracks. The file of the regions stays."
     )
 
     @OptionGroup var daemon: DaemonOptions

@@ -194,6 +194,7 @@ struct BeaconsTrackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
         abstract: "Collect five sightings of a static region's beacons, for 15 s at most, and print them.",
+        usage: "blewedge beacons track <region> [<options>]",
         discussion: """
             Ends with status 75 and an empty list where there were fewer. The command listens itself, beside a daemon. Where a \
             server is configured, the track is kept until `blewedge beacons send` has sent it.
@@ -208,8 +209,7 @@ struct BeaconsTrackCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @OptionGroup var server: ServerOptions
 
     func run() throws {
         var alone = try BeaconsAlone()
@@ -220,6 +220,8 @@ struct BeaconsTrackCommand: ParsableCommand {
                 remedy: BeaconRemedyText.unfitRegion.message()
             )
         }
+        let hasServer = server.server ?? alone.configuration.beacons.server != nil
+        if hasServer { try server.perform { try $0.requireAgreement() } }
         _ = alone.monitor.range(region, now: MonotonicClock.now)
         let run = try BeaconRun(adapterOptions.transport, for: BeaconTrack.timeLimit)
         var track = BeaconTrack(region)
@@ -237,7 +239,7 @@ struct BeaconsTrackCommand: ParsableCommand {
             let cause = BeaconText.tooFewSightings.message()
             throw CommandFailure(.timeout, cause, remedy: BeaconRemedyText.tooFewSightings.message())
         }
-        if alone.configuration.beacons.server != nil { try keep(sighted) }
+        if hasServer { try keep(sighted) }
     }
 
     /// Saves the track until `send` has sent it.
@@ -281,7 +283,8 @@ struct BeaconsTrackCommand: ParsableCommand {
         var object = JSONObject()
         object.add("region", "\(region)")
         object.add("track", objects)
-        let lines = json ? [object.text] : sighted.map { "\($0.identity)\t\($0.keyCode ?? "-")\t\($0.sightings)" }
+        let lines =
+            server.json ? [object.text] : sighted.map { "\($0.identity)\t\($0.keyCode ?? "-")\t\($0.sightings)" }
         try StandardStream.output.write(lines.map { $0 + "\n" }.joined())
     }
 }

@@ -28,6 +28,7 @@ extension CommandFailure {
         case .answer(let fault): self.init(.inputOutput, BeaconServerFaultText.answer, fault.description)
         case .tooSoon(let time): self.init(.timeout, BeaconServerFaultText.tooSoon, WallClock.universal(time))
         case .notInTestMode: self.init(.configuration, BeaconServerFaultText.notInTestMode)
+        case .notAgreed(let address): self.init(.permission, BeaconServerFaultText.notAgreed, "\(address)")
         case .refused(let error): self.init(error)
         }
     }

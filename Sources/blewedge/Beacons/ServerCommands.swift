@@ -180,14 +180,16 @@ extension ManagedRegion.Variety: ExpressibleByArgument {}
 
 extension ServerRequest.Event: ExpressibleByArgument {}
 
-/// Files for the server's regions and for the tracks to send.
+/// Files for the server's regions, for the tracks to send, and for the user's agreement.
 struct ServerFiles {
     var regions: FilePath
     var tracks: FilePath
+    var agreement: FilePath
 
     init(in directory: FilePath) {
         regions = directory.appending("beacon-regions.json")
         tracks = directory.appending("beacon-tracks.json")
+        agreement = directory.appending("beacon-agreement.json")
     }
 
     /// Returns the server's regions that are saved in a directory.
@@ -205,6 +207,7 @@ struct ServerFiles {
         do throws(ServerFile.Failure) {
             try RegionStore(regions).remove()
             try TrackStore(tracks).remove()
+            try AgreementStore(agreement).remove()
         } catch {
             throw CommandFailure(error)
         }
@@ -222,6 +225,31 @@ struct ServerRun {
     init(_ settings: ServerSettings, files: ServerFiles, _ output: ServerOutput) {
         (self.settings, self.files, self.output) = (settings, files, output)
     }
+
+    /// Gets the user's agreement, unless it is given already, and adds it to the answer for programs.
+    ///
+    /// Throws if the user does not agree, or if `ask` is nil and `isAgreed` false.
+    func setUp(isAgreed: Bool, ask: (() throws -> Bool)?, _ answer: inout JSONObject) throws {
+        let agreement = try agreement(isAgreed: isAgreed, ask: ask)
+        answer.add("agreement", agreement.members)
+        guard !output.isJSON else { return }
+        output.note(BeaconServerText.agreed.message(WallClock.universal(agreement.seconds), agreement.server))
+    }
+
+    private func agreement(isAgreed: Bool, ask: (() throws -> Bool)?) throws -> ServerAgreement {
+        if let agreement = settings.agreement, agreement.server == settings.address.description { return agreement }
+        let text = BeaconServerText.agreement.message("\(settings.address)")
+        guard isAgreed || ask != nil else { throw ServerFault.notAgreed(settings.address) }
+        output.note(text)
+        guard try isAgreed || ask?() == true else { throw ServerFault.notAgreed(settings.address) }
+        let shown = text.text(.current)
+        let agreement = ServerAgreement(to: settings.address, at: WallClock.seconds, shownText: shown)
+        try AgreementStore(files.agreement).keep(agreement)
+        return agreement
+    }
+
+    /// Throws unless the user has agreed to the use of the server.
+    func requireAgreement() throws { _ = try agreement(isAgreed: false, ask: nil) }
 
     /// Fetches the regions of a scope, compares them with the saved ones, and saves them.
     func fetch(_ scope: RegionScope) throws {

@@ -74,7 +74,9 @@ struct ServerOptions: ParsableArguments {
         settings.isTestMode = isTestMode || configured?.isTest == true
         let output = output ?? ServerOutput(isJSON: json)
         do {
-            try run(ServerRun(settings, files: try files ?? .current(), output))
+            let files = try files ?? .current()
+            settings.agreement = try AgreementStore(files.agreement).read()
+            try run(ServerRun(settings, files: files, output))
         } catch let fault as ServerFault {
             try output.tell(fault)
             throw CommandFailure(fault)
@@ -115,7 +117,9 @@ struct ServerOutput {
         var object = JSONObject()
         object.add("error", fault.error?.rawValue)
         object.add("status", fault.status)
-        object.add("cause", CommandFailure(fault).cause)
+        let failure = CommandFailure(fault)
+        object.add("cause", failure.cause)
+        object.add("remedy", failure.remedy)
         return object
     }
 }

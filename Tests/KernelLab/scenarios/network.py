@@ -63,6 +63,10 @@ async def no_network(bench: Bench) -> None:
     asked = Product(await bench.start(*STRACE, BINARY, "scan", "--once", "--adapter", "h4:tcp:127.0.0.1:9"))
     await asked.exits(69, 30)
     expect("AF_INET" in await families(bench), "h4:tcp opens no socket of the network: the trace shows nothing")
+    refused = await bench.guest.run(*STRACE, BINARY, "beacons", "fetch", check=False, seconds=60)
+    expect(refused.status == 77 and await families(bench) <= NO_NETWORK, f"asked without agreement: {refused.evidence()}")
+    agreed = await bench.guest.run(BINARY, "beacons", "set-up", "--agree", check=False, seconds=60)
+    expect("agreed on" in agreed.err, f"nothing is agreed: {agreed.evidence()}")
     fetched = await bench.guest.run(*STRACE, BINARY, "beacons", "fetch", check=False, seconds=60)
     expect(fetched.status == 75 and "AF_INET" in await families(bench), f"the server is not asked: {fetched.evidence()}")
     bench.note = f"the daemon and {commands} commands"

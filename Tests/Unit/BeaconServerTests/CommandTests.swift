@@ -5,6 +5,7 @@ import BeaconServer
 import Configuration
 import Daemon
 import Glibc
+import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
@@ -52,10 +53,14 @@ struct ServerCommandTests {
         _ options: ServerOptions,
         hours: Int = 12,
         isTestMode: Bool = false,
+        hasAgreed: Bool = true,
         _ printed: Printed,
         _ body: (ServerRun) throws -> Void
     ) -> CommandFailure? {
         do {
+            if hasAgreed, let address = options.server.flatMap({ try? ServerAddress($0) }) {
+                try AgreementStore(files.agreement).keep(agreement(to: address))
+            }
             try options.perform(
                 hours: hours,
                 isTestMode: isTestMode,
@@ -162,6 +167,7 @@ struct ServerCommandTests {
         let shown = Printed()
         try ServerRun.showRecords(in: files, of: configured.userID, output(shown, isJSON: false))
         var settings = try options("fine").settings(configured)
+        settings.agreement = agreement(to: settings.address)
         settings.isTestMode = true
         let said = Printed()
         let run = ServerRun(settings, files: files, output(said, isJSON: false))
@@ -212,6 +218,70 @@ struct ServerCommandTests {
         let object = try failed.object()
         #expect(object["givenUp"]?.integer == 1 && object["status"]?.integer == 503 && object["ok"]?.bool == false)
         for _ in 1...4 { #expect(try server.request().path == "/status-503/track") }
+    }
+
+    @Test("SW-17: without an agreement no command asks the server, and each says how to agree, to programs too")
+    func unagreed() throws {
+        let region = try #require(ServerRegion(badge + "/12"))
+        let beacon = OnetimeBeacon(try #require(ServerUUID(badge)), major: 12, minor: 3456)
+        let sightings = [TrackRecord.Sighting(major: 12, minor: 1, milliseconds: 0)]
+        let record = try #require(TrackRecord(region, seconds: 1000, sightings: sightings))
+        try TrackStore(files.tracks).update { $0.add(record) }
+        let commands: [(ServerRun) throws -> Void] = [
+            { try $0.fetch(.whole) }, { try $0.log(.enter, of: region) }, { try $0.validate(beacon) },
+            { try $0.send() }, { try $0.requireAgreement() },
+        ]
+        let fine = try server.settings("fine").address
+        for command in commands {
+            let printed = Printed()
+            let failure = perform(try options("fine", "--json"), isTestMode: true, hasAgreed: false, printed, command)
+            #expect(failure?.status == .permission)
+            #expect(failure?.cause.english == "there is no agreement to the use of \(fine)")
+            #expect(failure?.remedy?.english.contains("`blewedge beacons set-up --server \(fine)`") == true)
+            let object = try printed.object()
+            #expect(object["ok"]?.bool == false && object["cause"]?.string == failure?.cause.english)
+            #expect(object["remedy"]?.string == failure?.remedy?.english)
+        }
+        // An agreement to the use of another server is none.
+        try AgreementStore(files.agreement).keep(agreement(to: try ServerAddress("https://localhost")))
+        let failure = perform(try options("fine"), hasAgreed: false, Printed()) { try $0.send() }
+        #expect(failure?.status == .permission)
+        #expect(try TrackStore(files.tracks).read().entries.map(\.attempts) == [0])
+        // The first request that the server sees is this.
+        #expect(perform(try options("status-418"), Printed()) { try $0.fetch(.whole) }?.status == .configuration)
+        #expect(try server.request().path == "/status-418/regions")
+    }
+
+    @Test("SW-17: set-up shows the text, and keeps it with its date if the user agrees, or --agree is given")
+    func agreeing() throws {
+        let store = AgreementStore(files.agreement)
+        func setUp(isAgreed: Bool, ask: (() throws -> Bool)?) throws -> (JSONValue, Printed, CommandFailure?) {
+            var answer = JSONObject()
+            let printed = Printed()
+            let failure = perform(try options("fine"), hasAgreed: false, printed) { run in
+                try run.setUp(isAgreed: isAgreed, ask: ask, &answer)
+            }
+            return (try JSONValue(Array(answer.text.utf8)), printed, failure)
+        }
+        #expect(try setUp(isAgreed: false, ask: nil).2?.status == .permission)
+        let refused = try setUp(isAgreed: false, ask: { false })
+        #expect(refused.2?.status == .permission && refused.1.notes.count == 1)
+        #expect(try store.read() == nil)
+        let before = WallClock.seconds
+        let (answer, printed, failure) = try setUp(isAgreed: false, ask: { true })
+        let kept = try #require(try store.read())
+        let address = try server.settings("fine").address.description
+        #expect(failure == nil && kept.server == address)
+        #expect((before...WallClock.seconds).contains(kept.seconds))
+        #expect(
+            printed.notes.first == kept.shownText && kept.shownText.contains("If you agree, \(kept.server) receives")
+        )
+        #expect(answer["agreement"]?["at"]?.integer == Int64(kept.seconds))
+        // The kept one is not asked for again.
+        #expect(try setUp(isAgreed: false, ask: nil).2 == nil)
+        try store.remove()
+        #expect(try setUp(isAgreed: true, ask: nil).2 == nil)
+        #expect(try store.read()?.shownText == kept.shownText)
     }
 
     @Test(

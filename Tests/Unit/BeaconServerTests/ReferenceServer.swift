@@ -75,6 +75,7 @@ final class ReferenceServer {
         let address = try ServerAddress("https://\(host):\(ports[port])/\(scenario)")
         var settings = ServerSettings(address, tokenFile: FilePath(directory("token")))
         settings.authorityFile = FilePath(directory("authorities.pem"))
+        settings.agreement = agreement(to: address)
         return settings
     }
 
@@ -152,6 +153,9 @@ extension ServerClient {
         kept.take(try fetch(scope, after: kept, at: now), of: scope, at: now)
     }
 }
+
+/// A user's agreement to the use of a server.
+func agreement(to address: ServerAddress) -> ServerAgreement { ServerAgreement(to: address, at: 900, shownText: "yes") }
 
 /// A UUID of tests.
 let badge = "4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B"

@@ -128,12 +128,14 @@ struct ServerTests {
         // Nobody listens on port 1.
         var settings = try server.settings("fine")
         settings = ServerSettings(try ServerAddress("https://localhost:1"), tokenFile: settings.tokenFile)
+        settings.agreement = agreement(to: settings.address)
         #expect(validity(try ServerClient(settings)) == .refused(.unreachable))
         guard case .request(.unreachable) = regions(try ServerClient(settings)) else {
             Issue.record("reached")
             return
         }
         settings.address = try ServerAddress("https://no-such-host.invalid")
+        settings.agreement = agreement(to: settings.address)
         #expect(validity(try ServerClient(settings)) == .refused(.unreachable))
         var silent = try server.settings("fine", port: 2)
         silent.connectTimeout = .milliseconds(200)

@@ -71,7 +71,9 @@ struct TokenTests {
         try directory.write(secret, to: "token")
         try #require(chmod(directory("token"), 0o600) == 0)
         let address = try ServerAddress("https://localhost:1")
-        let client = try ServerClient(ServerSettings(address, tokenFile: FilePath(directory("token"))))
+        var settings = ServerSettings(address, tokenFile: FilePath(directory("token")))
+        settings.agreement = agreement(to: address)
+        let client = try ServerClient(settings)
         var kept = KeptRegions()
         let fault = fault { try client.fetch(.whole, into: &kept, at: 0) }
         var all = "\(client)" + String(reflecting: fault)

@@ -39,6 +39,8 @@ struct BeaconDataTests {
         let sightings = [TrackRecord.Sighting(major: 1, minor: 2, rssi: -60, milliseconds: 0)]
         let record = try #require(TrackRecord(region, seconds: 1000, sightings: sightings))
         try TrackStore(files.tracks).update { $0.add(record) }
+        let address = try ServerAddress("https://beacons.example")
+        try AgreementStore(files.agreement).keep(ServerAgreement(to: address, at: 1000, shownText: "yes"))
         #expect(try run("designate", "A17C").status == 0)
     }
 
@@ -74,11 +76,13 @@ struct BeaconDataTests {
         )
     }
 
-    @Test("SW-12: `clear` removes designated beacons, the server's regions and the waiting tracks; the file stays")
+    @Test(
+        "SW-12, SW-21: `clear` removes designated beacons, the server's regions, the tracks and the agreement, not the file"
+    )
     func clear() throws {
         #expect(try run("clear").status == 0)
         #expect(!FileSystem.exists(files.regions.string) && !FileSystem.exists(files.tracks.string))
-        #expect(!FileSystem.exists(directory("designated")))
+        #expect(!FileSystem.exists(directory("designated")) && !FileSystem.exists(files.agreement.string))
         #expect(try regions("en").map { $0[0] } == [Self.badges[...], Self.oneTime[...]])
         #expect(try run("clear").status == 0)
     }

@@ -39,6 +39,28 @@ struct BeaconRemedyTests {
         #expect(!(output + error).contains("CODE"))
     }
 
+    @Test("SW-17: with a server, set-up and track do nothing without an agreement, and --agree gives it")
+    func agreement() throws {
+        let directory = try TestDirectory()
+        try directory.write("static \(Self.badges)\n", to: "regions")
+        let server = "server = \"https://localhost:1\"\napp-code-file = \"\(directory("code"))\"\n"
+        try directory.write("[beacons]\nregions = \"\(directory("regions"))\"\n" + server, to: "blewedge.toml")
+        func run(_ words: String...) throws -> Outcome {
+            try RunningProgram(["beacons"] + words, environment: directory.environment).end()
+        }
+        for words in [["set-up", "--json"], ["track", Self.badges, "--json", "--adapter", "h4:unix:/nonexistent"]] {
+            let outcome = try RunningProgram(["beacons"] + words, environment: directory.environment).end()
+            #expect(outcome.status == 77 && outcome.output.contains(#""ok":false"#), "\(outcome)")
+            #expect(outcome.error.contains("there is no agreement to the use of https://localhost:1"), "\(outcome)")
+        }
+        let agreed = try run("set-up", "--agree", "--json")
+        #expect(agreed.error.contains("If you agree, https://localhost:1 receives"), "\(agreed)")
+        // From now on the network is asked for what the token allows: there is none.
+        #expect(try run("fetch").status == 78)
+        #expect(try run("clear").status == 0)
+        #expect(try run("fetch").status == 77)
+    }
+
     @Test("What is not designated has its remedy, for people and for programs")
     func designating() throws {
         let (status, output, _, _) = try Self.run(["designate", "A17C"], regions: "")

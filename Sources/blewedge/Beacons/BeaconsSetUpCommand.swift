@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Configuration
+import Control
+import Daemon
+import Devices
+import LinuxIO
+import SystemPackage
+import Texts
+
+struct BeaconsSetUpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set-up",
+        abstract: "Make the file of the regions, and agree to the use of a server where one is set.",
+        usage: "blewedge beacons set-up [--agree] [<options>]",
+        discussion: """
+            The file has comments that explain it; one that is there stays as it is. Its place is the configuration's \
+            beacons.regions, or `regions` beside the configuration. Without the agreement nothing is sent to the server; \
+            its date and the text that was shown are kept until `blewedge beacons clear`.
+
+            EXAMPLES:
+              blewedge beacons set-up
+              blewedge beacons set-up --agree --json
+            """
+    )
+
+    @Flag(help: "Agree to what is sent to the server, without being asked.")
+    var agree = false
+
+    @OptionGroup var server: ServerOptions
+
+    func run() throws {
+        let paths = try DaemonPaths.current()
+        let configuration = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
+        let path = configuration.beacons.regionsFile.map { FilePath($0) } ?? paths.configuration.appending("regions")
+        let isNew = try Self.makeRegions(path, configuration)
+        if !server.json { Console.note((isNew ? BeaconText.setUp : .setUpAlready).message("\(path)")) }
+        var object = JSONObject()
+        object.add("regions", "\(path)")
+        object.add("made", isNew)
+        if server.server ?? configuration.beacons.server != nil {
+            try server.perform { run in try run.setUp(isAgreed: agree, ask: Self.question(server.json), &object) }
+        }
+        if server.json { try StandardStream.output.write(object.text + "\n") }
+    }
+
+    /// Makes the file of the regions; returns false if there is one already, which must be right.
+    private static func makeRegions(_ path: FilePath, _ configuration: Configuration) throws(CommandFailure) -> Bool {
+        guard !FileSystem.exists(path.string) else {
+            _ = try reporting(configuration.regions)
+            return false
+        }
+        do throws(Errno) {
+            try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
+            try FileSystem.replace(path, with: Array(BeaconText.regionsExample.text(.current).utf8), mode: 0o644)
+        } catch {
+            throw CommandFailure(.inputOutput, FileFaultText.notKept, "\(path)", "\(error)")
+        }
+        return true
+    }
+
+    /// Returns a function that asks the user; nil if nobody can be asked.
+    private static func question(_ isJSON: Bool) -> (() throws -> Bool)? {
+        guard Console.mayAsk(isJSON: isJSON) else { return nil }
+        return { try Console.isYes(BeaconServerText.agree.text(.current)) }
+    }
+}
