@@ -112,8 +112,9 @@ package struct BeaconMonitor: Sendable {
 
     /// All known regions without duplicates: those of the file, of the server, and of the designated beacons.
     package var regions: [BeaconRegion] {
-        let known = catalogue.file.staticRegions + catalogue.file.dynamicRegions + catalogue.managed
-        return Self.once(known.map(\.region) + designated.beacons.map { BeaconRegion($0.identity) })
+        let known = (catalogue.file.staticRegions + catalogue.file.dynamicRegions).map(\.region)
+        let managed = catalogue.managed.current.map(\.region)
+        return Self.once(known + managed + designated.beacons.map { BeaconRegion($0.identity) })
     }
 
     /// Returns the regions without duplicates, in their order.
@@ -159,7 +160,7 @@ package struct BeaconMonitor: Sendable {
     private func regions(of group: Group) -> [BeaconRegion] {
         let initial = catalogue.file.staticRegions.map(\.region).filter { !designated.closes($0) }
         let dynamic = catalogue.file.dynamicRegions.map(\.region)
-        let managed = catalogue.managed.map(\.region)
+        let managed = catalogue.managed.current.map(\.region)
         let single = designated.beacons.filter { group != .nonSwitchers || !$0.isSwitcher }.map {
             BeaconRegion($0.identity)
         }
@@ -197,7 +198,7 @@ package struct BeaconMonitor: Sendable {
     package mutating func displayStarted(now: Duration) { watch.displayStarted(now: now) }
 
     /// Replaces the server's regions; watched regions stay watched.
-    package mutating func setManaged(_ entries: [RegionFile.Entry]) { catalogue.setManaged(entries) }
+    package mutating func setManaged(_ regions: ManagedRegions) { catalogue.managed = regions }
 
     // MARK: Designated beacons
 
@@ -268,7 +269,7 @@ package struct BeaconMonitor: Sendable {
     /// Removes the designated beacons and the server's regions, and stops all watching and ranging.
     package mutating func clear() {
         designated = DesignatedBeacons()
-        setManaged([])
+        setManaged(ManagedRegions())
         for region in watch.regions { _ = unwatch(region) }
         ranged = []
         nextList = nil

@@ -28,7 +28,7 @@ package final class Daemon {
         package var beacons = BeaconConfiguration()
         package var regions = RegionCatalogue(RegionFile())
         /// Function that reads the most recently fetched regions of the server, and returns nil if that fails.
-        package var managed: (@Sendable () -> [RegionFile.Entry]?)?
+        package var managed: (@Sendable () -> ManagedRegions?)?
         /// Function that removes the server's regions and the tracks that wait to be sent.
         package var removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)?
 

@@ -112,18 +112,12 @@ final class DaemonBeacons {
         switch request {
         case .status: reply(.success(status))
         case .regions:
-            var object = JSONObject()
-            let monitor = service.monitor
-            object.add("regions", monitor.regions.map { JSONObject($0, in: monitor) })
-            reply(.success(object))
+            refreshManaged()
+            reply(.success(JSONObject(regionsOf: service.monitor)))
         case .watch(let group, let options):
             // Regions fetched since the last request are watched too.
-            let managed = self.options.managed?()
-            let count = service.change { monitor in
-                if let managed { monitor.setManaged(managed) }
-                return monitor.watch(group, options)
-            }
-            reply(.success(counted("regions", count)))
+            refreshManaged()
+            reply(.success(counted("regions", service.change { $0.watch(group, options) })))
         case .unwatch(let group): reply(.success(counted("regions", service.change { $0.unwatch(group) })))
         case .range(let place, let seconds, let withoutDesignated):
             ranging.range(place, for: .seconds(seconds), withoutDesignated: withoutDesignated, reply)
@@ -245,6 +239,11 @@ final class DaemonBeacons {
         var object = JSONObject()
         object.add("designated", service.monitor.designated.beacons.map { JSONObject($0) })
         return .success(object)
+    }
+
+    /// Reads the server's regions, which another process may have fetched.
+    private func refreshManaged() {
+        if let managed = options.managed?() { service.change { $0.setManaged(managed) } }
     }
 
     private func clear() -> Result<JSONObject, CommandFailure> {

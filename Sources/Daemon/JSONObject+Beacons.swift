@@ -84,12 +84,37 @@ extension JSONObject {
         add("switcher", beacon.isSwitcher)
     }
 
+    /// Describes all known regions, those that the server's last update removed, and its result (SW-3, SW-20).
+    package init(regionsOf monitor: BeaconMonitor) {
+        self.init()
+        let managed = monitor.catalogue.managed
+        add("regions", monitor.regions.map { JSONObject($0, in: monitor) })
+        add("update", managed.result)
+        add(
+            "abandoned",
+            managed.abandoned.map { entry in
+                var object = JSONObject()
+                object.add("region", "\(entry.region)")
+                object.add("name", entry.name.isEmpty ? nil : entry.name)
+                object.add(entry, .abandoned)
+                return object
+            }
+        )
+    }
+
+    private mutating func add(_ entry: ManagedRegions.Entry, _ update: ManagedRegions.Update) {
+        add("type", entry.type)
+        add("beacons", entry.beacons)
+        add("update", update.rawValue)
+    }
+
     /// Describes a known region and its kinds (SW-3).
     package init(_ region: BeaconRegion, in monitor: BeaconMonitor) {
         self.init()
         add("region", "\(region)")
         add("name", monitor.catalogue.name(of: region))
         add("kinds", monitor.kinds(of: region).words)
+        if let (entry, update) = monitor.catalogue.managed[region] { add(entry, update) }
         add("watched", monitor.isWatched(region))
         add("inside", monitor.isInside(region))
     }

@@ -54,7 +54,7 @@ package struct TextTable: Sendable {
         CommandFaultText.self, RemedyText.self, ReasonText.self, LogText.self, SetupText.self, SetupFaultText.self,
         HookText.self, AccountText.self, DemoText.self, AllowanceText.self, BondText.self, BondFaultText.self,
         BeaconText.self, BeaconFaultText.self, BeaconRemedyText.self,
-        BeaconServerText.self, BeaconServerFaultText.self,
+        BeaconServerText.self, ManagedText.self, BeaconServerFaultText.self,
     ])
 }
 

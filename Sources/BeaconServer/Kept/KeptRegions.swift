@@ -45,6 +45,11 @@ package struct KeptRegions: Equatable, Sendable {
         return next > now ? next : nil
     }
 
+    /// Returns true if a fetch at `now` or before, but not before `start`, covers a scope; all in seconds since 1970 UTC.
+    package func isFetched(_ scope: RegionScope, since start: Int, at now: Int) -> Bool {
+        fetched.contains { $0.key.covers(scope) && start <= $0.value && $0.value <= now }
+    }
+
     /// Replaces the regions of a scope by the fetched ones, and updates the lists of new and abandoned regions.
     package mutating func take(_ regions: [ManagedRegion], of scope: RegionScope, at now: Int) {
         let known = Set(current.map(\.region))

@@ -131,6 +131,8 @@ package struct OnetimeBeacon: Hashable, Sendable {
 /// Region that a server manages for an application (SW-10).
 package struct ManagedRegion: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// Official region of the server's operator.
+        case service
         case test
         /// Owned by the application.
         case owned
@@ -185,7 +187,8 @@ package struct ManagedRegion: Hashable, Sendable {
     }
 }
 
-/// Selection of managed regions: all, or those of a kind; owned ones also by the variety of their beacons.
+/// Selection of managed regions: all, or those of a kind; service and owned ones also by the variety of their beacons,
+/// which makes four kinds of beacons (SW-20).
 package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
     /// Kind of the regions; nil for all.
     package let kind: ManagedRegion.Kind?
@@ -193,14 +196,16 @@ package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
     package let variety: ManagedRegion.Variety?
 
     package static let whole = RegionScope(kind: nil, variety: nil)
+    /// Official regions, which set-up prepares (SW-21).
+    package static let official = RegionScope(kind: .service, variety: nil)
 
     package static let words = ["whole"] + ManagedRegion.Kind.allCases.map(\.rawValue)
 
-    /// Selects the regions of a kind by its word; fails for an unknown word, or for a variety of a kind other than
-    /// `owned`.
+    /// Selects the regions of a kind by its word; fails for an unknown word, or for a variety of another kind than
+    /// `service` and `owned`.
     package init?(_ word: String, beacons variety: ManagedRegion.Variety? = nil) {
         let kind = ManagedRegion.Kind(rawValue: word)
-        guard kind != nil || word == "whole", variety == nil || kind == .owned else { return nil }
+        guard kind != nil || word == "whole", variety == nil || kind == .service || kind == .owned else { return nil }
         self.init(kind: kind, variety: variety)
     }
 

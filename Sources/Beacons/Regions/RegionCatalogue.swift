@@ -5,11 +5,10 @@ import BluetoothPackets
 /// Known regions, watched or not: those of the file and of the server.
 package struct RegionCatalogue: Sendable {
     package let file: RegionFile
-    package private(set) var managed: [RegionFile.Entry] = []
+    package var managed = ManagedRegions()
 
     private let staticByGroup: [BluetoothUUID: [BeaconRegion]]
     private let dynamicByGroup: [BluetoothUUID: [BeaconRegion]]
-    private var managedNames: [BeaconRegion: String] = [:]
     private let identities: [String: BeaconIdentity]
     private let names: [BeaconRegion: String]
 
@@ -28,11 +27,6 @@ package struct RegionCatalogue: Sendable {
         Dictionary(grouping: entries.map(\.region), by: \.group)
     }
 
-    package mutating func setManaged(_ entries: [RegionFile.Entry]) {
-        managed = entries
-        managedNames = Dictionary(entries.map { ($0.region, $0.name) }, uniquingKeysWith: { first, _ in first })
-    }
-
     /// Returns the kinds of a region, given the designated beacons.
     package func kinds(of region: BeaconRegion, designated: DesignatedBeacons) -> RegionKinds {
         var kinds: RegionKinds = []
@@ -41,7 +35,7 @@ package struct RegionCatalogue: Sendable {
             if statics.contains(region) { kinds.insert(.initial) }
         }
         if dynamicByGroup[region.group]?.contains(where: { $0.contains(region) }) == true { kinds.insert(.dynamic) }
-        if managedNames[region] != nil { kinds.insert(.managed) }
+        if managed[region] != nil { kinds.insert(.managed) }
         if designated.contains(region) {
             kinds.formUnion([.designated, .reserved])
             kinds.remove(.initial)
@@ -60,7 +54,7 @@ package struct RegionCatalogue: Sendable {
 
     /// Returns the name of a region; if it has none, the name of the wider region that contains it.
     package func name(of region: BeaconRegion) -> String? {
-        for case let name? in [names[region], managedNames[region]] where !name.isEmpty { return name }
+        for case let name? in [names[region], managed[region]?.entry.name] where !name.isEmpty { return name }
         let wider = (staticByGroup[region.group] ?? []) + (dynamicByGroup[region.group] ?? [])
         return wider.first { $0.contains(region) }.flatMap { names[$0] }.flatMap { $0.isEmpty ? nil : $0 }
     }

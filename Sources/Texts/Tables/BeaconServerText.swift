@@ -3,7 +3,7 @@
 /// Messages of the commands that query a beacon server.
 package enum BeaconServerText: String, Localized {
     case fetched, noDifference, listed, isNew, isAbandoned, logged, valid, invalid, sentAll, nothingWaits, lastSent
-    case noneSent, agreement, agree, agreed
+    case noneSent, agreement, agree, agreed, prepared
 
     package var texts: LocalText {
         switch self {
@@ -35,7 +35,34 @@ package enum BeaconServerText: String, Localized {
                 """
             )
         case .agree: LocalText("Do you agree? [y/N] ", "同意しますか? [y/N] ")
+        case .prepared:
+            LocalText("the official regions were fetched since the start of the machine", "公式の領域は起動後に取得済みです")
         case .agreed: LocalText("agreed on {1} to the use of {2}", "{1} に {2} の使用に同意済みです")
+        }
+    }
+}
+
+/// Words about managed regions (SW-20); the English ones are those of commands and of the wire.
+package enum ManagedText: String, Localized {
+    case service, test, owned
+    case thirdParty = "third-party"
+    case `static`, dynamic, new, abandoned, unchanged
+    case columnType, columnBeacons, columnUpdate
+
+    package var texts: LocalText {
+        switch self {
+        case .service: LocalText("service", "サービス(service)")
+        case .test: LocalText("test", "テスト(test)")
+        case .owned: LocalText("owned", "自社(owned)")
+        case .thirdParty: LocalText("third-party", "第三者(third-party)")
+        case .static: LocalText("static", "固定値(static)")
+        case .dynamic: LocalText("dynamic", "可変値(dynamic)")
+        case .new: LocalText("new", "新規(new)")
+        case .abandoned: LocalText("abandoned", "廃棄(abandoned)")
+        case .unchanged: LocalText("unchanged", "変更なし(unchanged)")
+        case .columnType: LocalText("TYPE", "区分")
+        case .columnBeacons: LocalText("BEACONS", "ビーコン")
+        case .columnUpdate: LocalText("UPDATE", "更新")
         }
     }
 }
@@ -91,7 +118,7 @@ package enum BeaconServerFaultText: String, FaultText {
                 fix: "write 36 characters: 8, 4, 4, 4 and 12 hexadecimal digits",
                 "36文字(8桁、4桁、4桁、4桁、12桁の16進数)で指定してください"
             )
-        case .scopeWithoutVariety: cause("--beacons is for owned regions", "--beaconsはowned領域専用です")
+        case .scopeWithoutVariety: cause("--beacons is for service and owned regions", "--beaconsはserviceとownedの領域専用です")
         case .notInTestMode:
             cause(
                 "the test log is written to in test mode only",

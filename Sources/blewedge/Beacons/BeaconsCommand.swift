@@ -100,7 +100,7 @@ struct BeaconsAlone {
         configuration = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
         let settings = configuration.beacons
         var regions = try reporting(configuration.regions)
-        regions.setManaged(try ServerFiles.managed(in: paths.state))
+        regions.managed = try ServerFiles.managed(in: paths.state)
         monitor = BeaconMonitor(
             regions,
             designated: try DesignatedStore(paths.designated).read(),
@@ -129,9 +129,22 @@ enum BeaconTables {
     static func regions(_ answer: JSONValue) -> [String] {
         let regions = answer["regions"]?.array ?? []
         guard !regions.isEmpty else { return [BeaconText.noRegions.text(.current)] }
+        // Most users have no server.
+        guard regions.contains(where: { $0["type"] != nil }) else {
+            return table(
+                [BeaconText.columnRegion, .columnKinds, .columnName],
+                regions.map { [text($0, "region"), kinds($0), text($0, "name")] }
+            )
+        }
+        let words = ["type", "beacons", "update"]
+        let managed: [any Localized] = [ManagedText.columnType, ManagedText.columnBeacons, ManagedText.columnUpdate]
         return table(
-            [.columnRegion, .columnKinds, .columnName],
-            regions.map { [text($0, "region"), kinds($0), text($0, "name")] }
+            [BeaconText.columnRegion, BeaconText.columnKinds] + managed + [BeaconText.columnName],
+            regions.map { region in
+                [text(region, "region"), kinds(region)]
+                    + words.map { region[$0]?.string.map { word($0) } ?? "-" }
+                    + [text(region, "name")]
+            }
         )
     }
 
@@ -139,7 +152,7 @@ enum BeaconTables {
         let beacons = BeaconsAnswer.designated(answer)
         guard !beacons.isEmpty else { return [BeaconText.noDesignated.text(.current)] }
         return table(
-            [.columnCode, .columnBeacon, .columnSwitcher],
+            [BeaconText.columnCode, .columnBeacon, .columnSwitcher],
             beacons.map { [$0.code, $0.beacon, ($0.isSwitcher ? LabelText.yes : .no).text(.current)] }
         )
     }
@@ -148,7 +161,7 @@ enum BeaconTables {
     static func ranged(_ answer: JSONValue) -> [String] {
         let beacons = (answer["ranged"]?.array ?? []).flatMap { $0["beacons"]?.array ?? [] }
         return table(
-            [.columnBeacon, .columnSignal, .columnPower, .columnDistance, .columnCode],
+            [BeaconText.columnBeacon, .columnSignal, .columnPower, .columnDistance, .columnCode],
             beacons.map {
                 [text($0, "beacon"), text($0, "rssi"), text($0, "measuredPower"), distance($0), text($0, "keyCode")]
             }
@@ -190,15 +203,21 @@ enum BeaconTables {
         }
     }
 
-    /// Returns the kinds of a region; a kind that this version does not know is shown unchanged.
-    private static func kinds(_ region: JSONValue) -> String {
-        (region["kinds"]?.array ?? []).compactMap(\.string).map { word in
-            let isKnown = RegionKinds.words.contains { $0.word == word }
-            return (isKnown ? BeaconText(rawValue: word)?.text(.current) : nil) ?? LocalName.printable(word)
-        }.joined(separator: ", ")
+    /// Returns a word about a managed region; one that this version does not know is shown unchanged.
+    static func word(_ word: String) -> String {
+        ManagedText(rawValue: word)?.text(.current) ?? LocalName.printable(word)
     }
 
-    private static func table(_ columns: [BeaconText], _ rows: [[String]]) -> [String] {
+    /// Returns the kinds of a region; a kind that this version does not know is shown unchanged.
+    private static func kinds(_ region: JSONValue) -> String {
+        let kinds = (region["kinds"]?.array ?? []).compactMap(\.string).map { word in
+            let isKnown = RegionKinds.words.contains { $0.word == word }
+            return (isKnown ? BeaconText(rawValue: word)?.text(.current) : nil) ?? LocalName.printable(word)
+        }
+        return kinds.isEmpty ? "-" : kinds.joined(separator: ", ")
+    }
+
+    private static func table(_ columns: [any Localized], _ rows: [[String]]) -> [String] {
         DisplayWidth.table([columns.map { $0.text(.current) }] + rows)
     }
 }
@@ -215,6 +234,7 @@ extension DaemonOptions {
     func ask(
         _ request: BeaconRequest,
         _ lines: (JSONValue) -> [String],
+        filter: (JSONValue) -> JSONValue = { $0 },
         alone: () throws -> JSONObject
     ) throws -> JSONValue {
         var answer = JSONValue.null
@@ -223,7 +243,7 @@ extension DaemonOptions {
         } alone: {
             answer = try alone().value
         }
-        try print(answer, lines)
+        try print(filter(answer), lines)
         return answer
     }
 }

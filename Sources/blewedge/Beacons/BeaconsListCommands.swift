@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import BeaconServer
 import Beacons
 import BluetoothAdapters
 import Configuration
@@ -30,23 +31,62 @@ struct BeaconsRegionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "regions",
         abstract: "List the regions that are known, and what each is.",
+        usage: "blewedge beacons regions [<options>]",
         discussion: """
             initial: of the file, with the word static. dynamic: of the file. managed: of the server. designated: a \
             designated beacon's own. reserved: initial or designated, or a part of one of the file's static regions.
+
+            A managed region has a type (service, test, owned or third-party), beacons (static or dynamic), and what the \
+            last update has made of it (new or unchanged); those that it has abandoned are listed by --update abandoned.
+
+            EXAMPLES:
+              blewedge beacons regions
+              blewedge beacons regions --type owned --beacons dynamic
+              blewedge beacons regions --update new --json
             """
     )
+
+    @Option(
+        "Only managed regions of this type.",
+        value: ManagedRegion.Kind.allCases.map(\.rawValue).joined(separator: "|")
+    )
+    var type: ManagedRegion.Kind?
+
+    @Option(
+        "Only managed regions of such beacons.",
+        value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
+    )
+    var beacons: ManagedRegion.Variety?
+
+    @Option(
+        "Only managed regions of which the last update has made this.",
+        value: ManagedRegions.Update.allCases.map(\.rawValue).joined(separator: "|")
+    )
+    var update: ManagedRegions.Update?
 
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.regions, BeaconTables.regions) {
-            let monitor = try BeaconsAlone().monitor
-            var object = JSONObject()
-            object.add("regions", monitor.regions.map { JSONObject($0, in: monitor) })
-            return object
+        try daemon.ask(.regions, BeaconTables.regions, filter: filtered) {
+            JSONObject(regionsOf: try BeaconsAlone().monitor)
         }
     }
+
+    /// Returns an answer with the regions that the options select; without options, the answer itself.
+    private func filtered(_ answer: JSONValue) -> JSONValue {
+        let wanted = [("type", type?.rawValue), ("beacons", beacons?.rawValue), ("update", update?.rawValue)]
+        guard wanted.contains(where: { $0.1 != nil }) else { return answer }
+        let regions = answer[update == .abandoned ? "abandoned" : "regions"]?.array ?? []
+        let selected = regions.filter { region in
+            wanted.allSatisfy { name, word in word == nil || region[name]?.string == word }
+        }
+        return .object([("regions", .array(selected)), ("update", answer["update"] ?? .null)])
+    }
 }
+
+extension ManagedRegion.Kind: ExpressibleByArgument {}
+
+extension ManagedRegions.Update: ExpressibleByArgument {}
 
 struct BeaconsDesignatedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "designated", abstract: "List the designated beacons.")

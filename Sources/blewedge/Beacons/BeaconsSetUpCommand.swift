@@ -17,7 +17,8 @@ struct BeaconsSetUpCommand: ParsableCommand {
         discussion: """
             The file has comments that explain it; one that is there stays as it is. Its place is the configuration's \
             beacons.regions, or `regions` beside the configuration. Without the agreement nothing is sent to the server; \
-            its date and the text that was shown are kept until `blewedge beacons clear`.
+            its date and the text that was shown are kept until `blewedge beacons clear`. Then the server's official regions \
+            are fetched, once in each start of the machine.
 
             EXAMPLES:
               blewedge beacons set-up

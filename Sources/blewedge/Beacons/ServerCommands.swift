@@ -18,23 +18,25 @@ struct BeaconsFetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
         abstract: "Fetch the managed regions from the server.",
-        usage: "blewedge beacons fetch [<\(RegionScope.words.joined(separator: "|"))>] [<options>]",
+        usage: "blewedge beacons fetch [<type>] [<options>]",
         discussion: """
-            What is fetched is sorted into what was known, what is new and what is abandoned, and kept; what is watched \
+            The types are service (the official ones of the server's operator), test, owned (the application's own) and \
+            third-party. What is fetched is sorted into what was known, what is new and what is abandoned, and kept; what is watched \
             stays as it is. Within the interval after a fetch nobody is asked (error 1500). Where the server has no \
             regions for the application (1400), or fails, what was kept stays.
 
             EXAMPLES:
               blewedge beacons fetch --server https://beacons.example --token-file token
               blewedge beacons fetch owned --beacons dynamic --json
+              blewedge beacons fetch service --beacons static
             """
     )
 
-    @Argument(help: ArgumentHelp("Which regions.", valueName: RegionScope.words.joined(separator: "|")))
+    @Argument(help: ArgumentHelp("Which regions: \(RegionScope.words.joined(separator: ", ")).", valueName: "type"))
     var type = RegionScope.whole.word
 
     @Option(
-        "Of owned regions, only those of such beacons.",
+        "Of service or owned regions, only those of such beacons.",
         value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
     )
     var beacons: ManagedRegion.Variety?
@@ -51,7 +53,9 @@ struct BeaconsFetchCommand: ParsableCommand {
         guard RegionScope.words.contains(type) else {
             throw ValidationError("fetch wants one of \(RegionScope.words.joined(separator: ", ")).")
         }
-        if RegionScope(type, beacons: beacons) == nil { throw ValidationError("--beacons is for owned regions.") }
+        if RegionScope(type, beacons: beacons) == nil {
+            throw ValidationError("--beacons is for service and owned regions.")
+        }
         if let updateInterval, !(0...8760).contains(updateInterval) {
             throw ValidationError("The hours are from 0 to 8760.")
         }
@@ -193,14 +197,31 @@ struct ServerFiles {
     }
 
     /// Returns the server's regions that are saved in a directory.
-    static func managed(in directory: FilePath) throws(CommandFailure) -> [RegionFile.Entry] {
+    static func managed(in directory: FilePath) throws(CommandFailure) -> ManagedRegions {
+        let kept: KeptRegions
         do throws(ServerFile.Failure) {
-            return try RegionStore(ServerFiles(in: directory).regions).read().current.compactMap { region in
-                BeaconRegion(region.region.description).map { RegionFile.Entry($0, name: region.name ?? "") }
-            }
+            kept = try RegionStore(ServerFiles(in: directory).regions).read()
         } catch {
             throw CommandFailure(error)
         }
+        func entries(_ regions: [ManagedRegion]) -> [ManagedRegions.Entry] {
+            regions.compactMap { region in
+                BeaconRegion(region.region.description).map {
+                    ManagedRegions.Entry(
+                        $0,
+                        name: region.name ?? "",
+                        type: region.kind.rawValue,
+                        beacons: region.variety.rawValue
+                    )
+                }
+            }
+        }
+        return ManagedRegions(
+            entries(kept.current),
+            new: entries(kept.new).map(\.region),
+            abandoned: entries(kept.abandoned),
+            result: kept.fetched.isEmpty ? nil : kept.difference.rawValue
+        )
     }
 
     func remove() throws(CommandFailure) {
@@ -218,7 +239,7 @@ struct ServerFiles {
 
 /// Implementation of the beacon server commands; each prints its outcome.
 struct ServerRun {
-    private let settings: ServerSettings
+    private var settings: ServerSettings
     private let files: ServerFiles
     private let output: ServerOutput
 
@@ -232,8 +253,30 @@ struct ServerRun {
     func setUp(isAgreed: Bool, ask: (() throws -> Bool)?, _ answer: inout JSONObject) throws {
         let agreement = try agreement(isAgreed: isAgreed, ask: ask)
         answer.add("agreement", agreement.members)
+        if !output.isJSON {
+            output.note(BeaconServerText.agreed.message(WallClock.universal(agreement.seconds), agreement.server))
+        }
+        var run = self
+        run.settings.agreement = agreement
+        try run.prepare(since: WallClock.seconds(at: .zero), &answer)
+    }
+
+    /// Fetches the official regions (SW-21), unless they were fetched since `start`, in seconds since 1970 UTC.
+    func prepare(since start: Int, _ answer: inout JSONObject) throws {
+        let store = RegionStore(files.regions)
+        let now = WallClock.seconds
+        var kept = try store.read()
+        let isFetched = kept.isFetched(.official, since: start, at: now)
+        if !isFetched {
+            // The update interval is that of `fetch`.
+            let regions = try ServerClient(settings).fetch(.official, after: KeptRegions(), at: now)
+            kept = try store.update { $0.take(regions, of: .official, at: now) }
+            answer.add("result", kept.difference.rawValue)
+        }
+        answer.add("official", kept.current.filter { RegionScope.official.covers($0) }.map(\.members))
         guard !output.isJSON else { return }
-        output.note(BeaconServerText.agreed.message(WallClock.universal(agreement.seconds), agreement.server))
+        if isFetched { return output.note(BeaconServerText.prepared.message()) }
+        try tell(kept)
     }
 
     private func agreement(isAgreed: Bool, ask: (() throws -> Bool)?) throws -> ServerAgreement {
@@ -267,6 +310,11 @@ struct ServerRun {
             object.add("abandoned", kept.abandoned.map(\.members))
             return try output.tell(object)
         }
+        try tell(kept)
+    }
+
+    /// Prints the changes of a fetch for people.
+    private func tell(_ kept: KeptRegions) throws {
         let counts = [kept.current, kept.new, kept.abandoned].map { "\($0.count)" }
         output.note(
             kept.difference == .none
@@ -275,7 +323,9 @@ struct ServerRun {
         )
         for (text, regions) in [(BeaconServerText.isNew, kept.new), (.isAbandoned, kept.abandoned)] {
             for region in regions {
-                let line = [region.region.description, region.name.map(LocalName.printable)].compactMap { $0 }
+                let words = [region.kind.rawValue, region.variety.rawValue].map { BeaconTables.word($0) }
+                let line =
+                    [region.region.description] + words + [region.name.map(LocalName.printable)].compactMap { $0 }
                 try output.write(text.text(.current, line.joined(separator: "  ")) + "\n")
             }
         }

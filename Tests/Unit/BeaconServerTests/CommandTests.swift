@@ -84,19 +84,19 @@ struct ServerCommandTests {
         #expect(perform(try options("fine", "--json"), printed) { try $0.fetch(.whole) } == nil)
         let object = try printed.object()
         #expect(object["ok"]?.bool == true && object["result"]?.string == "has-new")
-        #expect(object["regions"]?.array?.count == 4 && object["new"]?.array?.count == 4)
+        #expect(object["regions"]?.array?.count == 6 && object["new"]?.array?.count == 6)
         printed = Printed()
         let soon = perform(try options("fine", "--json"), printed) { try $0.fetch(.whole) }
         #expect(soon?.status == .timeout && soon?.cause.english.contains("1500") == true)
         #expect(try printed.object()["error"]?.integer == 1500 && printed.object()["ok"]?.bool == false)
         printed = Printed()
         #expect(perform(try options("later"), hours: 0, printed) { try $0.fetch(.whole) } == nil)
-        #expect(printed.data == "new: \(badge)/13\nabandoned: \(badge)/12\n")
-        #expect(printed.notes == ["regions: 4; new: 1; abandoned: 1"])
+        #expect(printed.data == "new: \(badge)/13  owned  static\nabandoned: \(badge)/12  owned  dynamic\n")
+        #expect(printed.notes == ["regions: 6; new: 1; abandoned: 1"])
         printed = Printed()
         #expect(perform(try options("later"), hours: 0, printed) { try $0.fetch(.whole) } == nil)
-        #expect(printed.notes == ["regions: 4; nothing has changed"] && printed.data.isEmpty)
-        #expect(try RegionStore(files.regions).read().current.count == 4)
+        #expect(printed.notes == ["regions: 6; nothing has changed"] && printed.data.isEmpty)
+        #expect(try RegionStore(files.regions).read().current.count == 6)
     }
 
     @Test("SW-10: each error of fetch has its number or its status, and its exit status")
@@ -284,6 +284,35 @@ struct ServerCommandTests {
         #expect(try store.read()?.shownText == kept.shownText)
     }
 
+    @Test("SW-21: set-up fetches the official regions, once in each start of the machine, and keeps the others")
+    func preparing() throws {
+        let store = RegionStore(files.regions)
+        let uuid = try #require(ServerUUID(badge))
+        _ = try store.update {
+            $0.take([ManagedRegion(.uuid(uuid, major: 9, minor: nil), .test)], of: .whole, at: 1000)
+        }
+        func prepare(_ scenario: String, since start: Int) throws -> (JSONValue, CommandFailure?) {
+            var answer = JSONObject()
+            let failure = perform(try options(scenario), Printed()) { try $0.prepare(since: start, &answer) }
+            return (try JSONValue(Array(answer.text.utf8)), failure)
+        }
+        let start = WallClock.seconds - 100
+        let (answer, failure) = try prepare("fine", since: start)
+        #expect(failure == nil && answer["result"]?.string == "has-new" && answer["official"]?.array?.count == 2)
+        #expect(try server.request().body == #"{"type":"service"}"#)
+        #expect(try store.read().current.map(\.kind) == [.test, .service, .service])
+        // Again in the same start nobody is asked, in the next one the server is, within the update interval too.
+        let (again, _) = try prepare("fine", since: start)
+        #expect(again["result"] == nil && again["official"]?.array?.count == 2)
+        let (next, _) = try prepare("later", since: WallClock.seconds + 1)
+        #expect(next["result"]?.string == "no-difference")
+        #expect(try server.request().path == "/later/regions")
+        // A failure keeps what is there, and is tried again in the same start.
+        #expect(try prepare("status-503", since: WallClock.seconds + 1).1?.status == .timeout)
+        #expect(try server.request().path == "/status-503/regions")
+        #expect(try store.read().current.count == 3)
+    }
+
     @Test(
         "D-27: nobody is asked unless a server and a token's file are named, and never with a token that others may read"
     )
@@ -315,7 +344,9 @@ struct ServerCommandTests {
         #expect(try BeaconsValidateCommand.parse([badge, "0", "65535"]).minor == 65535)
         _ = try BeaconsSendCommand.parse([])
         #expect(try BeaconsShowRecordCommand.parse(["--json"]).json)
-        for words in [["all"], ["whole", "--beacons", "static"], ["--update-interval", "-1"]] {
+        for words in [
+            ["all"], ["whole", "--beacons", "static"], ["test", "--beacons", "static"], ["--update-interval", "-1"],
+        ] {
             #expect(throws: (any Error).self) { try BeaconsFetchCommand.parse(words) }
         }
         #expect(throws: (any Error).self) { try BeaconsTestLogCommand.parse([badge, "left"]) }

@@ -36,7 +36,7 @@ struct KeptTests {
         TrackRecord(template.region, seconds: 1000, sightings: template.sightings, number: number) ?? template
     }
 
-    @Test("What was fetched is told from what was kept, of the scope that was asked for only")
+    @Test("SW-20: the result of an update is no difference, new, abandoned, or both")
     func sorting() throws {
         var kept = KeptRegions()
         let test = try #require(RegionScope("test"))
@@ -71,6 +71,9 @@ struct KeptTests {
         #expect(kept.nextFetch(of: .whole, interval: 1, at: 4599) == nil)
         #expect(kept.nextFetch(of: owned, interval: 0, at: 1000) == nil)
         #expect(kept.nextFetch(of: owned, interval: 1, at: 999) == nil)
+        #expect(kept.isFetched(owned, since: 1000, at: 1000) && !kept.isFetched(owned, since: 1001, at: 2000))
+        #expect(!kept.isFetched(owned, since: 0, at: 999) && !kept.isFetched(.whole, since: 0, at: 2000))
+        #expect(!kept.isFetched(owned, since: 3000, at: 2000))
         kept.take([region(1)], of: .whole, at: 5000)
         #expect(kept.nextFetch(of: test, interval: 1, at: 5001) == 8600)
     }

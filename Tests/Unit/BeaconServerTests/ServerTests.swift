@@ -39,13 +39,14 @@ struct ServerTests {
         try server.client("fine").fetch(.whole, into: &kept, at: 1000)
         let request = try server.request()
         #expect(request == ReferenceServer.Request(path: "/fine/regions", body: #"{"type":"whole"}"#))
-        #expect(kept.current.count == 4 && kept.new == kept.current && kept.abandoned.isEmpty)
+        #expect(kept.current.count == 6 && kept.new == kept.current && kept.abandoned.isEmpty)
         #expect(kept.current[0].name == "badges" && kept.current[3].kind == .thirdParty)
+        #expect(kept.current.suffix(2).map(\.kind) == [.service, .service])
 
         var settings = try server.settings("later")
         settings.updateInterval = 0
         try ServerClient(settings).fetch(.whole, into: &kept, at: 2000)
-        #expect(kept.current.count == 4 && kept.difference == .newAndAbandoned)
+        #expect(kept.current.count == 6 && kept.difference == .newAndAbandoned)
         #expect(kept.new.map { $0.region.description } == [badge + "/13"])
         #expect(kept.abandoned.map { $0.region.description } == [badge + "/12"])
         #expect(try server.request().path == "/later/regions")
@@ -55,6 +56,23 @@ struct ServerTests {
         try server.client("fine").fetch(scope, into: &owned, at: 1000)
         #expect(try server.request().body == #"{"type":"owned","beacons":"dynamic"}"#)
         #expect(owned.current.map { $0.region.description } == [badge + "/12"])
+    }
+
+    @Test("SW-20: each of the four kinds of beacons is fetched by itself: service and owned, static and dynamic")
+    func kinds() throws {
+        let server = try ReferenceServer()
+        for (word, variety, count) in [
+            ("service", ManagedRegion.Variety.static, 1), ("service", .dynamic, 1), ("owned", .static, 1),
+            ("owned", .dynamic, 1),
+        ] {
+            let scope = try #require(RegionScope(word, beacons: variety))
+            var kept = KeptRegions()
+            try server.client("fine").fetch(scope, into: &kept, at: 1000)
+            #expect(kept.current.count == count)
+            #expect(kept.current.allSatisfy { $0.kind.rawValue == word && $0.variety == variety })
+            #expect(try server.request().body == #"{"type":"\#(word)","beacons":"\#(variety.rawValue)"}"#)
+        }
+        #expect(RegionScope("test", beacons: .static) == nil && RegionScope("third-party", beacons: .dynamic) == nil)
     }
 
     @Test("SW-10: error 1400 is told from 1500, for which nobody is asked, and both from those of HTTP")

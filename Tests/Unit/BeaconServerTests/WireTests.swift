@@ -32,7 +32,10 @@ struct WireTests {
                 "regions[0].minor: is not from 0 to 65535"
             ),
             (#"{"regions":[{"uuid":"UUID"}]}"#, "regions[0].type: is missing"),
-            (#"{"regions":[{"uuid":"UUID","type":"whole"}]}"#, "regions[0].type: is none of test, owned, third-party"),
+            (
+                #"{"regions":[{"uuid":"UUID","type":"whole"}]}"#,
+                "regions[0].type: is none of service, test, owned, third-party"
+            ),
             (
                 #"{"regions":[{"uuid":"UUID","type":"test","beacons":"all"}]}"#,
                 "regions[0].beacons: is none of static, dynamic"

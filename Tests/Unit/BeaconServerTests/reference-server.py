@@ -25,13 +25,16 @@ UUID = re.compile(r"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}")
 NAMESPACE = re.compile(r"[0-9A-F]{20}")
 INSTANCE = re.compile(r"[0-9A-F]{12}")
 BADGE = "4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B"
+OFFICIAL = "B9407F30-F5F8-466E-AFF9-25556B57FE6D"
 REGIONS = [
     {"uuid": BADGE, "type": "owned", "name": "badges"},
     {"uuid": BADGE, "major": 12, "type": "owned", "beacons": "dynamic"},
     {"uuid": BADGE, "major": 12, "minor": 3456, "type": "test"},
     {"namespace": "00112233445566778899", "instance": "AABBCCDDEEFF", "type": "third-party"},
+    {"uuid": OFFICIAL, "type": "service", "name": "official"},
+    {"uuid": OFFICIAL, "major": 1, "type": "service", "beacons": "dynamic"},
 ]
-LATER = [REGIONS[0], {"uuid": BADGE, "major": 13, "type": "owned"}, REGIONS[2], REGIONS[3]]
+LATER = [REGIONS[0], {"uuid": BADGE, "major": 13, "type": "owned"}, *REGIONS[2:]]
 
 printing = threading.Lock()
 ending = threading.Event()
@@ -82,9 +85,9 @@ def is_right(name: str, body: object) -> bool:
     if name == "regions":
         return (
             has_only(body, {"type"}, {"beacons"})
-            and body["type"] in ("whole", "test", "owned", "third-party")
+            and body["type"] in ("whole", "service", "test", "owned", "third-party")
             and body.get("beacons", "static") in ("static", "dynamic")
-            and not ("beacons" in body and body["type"] != "owned")
+            and not ("beacons" in body and body["type"] not in ("service", "owned"))
         )
     if name == "track":
         return (

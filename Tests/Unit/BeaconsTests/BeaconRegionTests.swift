@@ -105,7 +105,7 @@ struct RegionFileTests {
         let other = try #require(BeaconRegion(Self.badges + "/1/3"))
         let oneTime = try #require(BeaconRegion(Self.oneTime))
         let owned = try #require(BeaconRegion("11111111-DFFB-48D2-B060-D0F5A71096E0/4"))
-        catalogue.setManaged([RegionFile.Entry(owned)])
+        catalogue.managed = ManagedRegions([ManagedRegions.Entry(owned, type: "owned")])
         let kinds = { (region: BeaconRegion) in catalogue.kinds(of: region, designated: designated).words }
         #expect(kinds(badges) == ["reserved", "initial"])
         #expect(kinds(badge) == ["reserved"])

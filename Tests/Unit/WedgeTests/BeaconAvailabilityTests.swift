@@ -105,8 +105,8 @@ struct BeaconAvailabilityTests {
     func unconfigured() throws {
         let bench = try DaemonBench()
         let kept = bench.paths.state.appending("fetched").string
-        let entry = RegionFile.Entry(try #require(BeaconRegion(Self.badges)), name: "Fetched")
-        _ = try bench.make(managed: { FileSystem.exists(kept) ? [entry] : nil })
+        let entry = ManagedRegions.Entry(try #require(BeaconRegion(Self.badges)), name: "Fetched", type: "test")
+        _ = try bench.make(managed: { FileSystem.exists(kept) ? ManagedRegions([entry]) : nil })
         bench.daemon?.start { _ in }
         #expect(try bench.until { bench.states.contains("unselected") })
         let client = try Self.follow(bench)

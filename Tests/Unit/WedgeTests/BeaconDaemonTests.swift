@@ -153,12 +153,41 @@ struct BeaconDaemonTests {
     }
 
     @Test(
+        "SW-20: `regions` has the type, the beacons and the last update of each managed region, also of one fetched since"
+    )
+    func managed() throws {
+        let bench = try DaemonBench()
+        let kept = bench.paths.state.appending("fetched").string
+        let entries = try ["/7", "/8", "/9"].map {
+            ManagedRegions.Entry(try Self.region(Self.gates + $0), type: "owned")
+        }
+        let managed = ManagedRegions(
+            Array(entries.prefix(2)),
+            new: [entries[1].region],
+            abandoned: [entries[2]],
+            result: "has-new-and-abandoned"
+        )
+        try bench.make(regions: "", managed: { FileSystem.exists(kept) ? managed : nil }).start { _ in }
+        let listed = { try JSONValue(Array(bench.ask(.beacons(.regions)).get().text.utf8)) }
+        #expect(try listed()["regions"]?.array == [])
+        try FileSystem.makeDirectory(FilePath(kept), mode: 0o755)
+        let answer = try listed()
+        let updates = answer["regions"]?.array?.compactMap { $0["update"]?.string }
+        #expect(updates == ["unchanged", "new"] && answer["update"]?.string == "has-new-and-abandoned")
+        let abandoned = try #require(answer["abandoned"]?.array?.first)
+        #expect(abandoned["region"]?.string == Self.gates + "/9" && abandoned["type"]?.string == "owned")
+        #expect(abandoned["beacons"]?.string == "static" && abandoned["update"]?.string == "abandoned")
+        try bench.end()
+    }
+
+    @Test(
         "SW-12: clearing removes the designated beacons, the server's regions and its files, and where that fails nothing"
     )
     func clearing() throws {
         let failing = try DaemonBench()
         let refusal = CommandFailure(.permission, Message(detail: "read-only"))
-        let managed = [RegionFile.Entry(try Self.region(Self.gates + "/7"), name: "Rented")]
+        let entry = ManagedRegions.Entry(try Self.region(Self.gates + "/7"), name: "Rented", type: "owned")
+        let managed = ManagedRegions([entry])
         let daemon = try failing.make(
             regions: Self.regions,
             managed: { managed },
@@ -171,8 +200,11 @@ struct BeaconDaemonTests {
 
         let bench = try DaemonBench()
         let counter = Mutex(0)
-        try bench.make(regions: Self.regions, managed: { managed }, removeServerFiles: { counter.withLock { $0 += 1 } })
-            .start { _ in }
+        try bench.make(
+            regions: Self.regions,
+            managed: { counter.withLock { $0 } == 0 ? managed : ManagedRegions() },
+            removeServerFiles: { counter.withLock { $0 += 1 } }
+        ).start { _ in }
         let designate = ControlRequest.beacons(.designate(["A17C"], in: try Self.region(Self.badges), .usual))
         #expect(try bench.ask(designate).get().text.contains("\"answer\":1"))
         #expect(try bench.ask(.beacons(.regions)).get().text.contains("Rented"))

@@ -51,7 +51,7 @@ final class DaemonBench {
         security: GATTLinkSecurity.Level = .none,
         beacons: BeaconConfiguration = BeaconConfiguration(),
         regions: String = "",
-        managed: (@Sendable () -> [RegionFile.Entry]?)? = nil,
+        managed: (@Sendable () -> ManagedRegions?)? = nil,
         through adapter: (any LowEnergyAdapter)? = nil,
         removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)? = nil
     ) throws -> Daemon {
