@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Beacons
 package import BluetoothAdapters
 import BluetoothPackets
 package import LinuxIO
@@ -12,12 +13,15 @@ import VirtualRadio
 package final class Rehearsal {
     /// Public address of the program's adapter.
     private static let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0002)
+    /// Identity of the badge.
+    package static let badge = Stage.badge
 
     private let name: String
     private let loop: EventLoop
     private let radio: MemoryRadio
     private let transport: MemoryTransport
     private let devices: [any SimulatedDevice]
+    private let controllers: [SimulatedCast.Device: [VirtualController]]
 
     /// Creates the radio and its devices, which start with the loop.
     package init(_ cast: SimulatedCast, on loop: EventLoop) {
@@ -26,12 +30,24 @@ package final class Rehearsal {
         let radio = MemoryRadio(on: loop)
         self.radio = radio
         transport = radio.addController(Self.address)
-        devices = Stage(radio, around: transport.controller, loop).devices(of: cast)
+        let stage = Stage(radio, around: transport.controller, loop)
+        var devices: [any SimulatedDevice] = []
+        var controllers: [SimulatedCast.Device: [VirtualController]] = [:]
+        for device in cast.devices {
+            let others = radio.radio.controllers.count
+            devices += stage.start(device)
+            controllers[device] = Array(radio.radio.controllers.dropFirst(others))
+        }
+        self.devices = devices
+        self.controllers = controllers
     }
 
-    /// Moves the devices out of the adapter's range, or back into it.
-    package func setInRange(_ isInRange: Bool) {
-        for other in radio.radio.controllers where other !== transport.controller {
+    /// Moves devices, by default all, out of the adapter's range, or back into it.
+    package func setInRange(
+        _ isInRange: Bool,
+        _ devices: some Sequence<SimulatedCast.Device> = SimulatedCast.Device.allCases
+    ) {
+        for other in devices.flatMap({ controllers[$0] ?? [] }) {
             if isInRange {
                 radio.radio.join(transport.controller, other)
             } else {

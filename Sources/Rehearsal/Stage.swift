@@ -35,9 +35,9 @@ struct Stage {
         self.loop = loop
     }
 
-    /// Makes the devices of a cast, and starts them.
-    func devices(of cast: SimulatedCast) -> [any SimulatedDevice] {
-        let devices = cast.devices.flatMap(devices)
+    /// Makes a device, or the devices of a crowd, and starts them.
+    func start(_ device: SimulatedCast.Device) -> [any SimulatedDevice] {
+        let devices = devices(device)
         for device in devices { device.start() }
         return devices
     }
@@ -58,7 +58,7 @@ struct Stage {
             ]
         case .scale:
             [
-                serial(.microchip, "SCALE-15K", at: 3, every: .seconds(5), dBm: -63) { number in
+                serial(.microchip, "SCALE-15K", at: 3, every: .seconds(5), dBm: -75) { number in
                     Self.weight(number) + "\r\n"
                 }
             ]
@@ -68,12 +68,12 @@ struct Stage {
                     .init(localName: "HID Scanner", services: [Self.humanInterface], appearance: Self.keyboard),
                     isConnectable: true,
                     at: 4,
-                    dBm: -60
+                    dBm: -66
                 )
             ]
         case .badge:
             BeaconFrame(.iBeacon, Self.badge, measuredPower: -59)
-                .map { [advertiser($0.content(), isConnectable: false, at: 5, dBm: -66)] } ?? []
+                .map { [advertiser($0.content(), isConnectable: false, at: 5, dBm: -84)] } ?? []
         case .crowd:
             (0..<Self.crowdCount).map { number in
                 advertiser(

@@ -18,6 +18,11 @@ class Failure(Exception):
     pass
 
 
+def drawn_in(rows, screen):
+    lines = screen.split("\n")
+    return len(lines) == rows and "F1" in lines[0]
+
+
 class Bench:
     """One terminal, one daemon, and directories of their own."""
 
@@ -58,12 +63,15 @@ class Bench:
     def screen(self, *options):
         return self.run("capture-pane", "-p", *options).rstrip("\n")
 
-    def wait(self, *texts, without=()):
-        """The screen, as soon as it has all these texts; `||` stands between two of which one will do."""
+    def wait(self, *texts, without=(), height=None):
+        """The screen, as soon as it has all these texts; `||` stands between two of which one will do.
+
+        With `height`, it must be drawn anew in so many rows: the pages' names first.
+        """
         end = time.monotonic() + PATIENCE
         while True:
             screen = self.screen()
-            if shows(screen, texts, without):
+            if shows(screen, texts, without) and (height is None or drawn_in(height, screen)):
                 return screen
             if time.monotonic() > end:
                 raise Failure(f"not seen: {texts} without {without} in\n{screen}")

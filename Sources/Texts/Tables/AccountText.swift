@@ -70,6 +70,50 @@ package enum DemoText: String, Localized {
     }
 }
 
+/// Steps of `demo --tui`, in the order in which they are shown.
+package enum DemoScriptText: String, Localized {
+    case line, choose, text, chooseScale, weight, badgeLeaves, badgeReturns, linkBreaks, linkReturns, end
+
+    package var texts: LocalText {
+        switch self {
+        case .line: LocalText("Step {1} of {2}: {3}", "手順{1}/{2}: {3}")
+        case .choose:
+            LocalText(
+                "choose LINBLE-Z1 with the arrows and Enter. It is not paired: confirm with Right and Enter.",
+                "矢印とEnterで LINBLE-Z1 を選択します。ペアリングされていないため、→とEnterで確認します。"
+            )
+        case .text:
+            LocalText("F2 shows what the reader types. Wait for a barcode.", "F2で、リーダから入力された文字を確認できます。バーコードを待ちます。")
+        case .chooseScale:
+            LocalText(
+                "F1 lists the devices. Choose SCALE-15K, and confirm both questions.",
+                "F1でデバイスの一覧に戻り、SCALE-15K を選択します。質問が2回あります。"
+            )
+        case .weight:
+            LocalText("F2 shows what the scale types. Wait for a weight.", "F2で、秤から入力された文字を確認できます。重量を待ちます。")
+        case .badgeLeaves:
+            LocalText(
+                "the operator leaves with the badge. Wait for the gate to close.",
+                "作業者がバッジを持って離れます。ゲートが閉じるのを待ちます。"
+            )
+        case .badgeReturns:
+            LocalText(
+                "the gate is closed, so weights are discarded. Wait for the badge to return.",
+                "ゲートが閉じているため、重量は破棄されます。バッジが戻るのを待ちます。"
+            )
+        case .linkBreaks:
+            LocalText("the scale leaves the radio range. Wait for the link to break.", "秤が電波の届かない所へ移動します。接続が切れるのを待ちます。")
+        case .linkReturns:
+            LocalText(
+                "the link is lost. The scale returns, and blewedge connects by itself.",
+                "接続が切れました。秤が戻ると自動で再接続します。"
+            )
+        case .end:
+            LocalText("that is all. Look around on the other pages; q ends the demo.", "以上です。ほかの画面もご覧ください。qで終了します。")
+        }
+    }
+}
+
 /// Messages about the keys and actions that a configuration allows beyond text, Tab, Enter and Backspace.
 package enum AllowanceText: String, Localized {
     case typed, clients, declared, beacons

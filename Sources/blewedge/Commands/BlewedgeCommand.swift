@@ -66,6 +66,7 @@ struct BlewedgeCommand: ParsableCommand {
             EXAMPLES:
               blewedge                             The pages for a terminal.
               blewedge demo                        See it work: no adapter, no privilege.
+              blewedge demo --tui                  Try the pages before simulated devices.
               blewedge scan                        Show the devices around.
               blewedge run --device LINBLE-TEST    Type what a paired device sends.
               blewedge pair LINBLE-TEST            Pair with a device.

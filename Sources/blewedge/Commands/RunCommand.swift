@@ -269,7 +269,7 @@ struct RunCommand: ParsableCommand {
         return Plan(
             configuration: configuration,
             settings: settings,
-            labels: try labels(configuration),
+            labels: try DaemonLabels(configuration),
             regions: try reporting(configuration.regions),
             hook: hook,
             reading: try reporting(ConfigurationReading.init, configuration, paths.snippets.string)
@@ -340,10 +340,12 @@ struct RunCommand: ParsableCommand {
             configuration.clearMethod
         )
     }
+}
 
-    private func labels(_ configuration: Configuration) throws(CommandFailure) -> DaemonLabels {
+extension DaemonLabels {
+    init(_ configuration: Configuration) throws(CommandFailure) {
         let profiles = try reporting(configuration.profiles)
-        return DaemonLabels(
+        self.init(
             profile: profiles.count == 1 ? profiles[0].name : Configuration.anyProfile,
             layout: configuration.layout,
             table: configuration.tableName(profiles),

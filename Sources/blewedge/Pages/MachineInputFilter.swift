@@ -95,8 +95,7 @@ struct TUIField: Equatable {
         case .character(let character): insert(character)
         case .enter: insert("\n")
         case .tab: insert("\t")
-        case .paste(let text):
-            for character in text { insert(character == "\r" || character == "\r\n" ? "\n" : character) }
+        case .paste(let text): show(text)
         case .backspace:
             guard cursor > 0 else { break }
             cursor -= 1
@@ -109,6 +108,10 @@ struct TUIField: Equatable {
         default: return false
         }
         return true
+    }
+
+    mutating func show(_ text: String) {
+        for character in text { insert(character == "\r" || character == "\r\n" ? "\n" : character) }
     }
 
     private mutating func insert(_ character: Character) {

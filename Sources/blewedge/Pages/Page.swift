@@ -70,13 +70,15 @@ enum PageFrame {
             screen.draw(status(model, screen.columns), row: head)
             head += 1
         }
-        let space = max(0, screen.rows - head - 1)
+        let script = script(model, screen)
+        let space = max(0, screen.rows - head - script.count - 1)
         let body =
             model.question.map { question($0, model, screen.columns) }
             ?? model.page.body(model, columns: screen.columns, rows: space)
         for (row, line) in body.visible(rows: space, scroll: model.scroll).enumerated() {
             screen.draw(line, row: head + row)
         }
+        for (row, line) in script.enumerated() { screen.draw(line, row: head + space + row) }
         if screen.rows > 1 { screen.draw(foot(model, screen.columns), row: screen.rows - 1) }
         return screen
     }
@@ -149,6 +151,13 @@ enum PageFrame {
             text += next
         }
         return PageLine(text, .reverse, rest: .reverse)
+    }
+
+    /// Returns the next step of a demonstration, in at most a third of the screen.
+    private static func script(_ model: TUIModel, _ screen: Screen) -> [PageLine] {
+        guard let script = model.script else { return [] }
+        let text = script.text(model.language)
+        return Array(PageLine.wrapped(text, columns: screen.columns, .bold).prefix(screen.rows / 3))
     }
 
     private static func keys(_ model: TUIModel) -> [PageText] {

@@ -32,9 +32,11 @@ final class TUIDriver {
     private var serviceProcess: TUIProcess?
     private let flash = LoopTimer()
     private var outcome: Result<ExitStatus, CommandFailure>?
+    /// Called before each frame.
+    var onFrame: ((inout TUIModel) -> Void)?
 
-    init(page: Page, language: Language, places: TUIPlaces) throws(CommandFailure) {
-        loop = try .ofCommand()
+    init(page: Page, language: Language, places: TUIPlaces, on given: EventLoop? = nil) throws(CommandFailure) {
+        if let given { loop = given } else { loop = try .ofCommand() }
         do throws(Errno) {
             terminal = try Terminal()
         } catch {
@@ -56,19 +58,20 @@ final class TUIDriver {
     }
 
     /// Shows the pages until the user or a signal ends them; throws the exit status unless it is success.
-    func run() throws {
+    ///
+    /// `begin` is called once the signals are handled, so it may start threads.
+    func run(begin: () throws -> Void = {}) throws {
         let resize = [Terminal.windowChanged, Terminal.goneOn]
         try loop.handleSignals(ExitStatus.signals + [Terminal.hungUp] + resize) { [unowned self] number in
             resize.contains(number) ? resized(number) : finish(.success(ExitStatus(signal: number)))
         }
+        try begin()
         daemon.onStatus = { [unowned self] status in change { $0.take(status) } }
         daemon.onAbsence = { [unowned self] failure in change { $0.lose(Reason(failure)) } }
         daemon.onReceived = { [unowned self] in received() }
-        daemon.onDevices = { [unowned self] answer in change { $0.devices.hear(answer, now: WallClock.seconds) } }
+        daemon.onDevices = { [unowned self] answer in change { $0.hear(answer, now: WallClock.seconds) } }
         daemon.onBeacons = { [unowned self] result in change { $0.beacons = result } }
-        daemon.onScanFailure = { [unowned self] failure in
-            change { if $0.devices.rows.isEmpty { $0.notice = .fault(Reason(failure)) } }
-        }
+        daemon.onScanFailure = { [unowned self] failure in change { $0.failScan(Reason(failure)) } }
         let registration = try loop.watch(terminal.descriptor, for: .readable) { [unowned self] _ in read() }
         try terminal.takeOver()
         defer {
@@ -111,6 +114,11 @@ final class TUIDriver {
         draw()
     }
 
+    /// Shows text in the pages' field that a keyboard without a kernel device has typed.
+    func show(_ text: String) {
+        change { $0.field.show(text) }
+    }
+
     private func resized(_ number: Int32) {
         // While the process was stopped, the shell may have changed the terminal's settings.
         if number == Terminal.goneOn {
@@ -135,6 +143,7 @@ final class TUIDriver {
 
     private func draw() {
         guard outcome == nil else { return }
+        onFrame?(&model)
         perform(model.startService())
         daemon.wantsDevices = model.page == .devices && model.status != nil
         daemon.wantsBeacons = model.page == .beacons && model.status != nil

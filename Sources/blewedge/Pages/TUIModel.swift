@@ -75,10 +75,15 @@ struct TUIModel {
     /// First visible line of a page that scrolls.
     var scroll = 0
     var keypad = KeypadCursor()
+    /// Next step of a demonstration, shown above the footer; nil outside of one.
+    var script: Message?
 
+    private var scanFault: Reason?
     private var hands = MachineInputFilter()
     /// Key that clears the list and scans again (LK-4); no other command is a character.
     private static let refreshKey = TUIKey.character("r")
+    /// Key that ends a demonstration, in which no device types into the terminal.
+    private static let endKey = TUIKey.character("q")
 
     init(language: Language) {
         self.language = language
@@ -106,6 +111,20 @@ struct TUIModel {
         beacons = nil
         status = nil
         absence = failure
+    }
+
+    /// Lists the devices of an answer; `now` is the current time in seconds since 1970.
+    mutating func hear(_ answer: JSONValue, now: Int) {
+        devices.hear(answer, now: now)
+        if let scanFault, notice == .fault(scanFault) { notice = nil }
+        scanFault = nil
+    }
+
+    /// Shows why no devices can be listed, until some are.
+    mutating func failScan(_ fault: Reason) {
+        guard devices.rows.isEmpty else { return }
+        scanFault = fault
+        notice = .fault(fault)
     }
 
     mutating func take(_ facts: SystemFacts) {
@@ -150,11 +169,13 @@ struct TUIModel {
             return function(number)
         default: break
         }
-        let isCommand = page == .devices && key == Self.refreshKey
+        let isEnd = script != nil && key == Self.endKey
+        let isCommand = isEnd || page == .devices && key == Self.refreshKey
         if hands.isTyped(key, isCommand: isCommand, now: now) {
             if page.hasField, question == nil { _ = field.take(key) }
             return []
         }
+        if isEnd { return [.quit] }
         notice = nil
         if question != nil { return answer(key) }
         switch page {

@@ -26,10 +26,20 @@ struct TUIPlaces {
 
     /// Finds the places of this user; `socket` replaces the control sockets.
     init(socket: String?) throws(CommandFailure) {
-        let own = try DaemonPaths.current()
-        all = try DaemonPaths.reachable()
-        mayBeService = socket == nil
-        sockets = socket.map { [$0] } ?? all.map(\.controlSocket.string)
+        let all = try DaemonPaths.reachable()
+        let sockets = socket.map { [$0] } ?? all.map(\.controlSocket.string)
+        self.init(all, own: try DaemonPaths.current(), sockets: sockets, mayBeService: socket == nil)
+    }
+
+    /// Creates the places of a daemon that only these pages use.
+    init(_ paths: DaemonPaths) {
+        self.init([paths], own: paths, sockets: [paths.controlSocket.string], mayBeService: false)
+    }
+
+    private init(_ all: [DaemonPaths], own: DaemonPaths, sockets: [String], mayBeService: Bool) {
+        self.all = all
+        self.sockets = sockets
+        self.mayBeService = mayBeService
         var configuration = Configuration()
         var fault: CommandFailure?
         do throws(ConfigurationError) {

@@ -277,13 +277,18 @@ struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Show the whole path with a radio in memory: no adapter, no privilege, nothing typed elsewhere.",
+        usage: "blewedge demo [<options>]",
         discussion: """
             A simulated scanner advertises on a controller in memory. The same program that `run` is finds it, connects, \
             discovers its service, subscribes, and types the barcodes that it sends, here into this terminal instead of a \
             virtual keyboard. At the end the account has to balance, and every barcode to be there.
 
+            With --tui the pages of `blewedge tui` are shown before simulated devices: two readers, a scale, a keyboard \
+            and a badge. A line at the bottom names the next step; q ends the demo.
+
             EXAMPLES:
               blewedge demo                  Watch it.
+              blewedge demo --tui            Try the pages yourself, step by step.
               blewedge demo --fast           Without pauses; status 0 if all is right.
               blewedge demo --fast --barcodes 1000 --json
             """
@@ -291,6 +296,9 @@ struct DemoCommand: ParsableCommand {
 
     @Flag(help: "Type without the pauses that readers of a real keyboard need, and draw nothing.")
     var fast = false
+
+    @Flag(help: "Show the pages before simulated devices, with the steps to follow.")
+    var tui = false
 
     @Option("Send so many barcodes instead of a few samples.", value: "count")
     var barcodes: Int?
@@ -301,12 +309,16 @@ struct DemoCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
+        if tui, fast || json || barcodes != nil || captureOptions.capture != nil {
+            throw ValidationError("--tui takes no other option")
+        }
         if let barcodes, !(1...100_000).contains(barcodes) {
             throw ValidationError("--barcodes takes 1 to 100000")
         }
     }
 
     func run() throws {
+        if tui { return try DemoPages().run() }
         let list = barcodes.map { (0..<$0).map(Barcodes.numbered) } ?? Barcodes.samples
         try DemoRun(list, isFast: fast, isJSON: json).run(captureOptions)
     }

@@ -109,6 +109,17 @@ struct TUIModelTests {
         #expect(model.devices.cursor == 1)
     }
 
+    @Test("Why nothing can be listed is shown until something is")
+    func scanFault() throws {
+        var model = TUIModel(language: .english)
+        model.failScan(Reason(Message(detail: "no adapter")))
+        #expect(model.notice == .fault(Reason(Message(detail: "no adapter"))))
+        model.hear(try scanAnswer([("00:00:00:00:00:01", "one", -90, "2021-05-24T17:07:55Z")]), now: someTime)
+        #expect(model.notice == nil)
+        model.failScan(Reason(Message(detail: "no adapter")))
+        #expect(model.notice == nil, "the devices are listed")
+    }
+
     @Test("R asks for the list anew")
     func refresh() throws {
         var model = try Self.devices(chosen: false)
