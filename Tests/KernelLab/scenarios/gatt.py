@@ -121,6 +121,7 @@ async def devices_known(bench: Bench) -> None:
 
 SCRIPT = """#!/bin/sh
 echo "$BLEWEDGE_EVENT $BLEWEDGE_COUNT $BLEWEDGE_LENGTH $BLEWEDGE_ADDRESS" >>/run/lab/hooks
+[ "$BLEWEDGE_EVENT" != received ] || cat >>/run/lab/hook-input
 grep -E "^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs):" /proc/self/status >/run/lab/hook-rights
 sleep 0.3
 """
@@ -128,8 +129,8 @@ sleep 0.3
 
 @scenario("hooks", deadline=120, once=True)
 async def hooks(bench: Bench) -> None:
-    """CB-30: `run --hook` and `--events`: told of connect, disconnect and every byte's length, never of what it was."""
-    await bench.guest.run("rm", "-f", "/run/lab/hooks")
+    """CB-30, X-18: `run --hook` and `--events`: told of connect, disconnect and lengths; the hook alone reads the barcodes."""
+    await bench.guest.run("rm", "-f", "/run/lab/hooks", "/run/lab/hook-input")
     await bench.guest.write_file("/run/lab/hook", SCRIPT.encode())
     await bench.guest.run("chmod", "755", "/run/lab/hook")
     product = await bench.product("run", "--events", "--device", NAME, *OPEN, "--hook", "/run/lab/hook")
@@ -144,12 +145,17 @@ async def hooks(bench: Bench) -> None:
         return sum(o["length"] for o in events.objects if o.get("event") == "received")
 
     await events.until(lambda: received() == sent, f"{sent} bytes are reported", 30)
+    # The end of the run waits 5 s at most for the hook.
+    whole = f'until [ "$(cat /run/lab/hook-input 2>/dev/null | wc -c)" -ge {sent} ]; do sleep 0.1; done'
+    await bench.guest.run("sh", "-c", whole)
     await product.end(signal.SIGINT, 130)
     lines = (await bench.guest.read_file("/run/lab/hooks")).decode().splitlines()
     told = [(kind, int(count), int(length)) for kind, count, length, _address in map(str.split, lines)]
     expect(told[0][0] == "connect" and told[-1][0] == "disconnect", f"the hook was told {told}")
     expect(sum(length for kind, _, length in told if kind == "received") == sent, f"{sent} bytes, told {told}")
     expect(sum(count for kind, count, _ in told if kind == "received") == len(scans), f"the hook was told {told}")
+    read = await bench.guest.read_file("/run/lab/hook-input")
+    expect(read == b"".join(scans).replace(b"\r", b"\n"), f"the hook has read {len(read)} of {sent} bytes, or others")
     rights = (await bench.guest.read_file("/run/lab/hook-rights")).decode().split()
     wanted = [word for name in ("CapInh:", "CapPrm:", "CapEff:", "CapAmb:") for word in (name, "0" * 16)]
     expect(sorted(rights) == sorted([*wanted, "NoNewPrivs:", "1"]), f"the hook has the rights {rights}")
