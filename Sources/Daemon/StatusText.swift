@@ -28,6 +28,14 @@ package enum StatusText {
         guard case .object(let members) = answer else { return [] }
         var rows: [(name: String, text: String)] = []
         for (name, value) in members where !told.contains(name) {
+            if name == "outputs", case .array(let outputs) = value {
+                // One line each.
+                for (number, output) in outputs.enumerated() {
+                    let text = text(output, of: name, language) ?? ""
+                    rows.append((number == 0 ? label(name, language) : "", text))
+                }
+                continue
+            }
             let words = spoken.contains(name) ? nil : said(answer, name, language)
             if let text = words ?? text(value, of: name, language) { rows.append((label(name, language), text)) }
         }
