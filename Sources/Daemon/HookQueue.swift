@@ -72,12 +72,15 @@ package struct HookQueue: Sendable {
     /// Time limit of a command.
     package static let timeLimit = Duration.seconds(30)
 
+    private let limit: Duration
     private var waiting: [HookNotice] = []
     /// Deadline of the running command; nil while none runs.
     package private(set) var deadline: Duration?
 
     /// Creates an empty queue.
-    package init() {}
+    package init(limit: Duration = timeLimit) {
+        self.limit = limit
+    }
 
     /// True if no command runs and no notice waits.
     package var isIdle: Bool { deadline == nil && waiting.isEmpty }
@@ -96,7 +99,7 @@ package struct HookQueue: Sendable {
     /// Removes and returns the notice to run the command for; nil while a command runs, or if no notice waits.
     package mutating func next(now: Duration) -> HookNotice? {
         guard deadline == nil, !waiting.isEmpty else { return nil }
-        deadline = now + Self.timeLimit
+        deadline = now + limit
         return waiting.removeFirst()
     }
 

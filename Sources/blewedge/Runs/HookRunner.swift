@@ -19,7 +19,8 @@ final class HookRunner {
     private let barcodes: HookBarcodes
     private let loop: EventLoop
     private let note: (Message) -> Void
-    private var queue = HookQueue()
+    private let limit: Duration
+    private var queue: HookQueue
     private var child: ChildProcess?
     /// Input of the running command; nil unless it runs for barcodes.
     private var input: ChildInput?
@@ -33,12 +34,15 @@ final class HookRunner {
     init(
         _ command: String,
         _ barcodes: HookBarcodes,
+        limit: Duration = HookQueue.timeLimit,
         on loop: EventLoop,
         note: @escaping (Message) -> Void
     ) throws(CommandFailure) {
         try Self.check(command)
         self.command = command
         self.barcodes = barcodes
+        self.limit = limit
+        queue = HookQueue(limit: limit)
         self.loop = loop
         self.note = note
     }
@@ -108,7 +112,7 @@ final class HookRunner {
             }
             timer.set(on: loop, at: queue.deadline) { [unowned self] in
                 child?.stop()
-                fail(HookText.tooLong.message("\(HookQueue.timeLimit.components.seconds)"))
+                fail(HookText.tooLong.message("\(limit.components.seconds)"))
             }
         }
         if queue.isIdle {

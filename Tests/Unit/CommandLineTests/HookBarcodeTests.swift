@@ -31,7 +31,11 @@
             private var sent = 0
 
             /// `script` runs with `$DIR` as the bench's directory.
-            init(_ script: String, _ policy: SlowReaderPolicy = .dropNewest) throws {
+            init(
+                _ script: String,
+                _ policy: SlowReaderPolicy = .dropNewest,
+                limit: Duration = HookQueue.timeLimit
+            ) throws {
                 Process.ignoreBrokenPipes()
                 directory = try TestDirectory()
                 try directory.write("#!/bin/sh\nDIR='\(directory.path)'\n\(script)\n", to: "hook")
@@ -40,7 +44,7 @@
                 self.loop = loop
                 let barcodes = HookBarcodes(policy)
                 var note: ((String) -> Void)?
-                runner = try HookRunner(directory("hook"), barcodes, on: loop) { note?($0.english) }
+                runner = try HookRunner(directory("hook"), barcodes, limit: limit, on: loop) { note?($0.english) }
                 events = KeyboardEvents(isStream: false, hook: runner)
                 screen = try TextKeyboard(layout: .us)
                 text = try TextOutput(to: barcodes, name: "hook", layout: .us, on: loop)
@@ -182,6 +186,24 @@
             #expect(bench.contents("read").hasSuffix("119998\n119999\n"))
             #expect(try bench.end())
             #expect(bench.hook.lost == bench.hook.lost(.undelivered))
+        }
+
+        @Test(
+            "X-18: a hook that hangs is ended after its time limit, and its barcodes are lost; the next run gets the next"
+        )
+        func limit() throws {
+            let bench = try Bench(
+                "[ -e \"$DIR/hung\" ] || { : >\"$DIR/hung\"; exec sleep 600; }\nexec cat >>\"$DIR/read\"",
+                limit: .seconds(1)
+            )
+            bench.tell("A1\r")
+            #expect(try bench.run { FileSystem.exists(bench.directory("hung")) })
+            bench.tell("B2\r")
+            #expect(try bench.run { bench.hook.received == 6 && bench.hook.waiting == 0 })
+            #expect(bench.hook.lost(.undelivered) == 3 && bench.contents("read") == "B2\n")
+            #expect(bench.notes.count == 2 && bench.notes[0].contains("was ended after 1 s"), "\(bench.notes)")
+            #expect(bench.typed == "A1\nB2\n")
+            #expect(try bench.end())
         }
 
         @Test("X-18: a hook that forks and ends is not waited for: the next barcode runs it again, and typing goes on")
