@@ -12,10 +12,11 @@ import threading
 
 DEVICES = [
     {"address": "F0:F1:F2:F3:F4:F5", "addressType": "random", "name": "LINBLE-TEST", "rssi": -51,
+     "services": ["27ADC9CA-35EB-465A-9154-B8FF9076F3E8"],
      "lastHeard": "2099-05-24T17:07:59Z"},
     {"address": "00:1D:12:00:01:20", "addressType": "public", "name": "LT01 BC000120", "rssi": -55,
      "lastHeard": "2099-05-24T17:07:57Z"},
-    {"address": "00:1D:12:00:01:42", "addressType": "public", "name": "バーコードリーダ", "rssi": -59,
+    {"address": "00:1D:12:00:01:42", "addressType": "public", "name": "バーコードリーダ", "rssi": -59, "services": ["1812"],
      "lastHeard": "2099-05-24T17:07:56Z"},
     {"address": "00:1D:12:00:01:22", "addressType": "public", "name": None, "rssi": -91,
      "lastHeard": "2099-05-24T17:07:51Z"},

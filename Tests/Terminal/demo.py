@@ -20,6 +20,8 @@ def plain(screen):
     """A screen without what differs from run to run: numbers, what was typed so far, the mark of received data."""
     lines = []
     for line in screen.splitlines():
+        # The list pauses while the daemon looks for its own device.
+        line = re.sub(r"Scanning \.\.\.|スキャン中\.\.\.", "", line)
         line = re.sub(r"\* (received|受信)$", "", line)
         line = re.sub(r"^\d{13}\s*$|^ST,GS,\S*\s*$", "TYPED", re.sub(r"/\S*blewedge-demo\S*", "FOLDER", line))
         line = re.sub(r"\s+", " ", re.sub(r"-?\d+", "0", line)).strip()

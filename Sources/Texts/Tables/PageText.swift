@@ -9,7 +9,8 @@ package enum PageText: String, Localized {
     // Texts of every page.
     case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
     // Devices.
-    case columnName, columnHeard, columnHeardShort, columnSignal, use, cancel, notHeard, nothingHeard, listening
+    case columnKind, kindKeyboard, kindBeacon, kindOther, scanning
+    case columnName, columnHeard, columnHeardShort, columnSignal, use, forget, notHeard, nothingHeard, listening
     case askSwitch, askOpen, askForget, ok, no, asking, chosen, forgotten
     // Check.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
@@ -61,12 +62,17 @@ package enum PageText: String, Localized {
             LocalText("The daemon has ended with status {1}: {2}", "デーモンが状態{1}で終了しました: {2}")
         case .attached: LocalText("The daemon answers.", "デーモンに接続しました。")
         case .gone: LocalText("The daemon has gone. It is looked for.", "デーモンがいなくなりました。探しています。")
+        case .columnKind: LocalText("Kind", "種類")
+        case .kindKeyboard: LocalText("keyboard", "キーボード")
+        case .kindBeacon: LocalText("beacon", "ビーコン")
+        case .kindOther: LocalText("no serial service", "シリアル通信なし")
+        case .scanning: LocalText("Scanning ...", "スキャン中...")
         case .columnName: LocalText("Name", "名前")
         case .columnHeard: LocalText("Last heard", "最終受信時刻")
         case .columnHeardShort: LocalText("Heard", "受信時刻")
         case .columnSignal: LocalText("RSSI", "RSSI")
         case .use: LocalText("Use", "つかう")
-        case .cancel: LocalText("Cancel", "キャンセル")
+        case .forget: LocalText("Forget", "解除")
         case .notHeard: LocalText("not heard", "受信なし")
         case .nothingHeard:
             LocalText(

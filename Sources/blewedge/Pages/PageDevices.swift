@@ -4,12 +4,15 @@ import BluetoothPackets
 import LinuxIO
 import Texts
 
-/// Devices page: the selected device first, then the others, strongest first (LK-1 … LK-8).
+/// Devices page: the selected device first, then those with a serial service, then the others, strongest first (LK-1 …
+/// LK-8).
 enum DevicesPage {
     /// Column widths that do not depend on the screen's width.
     private static let (timeWidth, shortTimeWidth, signalWidth) = (19, 8, 4)
     /// Minimum screen width for the full time and a button.
     private static let wideScreen = 64
+    /// Minimum screen width for the kind of each device, and the width of its column.
+    private static let (kindScreen, kindWidth) = (76, 18)
 
     static func body(_ model: TUIModel, columns: Int) -> PageBody {
         guard model.status != nil else { return PageBody(lines: PageFrame.absence(model, columns)) }
@@ -18,7 +21,9 @@ enum DevicesPage {
         var lines = [
             row(
                 "  ",
-                PageText.columnName.text(language),
+                PageText.columnName.text(language)
+                    + (model.isScanning ? "  " + PageText.scanning.text(language) : ""),
+                PageText.columnKind.text(language),
                 (columns >= wideScreen ? PageText.columnHeard : .columnHeardShort).text(language),
                 PageText.columnSignal.text(language),
                 "",
@@ -33,11 +38,12 @@ enum DevicesPage {
         let cursor = model.devices.cursor
         for (index, device) in devices.enumerated() {
             let isChosen = model.devices.isChosen(device)
-            let button = (isChosen ? PageText.cancel : .use).text(language)
+            let button = (isChosen ? PageText.forget : .use).text(language)
             lines.append(
                 row(
                     isChosen ? "* " : "  ",
                     device.label,
+                    device.kind.text(language),
                     heard(device, model, columns),
                     device.rssi.map { "\($0)" } ?? "-",
                     "[\(button)]",
@@ -59,6 +65,7 @@ enum DevicesPage {
     private static func row(
         _ mark: String,
         _ name: String,
+        _ kind: String,
         _ heard: String,
         _ signal: String,
         _ button: String,
@@ -67,10 +74,11 @@ enum DevicesPage {
         _ style: ScreenStyle
     ) -> PageLine {
         let isWide = columns >= wideScreen
-        let buttons = [PageText.use, .cancel].map { ScreenText.columns(of: $0.text(model.language)) + 2 }.max() ?? 0
+        let buttons = [PageText.use, .forget].map { ScreenText.columns(of: $0.text(model.language)) + 2 }.max() ?? 0
         let time = isWide ? timeWidth : shortTimeWidth
-        let fixed = mark.count + 1 + time + 1 + signalWidth + (isWide ? 2 + buttons : 0)
-        var text = mark + padded(name, columns - fixed) + " " + padded(heard, time) + " "
+        let kind = columns >= kindScreen ? " " + padded(kind, kindWidth) : ""
+        let fixed = mark.count + ScreenText.columns(of: kind) + 1 + time + 1 + signalWidth + (isWide ? 2 + buttons : 0)
+        var text = mark + padded(name, columns - fixed) + kind + " " + padded(heard, time) + " "
         text += String(repeating: " ", count: max(0, signalWidth - signal.count)) + signal
         if isWide { text += "  " + padded(button, buttons) }
         return PageLine(text, style, rest: style)
@@ -98,9 +106,11 @@ struct TUIDevices: Equatable {
     private var focus: BluetoothAddress?
 
     var rows: [ListedDevice] {
-        guard var first = chosen else { return heard }
+        let others = heard.filter { !isChosen($0) }
+        let sorted = others.filter(\.kind.isSerial) + others.filter { !$0.kind.isSerial }
+        guard var first = chosen else { return sorted }
         if let news { first = news.named(as: first) }
-        return [first] + heard.filter { !isChosen($0) }
+        return [first] + sorted
     }
 
     var cursor: Int { rows.firstIndex { $0.address == focus } ?? 0 }

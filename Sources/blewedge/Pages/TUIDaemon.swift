@@ -31,7 +31,7 @@ final class TUIDaemon {
     private var events: TUIConnection?
     private var isAsking = false
     private var isAskingBeacons = false
-    private var isScanning = false
+    private(set) var isScanning = false
     /// True if the next scan is to start a new list of devices.
     private var wantsAnew = false
     private var nextScan = Duration.zero
@@ -178,8 +178,9 @@ final class TUIDaemon {
             if isLooking { nextScan = MonotonicClock.now + Self.scanPause }
             switch result {
             case .success(let answer):
-                if !wantsAnew { onDevices?(answer) }
+                let isCurrent = !wantsAnew
                 scan()
+                if isCurrent { onDevices?(answer) }
             case .failure(let failure):
                 nextScan = MonotonicClock.now + Self.period
                 onScanFailure?(failure)

@@ -146,6 +146,7 @@ final class TUIDriver {
         onFrame?(&model)
         perform(model.startService())
         daemon.wantsDevices = model.page == .devices && model.status != nil
+        model.isScanning = daemon.isScanning
         daemon.wantsBeacons = model.page == .beacons && model.status != nil
         let size = StandardStream.output.windowSize ?? (80, 24)
         do throws(Errno) {

@@ -50,6 +50,8 @@ struct TUIModel {
     var isStarting = false
     var service = ServiceStart.due
     var devices = TUIDevices()
+    /// True while the daemon scans for the devices page.
+    var isScanning = false
     /// Answer of the daemon about beacons, or the failure of the request; nil before the first result.
     var beacons: Result<BeaconsAnswer, CommandFailure>?
     var snippets: [Snippet] = []

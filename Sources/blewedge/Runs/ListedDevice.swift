@@ -21,6 +21,7 @@ struct ListedDevice: Equatable {
     private(set) var services: [BluetoothUUID] = []
     /// Services that the device solicits.
     private(set) var solicited: [BluetoothUUID] = []
+    private(set) var kind = DeviceKind.unknown
     /// Time in seconds since 1970-01-01 00:00:00 UTC; nil if the device was not heard.
     private(set) var lastHeard: Int?
     let json: String
@@ -48,6 +49,7 @@ struct ListedDevice: Equatable {
         services = Self.uuids(answer["services"])
         solicited = Self.uuids(answer["solicited"])
         lastHeard = answer["lastHeard"]?.string.flatMap(UniversalTime.seconds) ?? now
+        kind = DeviceKind(services: services, isBeacon: DeviceKind.isBeacon(answer))
         json = answer.text
     }
 

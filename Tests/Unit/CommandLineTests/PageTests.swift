@@ -95,6 +95,47 @@ struct PageTests {
         #expect(narrow[3].hasPrefix("* LINBLE-TEST") && narrow[4].hasSuffix("-40"))
     }
 
+    @Test("The kind of each device is shown, and serial ones are listed before stronger ones")
+    func kinds() throws {
+        func device(_ number: Int, _ rssi: Int, _ data: String) -> String {
+            #"{"address":"00:00:00:00:00:0\#(number)","addressType":"public","name":"N\#(number)","rssi":\#(rssi),\#(data)}"#
+        }
+        let badge = "02156C619B5E0C1D4C2F9A516E0C9F4D7B2000010007C5"
+        let uid = "00C5AABBCCDDEEFF00112233010203040506"
+        let devices = [
+            device(1, -30, #""services":["1812"]"#), device(2, -35, #""services":["180F"]"#),
+            device(3, -40, #""manufacturerData":[{"company":76,"data":"\#(badge)"}]"#),
+            device(4, -45, #""serviceData":[{"service":"FEAA","data":"\#(uid)"}]"#),
+            device(5, -50, #""services":["6E400001-B5A3-F393-E0A9-E50E24DCCA9E"]"#),
+            device(6, -55, #""manufacturerData":[{"company":76,"data":"10"},{"company":-1},{"data":"0"}]"#),
+            device(7, -90, #""services":["180F","27ADC9CA-35EB-465A-9154-B8FF9076F3E8"]"#),
+        ]
+        let answer = #"{"ok":true,"version":1,"devices":[\#(devices.joined(separator: ","))]}"#
+        let kinds: [Language: [String]] = [
+            .english: [
+                "Nordic UART", "LINBLE UART", "keyboard", "no serial service", "beacon", "beacon", "",
+            ],
+            .japanese: ["Nordic UART", "LINBLE UART", "キーボード", "シリアル通信なし", "ビーコン", "ビーコン", ""],
+        ]
+        for language in Language.allCases {
+            var model = TUIModel(language: language)
+            model.take(try daemonStatus("unselected", chosen: false))
+            model.hear(try JSONValue(Array(answer.utf8)), now: someTime)
+            let text = PageFrame.screen(model, columns: 80, rows: 24).text
+            let rows = text.dropFirst(3).prefix(7).map { String($0) }
+            for (row, (number, kind)) in zip(rows, zip([5, 7, 1, 2, 3, 4, 6], kinds[language] ?? [])) {
+                #expect(row.hasPrefix("  N\(number) ") && row.contains(" \(kind) "), "\(row)")
+            }
+            #expect(text[2].contains(PageText.columnKind.text(language)))
+            #expect(!text[2].contains(PageText.scanning.text(language)))
+            model.isScanning = true
+            for columns in [40, 80] {
+                let text = PageFrame.screen(model, columns: columns, rows: 12).text
+                #expect(text[2].contains(PageText.scanning.text(language)))
+            }
+        }
+    }
+
     @Test("The question can be answered on any screen that has room for the answers")
     func question() throws {
         for language in Language.allCases {

@@ -30,7 +30,7 @@ struct StateTextTests {
     @Test("The hint of a device that was not heard, and the buttons, use the LINBLE keyboard's Japanese words")
     func hint() {
         #expect(LinkFaultText.notHeard.text(.japanese, "10").hasSuffix("アドバタイズしているか確認して下さい"))
-        #expect(PageText.use.text(.japanese) == "つかう" && PageText.cancel.text(.japanese) == "キャンセル")
+        #expect(PageText.use.text(.japanese) == "つかう" && PageText.no.text(.japanese) == "キャンセル")
     }
 
     @Test("Whether a device advertises is asked where it was not heard, and never of one that has answered")

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Beacons
+import BluetoothHost
+import BluetoothPackets
+import Configuration
+import Control
+import Texts
+
+/// Kind of a device, as far as its advertisement tells.
+enum DeviceKind: Equatable {
+    /// Offers a known serial service, named by its profile.
+    case serial(String)
+    /// Keyboard over HID.
+    case keyboard
+    case beacon
+    /// Advertises services, none of which is serial.
+    case other
+    /// Advertises no service.
+    case unknown
+
+    /// Assigned Numbers, 3.4.2: Human Interface Device.
+    private static let humanInterface: BluetoothUUID = 0x1812
+
+    init(services: [BluetoothUUID], isBeacon: Bool) {
+        if let profile = Profile.builtIn.first(where: { services.contains($0.service) }) {
+            self = .serial(profile.title)
+        } else if services.contains(Self.humanInterface) {
+            self = .keyboard
+        } else if isBeacon {
+            self = .beacon
+        } else {
+            self = services.isEmpty ? .unknown : .other
+        }
+    }
+
+    var isSerial: Bool { if case .serial = self { true } else { false } }
+
+    func text(_ language: Language) -> String {
+        switch self {
+        case .serial(let title): title.hasSuffix(Self.suffix) ? String(title.dropLast(Self.suffix.count)) : title
+        case .keyboard: PageText.kindKeyboard.text(language)
+        case .beacon: PageText.kindBeacon.text(language)
+        case .other: PageText.kindOther.text(language)
+        case .unknown: ""
+        }
+    }
+
+    /// Last word of most titles, left out where every row has a service.
+    private static let suffix = " Service"
+
+    /// Returns true if the daemon's answer describes a beacon.
+    static func isBeacon(_ answer: JSONValue) -> Bool {
+        let manufacturer = (answer["manufacturerData"]?.array ?? []).map { entry in
+            (0xFF as UInt8, entry["company"]?.integer.flatMap { UInt16(exactly: $0) }, entry["data"])
+        }
+        let services = (answer["serviceData"]?.array ?? []).map { entry in
+            (0x16 as UInt8, entry["service"]?.string.flatMap { UInt16($0, radix: 16) }, entry["data"])
+        }
+        return (manufacturer + services).contains { type, number, data in
+            guard let number, let data = data?.string.flatMap({ Hexadecimal.bytes($0) }), data.count < 252 else {
+                return false
+            }
+            let head = [UInt8(data.count + 3), type, UInt8(truncatingIfNeeded: number), UInt8(number >> 8)]
+            return BeaconFrame(advertisement: (head + data).span) != nil
+        }
+    }
+}
