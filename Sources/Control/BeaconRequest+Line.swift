@@ -2,6 +2,7 @@
 
 import Beacons
 import Devices
+import Texts
 
 // Conversion between beacon requests and words.
 
@@ -26,6 +27,7 @@ extension BeaconRequest {
             ["advertise", "\(frame.identity)", frame.format.rawValue] + (frame.measuredPower.map { ["\($0)"] } ?? [])
         case .stopAdvertising: ["advertise", "off"]
         case .clear: ["clear"]
+        case .contact(let region, let result): ["contact", "\(region)", result.rawValue]
         }
     }
 }
@@ -63,7 +65,7 @@ extension WatchOptions {
 extension RequestScanner {
     private static let verbs = [
         "status", "regions", "watch", "unwatch", "range", "designate", "designated", "update", "release", "advertise",
-        "clear",
+        "clear", "contact",
     ]
 
     /// Parses the request after the word `beacons`.
@@ -82,8 +84,18 @@ extension RequestScanner {
         case "release": return .release(try text("a key code is missing"))
         case "advertise": return try advertise()
         case "clear": return .clear
+        case "contact": return try contact()
         default: throw fault("\(verb.debugDescription) is no request about beacons; \(known)")
         }
+    }
+
+    private mutating func contact() throws(ControlFault) -> BeaconRequest {
+        guard let region = BeaconRegion(try text("a region is missing")) else { throw fault("a region belongs here") }
+        let results = ContactResult.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let result = ContactResult(rawValue: try text("one of \(results) is missing")) else {
+            throw fault("one of \(results) belongs here")
+        }
+        return .contact(region, result)
     }
 
     private mutating func group() throws(ControlFault) -> BeaconMonitor.Group {

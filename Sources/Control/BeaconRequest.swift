@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Beacons
+package import Texts
 
 /// Beacon request, as the words after `beacons` in a control line.
 ///
@@ -31,6 +32,8 @@ package enum BeaconRequest: Equatable, Sendable {
     case stopAdvertising
     /// Forget the designated beacons, and stop watching.
     case clear
+    /// Tell the clients of the daemon what a server made of a track in this region (SW-19).
+    case contact(BeaconRegion, ContactResult)
 
     /// Default duration of `range`, in seconds.
     package static let usualRangeTime = 3
@@ -41,7 +44,7 @@ package enum BeaconRequest: Equatable, Sendable {
     var isChange: Bool {
         switch self {
         case .status, .regions, .range, .designated: false
-        case .watch, .unwatch, .designate, .update, .release, .advertise, .stopAdvertising, .clear: true
+        case .watch, .unwatch, .designate, .update, .release, .advertise, .stopAdvertising, .clear, .contact: true
         }
     }
 }

@@ -138,6 +138,14 @@ final class DaemonBeacons {
                 wasOn ? .success(JSONObject()) : .failure(CommandFailure(.unavailable, BeaconFaultText.notAdvertising))
             )
         case .clear: reply(clear())
+        case .contact(let region, let result):
+            var object = JSONObject()
+            object.add("event", "contact")
+            object.add("region", "\(region)")
+            object.add("name", service.monitor.catalogue.name(of: region))
+            object.add("result", result.rawValue)
+            onEvent?(object)
+            reply(.success(JSONObject()))
         }
     }
 

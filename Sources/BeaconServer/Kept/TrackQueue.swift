@@ -4,7 +4,7 @@ package import Texts
 
 /// Queue of the tracks to be sent, with the counts of earlier ones (SW-7): a pure value.
 ///
-/// A record is given up after a first attempt and three retries. An attempt is counted before it is made, so that the
+/// A record is given up after a first attempt and three retries, but waits as long as the server cannot be reached. An attempt is counted before it is made, so that the
 /// count is never too low.
 package struct TrackQueue: Equatable, Sendable {
     package struct Entry: Hashable, Sendable {
@@ -14,6 +14,8 @@ package struct TrackQueue: Equatable, Sendable {
 
     /// Maximum number of records; adding another one drops the oldest.
     package static let capacity = 1000
+    /// Maximum number of sightings in all records, which bounds the size of the file.
+    package static let mostSightings = 20_000
     /// Pause before each of the retries.
     package static let pauses = [Duration.seconds(2), .seconds(4), .seconds(8)]
     package static let mostAttempts = 1 + pauses.count
@@ -30,11 +32,13 @@ package struct TrackQueue: Equatable, Sendable {
 
     package init() {}
 
-    /// Adds a record; if the queue is full, drops and counts the oldest one.
+    /// Adds a record; if the queue is full, drops and counts the oldest ones.
     package mutating func add(_ record: TrackRecord) {
-        if entries.count >= Self.capacity {
-            dropped += entries.count - Self.capacity + 1
-            entries.removeFirst(entries.count - Self.capacity + 1)
+        var sightings = entries.reduce(record.sightings.count) { $0 + $1.record.sightings.count }
+        while entries.count >= Self.capacity || sightings > Self.mostSightings, let oldest = entries.first {
+            entries.removeFirst()
+            sightings -= oldest.record.sightings.count
+            dropped += 1
         }
         entries.append(Entry(record: record))
     }
@@ -50,6 +54,11 @@ package struct TrackQueue: Equatable, Sendable {
         sent += 1
         last = record
         if let index = index(of: record) { entries.remove(at: index) }
+    }
+
+    /// Takes back an attempt in which nothing reached the server.
+    package mutating func takeBack(_ record: TrackRecord) {
+        if let index = index(of: record) { entries[index].attempts = max(0, entries[index].attempts - 1) }
     }
 
     /// Handles a failed attempt; returns the pause before the next one, or nil if the record is given up or was

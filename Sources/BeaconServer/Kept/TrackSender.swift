@@ -2,6 +2,7 @@
 
 package import LinuxIO
 package import SystemPackage
+package import Texts
 
 /// Order and times of sending the records of a queue: pure, with the time as an argument.
 package struct TrackSender: Sendable {
@@ -34,27 +35,44 @@ package struct TrackSender: Sendable {
 }
 
 package struct TrackRun {
+    /// Record that the server accepted, and what it made of it (SW-19).
+    package struct Contact: Equatable, Sendable {
+        package let record: TrackRecord
+        package let result: ContactResult
+
+        package init(_ record: TrackRecord, _ result: ContactResult) { (self.record, self.result) = (record, result) }
+
+        package var members: JSONObject {
+            var object = JSONObject()
+            object.add("record", record.identifier)
+            object.add("region", record.region.description)
+            object.add("result", result.rawValue)
+            return object
+        }
+    }
+
     package struct Report: Equatable, Sendable {
-        package var sent = 0
+        /// Records that were sent, in their order.
+        package var contacts: [Contact] = []
         package var givenUp = 0
         package var waiting = 0
-        /// Error of the last record that was given up; nil if none was.
+        /// Error of the last record that was given up, or of the unreachable server; nil if there was none.
         package var fault: ServerFault?
 
-        package init(sent: Int = 0, givenUp: Int = 0, waiting: Int = 0, fault: ServerFault? = nil) {
-            (self.sent, self.givenUp, self.waiting, self.fault) = (sent, givenUp, waiting, fault)
+        package init(contacts: [Contact] = [], givenUp: Int = 0, waiting: Int = 0, fault: ServerFault? = nil) {
+            (self.contacts, self.givenUp, self.waiting, self.fault) = (contacts, givenUp, waiting, fault)
         }
     }
 
     private let store: TrackStore
-    private let send: (TrackRecord) throws(ServerFault) -> Void
+    private let send: (TrackRecord) throws(ServerFault) -> ContactResult
     private let now: () -> Duration
     private let wait: (Duration) throws -> Void
 
     /// Creates a run over a file, with functions that send a record, read the clock, and wait.
     package init(
         _ store: TrackStore,
-        send: @escaping (TrackRecord) throws(ServerFault) -> Void,
+        send: @escaping (TrackRecord) throws(ServerFault) -> ContactResult,
         now: @escaping () -> Duration,
         wait: @escaping (Duration) throws -> Void
     ) {
@@ -62,10 +80,14 @@ package struct TrackRun {
     }
 
     /// Sends records until none waits, or until one is given up because its request failed.
+    ///
+    /// An unreachable server is tried again three times, for all records together; then all of them wait for the next
+    /// run, however often that was in vain.
     package func run() throws -> Report {
         try store.asSender {
             var report = Report()
             var sender = TrackSender()
+            var pauses = TrackQueue.pauses[...]
             while true {
                 let queue = try store.read()
                 report.waiting = queue.entries.count
@@ -73,7 +95,16 @@ package struct TrackRun {
                 case .done: return report
                 case .wait(let pause): try wait(pause)
                 case .send(let record):
-                    guard try attempt(record, &sender, &report) else {
+                    switch try attempt(record, &sender, &report) {
+                    case .next: pauses = TrackQueue.pauses[...]
+                    case .unreachable(let fault):
+                        if let pause = pauses.popFirst() {
+                            try wait(pause)
+                            continue
+                        }
+                        report.fault = fault
+                        fallthrough
+                    case .stop:
                         report.waiting = try store.read().entries.count
                         return report
                     }
@@ -82,29 +113,40 @@ package struct TrackRun {
         }
     }
 
-    /// Sends a record once; returns false if the run has to stop.
-    private func attempt(_ record: TrackRecord, _ sender: inout TrackSender, _ report: inout Report) throws -> Bool {
+    private enum Outcome {
+        case next
+        case unreachable(ServerFault)
+        case stop
+    }
+
+    /// Sends a record once.
+    private func attempt(_ record: TrackRecord, _ sender: inout TrackSender, _ report: inout Report) throws -> Outcome {
         let isBegun = try store.update { queue in
             queue.giveUpExhausted()
             return queue.begin(record)
         }
         // The record was dropped in the meantime.
-        guard isBegun else { return true }
+        guard isBegun else { return .next }
+        let result: ContactResult
         do throws(ServerFault) {
-            try send(record)
+            result = try send(record)
         } catch {
+            if case .request(.unreachable) = error {
+                try store.update { $0.takeBack(record) }
+                return .unreachable(error)
+            }
             if let pause = try store.update({ $0.fail(record) }) {
                 sender.postpone(record, by: pause, at: now())
-                return true
+                return .next
             }
             report.givenUp += 1
             report.fault = error
-            if case .request = error { return false }
-            return true
+            if case .request = error { return .stop }
+            return .next
         }
         try store.update { $0.accept(record) }
-        report.sent += 1
-        return true
+        report.contacts.append(Contact(record, result))
+        return .next
     }
 }
 

@@ -150,11 +150,16 @@ package struct CurlLibrary {
         }
 
         /// HTTP status of the response, 0 if there is none: `curl_easy_getinfo` (CURLINFO_RESPONSE_CODE) in C.
-        var status: Int {
-            var status = 0
+        var status: Int { number(0x20_0002) }
+
+        /// Length of the sent request in bytes, 0 if nothing was sent: CURLINFO_REQUEST_SIZE in C.
+        var requestSize: Int { number(0x20_000C) }
+
+        private func number(_ information: Int32) -> Int {
+            var number = 0
             // Sound: the library writes one long.
-            let result = unsafe blewedge_curl_get_long(library.get, handle, 0x20_0002, &status)
-            return result == 0 ? status : 0
+            let result = unsafe blewedge_curl_get_long(library.get, handle, information, &number)
+            return result == 0 ? number : 0
         }
     }
 }

@@ -14,7 +14,7 @@ package struct HTTPSClient {
         case noLibrary(String)
         /// The library rejects an option, such as the TLS version; the option and the error text.
         case unfit(CurlOption, String)
-        /// The name cannot be resolved, or the connection attempt failed.
+        /// The name cannot be resolved, or the connection attempt failed or timed out; nothing was sent.
         case unreachable(String)
         case timedOut
         /// The certificate does not match the server's name, or is not signed by a trusted authority.
@@ -76,7 +76,11 @@ package struct HTTPSClient {
         let sink = CurlSink(limit: Self.longestAnswer)
         let result = easy.perform(into: sink)
         if sink.isOverfull { throw .tooLong(Self.longestAnswer) }
-        guard result == .done else { throw failure(result) }
+        guard result == .done else {
+            // Nothing of the request has left: the server cannot have taken it.
+            if result == .timedOut, easy.requestSize == 0 { throw .unreachable(library.text(of: result)) }
+            throw failure(result)
+        }
         return Answer(status: easy.status, body: sink.bytes)
     }
 

@@ -2,6 +2,7 @@
 
 import LinuxIO
 package import SystemPackage
+package import Texts
 
 /// Client of the configured beacon server (D-27).
 package struct ServerClient {
@@ -43,9 +44,9 @@ package struct ServerClient {
         return try ServerAnswer.regions(ask(.regions(scope)), for: scope)
     }
 
-    /// Sends a track without retries (SW-7).
-    package func send(_ record: TrackRecord) throws(ServerFault) {
-        try ServerAnswer.acceptance(ask(.track(record)))
+    /// Sends a track without retries (SW-7); returns the result of the contact check (SW-19).
+    package func send(_ record: TrackRecord) throws(ServerFault) -> ContactResult {
+        try ServerAnswer.contact(ask(.track(record)))
     }
 
     /// Adds an event to the server's test log at `now`, in seconds since 1970 UTC (SW-11); throws, without a request,

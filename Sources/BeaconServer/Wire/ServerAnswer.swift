@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Texts
+package import Texts
 
 /// Errors that have a number in the specification.
 package enum ServerError: Int, Error, Hashable, Sendable, CaseIterable {
@@ -70,14 +70,27 @@ package enum ServerAnswer {
         return regions
     }
 
-    /// Checks that a response to `track` or `test-log` confirms acceptance.
-    package static func acceptance(_ answer: HTTPSClient.Answer) throws(ServerFault) {
+    /// Parses a response to `track` that confirms acceptance: the result of the contact check (SW-19).
+    package static func contact(_ answer: HTTPSClient.Answer) throws(ServerFault) -> ContactResult {
+        let object = try accepted(answer)
+        do throws(ServerAnswerFault) {
+            return try object["result"].word()
+        } catch {
+            throw .answer(error)
+        }
+    }
+
+    /// Checks that a response to `test-log` confirms acceptance.
+    package static func acceptance(_ answer: HTTPSClient.Answer) throws(ServerFault) { _ = try accepted(answer) }
+
+    private static func accepted(_ answer: HTTPSClient.Answer) throws(ServerFault) -> AnswerMember {
         let object = try whole(answer, errors: [])
         do throws(ServerAnswerFault) {
             guard try object["accepted"].bool() else { throw object["accepted"].fault("is not true") }
         } catch {
             throw .answer(error)
         }
+        return object
     }
 
     /// Parses a response to `validate`; returns true if the beacon is valid.

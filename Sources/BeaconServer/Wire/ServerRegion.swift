@@ -81,7 +81,7 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
         text.utf8.count == count && text.utf8.allSatisfy(ServerUUID.isDigit) ? text.uppercased() : nil
     }
 
-    private static func digits(_ member: AnswerMember, _ count: Int) throws(ServerAnswerFault) -> String {
+    static func digits(_ member: AnswerMember, _ count: Int) throws(ServerAnswerFault) -> String {
         guard let text = member.value?.string, let digits = digits(text[...], count) else {
             throw member.fault("has not \(count) hexadecimal digits")
         }

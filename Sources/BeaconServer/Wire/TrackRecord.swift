@@ -5,10 +5,14 @@ package import Texts
 /// Complete track (D-26): the sightings of one region's beacons.
 package struct TrackRecord: Hashable, Sendable {
     package struct Sighting: Hashable, Sendable {
-        /// Major number of the beacon; for Eddystone, the high half of the instance's last four bytes.
-        package var major: UInt16
-        /// Minor number of the beacon; for Eddystone, the low half of the instance's last four bytes.
-        package var minor: UInt16
+        /// Part of the beacon's identity after its UUID or namespace, which is the region's.
+        package enum Number: Hashable, Sendable {
+            case majorMinor(UInt16, UInt16)
+            /// Whole instance of an Eddystone beacon: 12 hexadecimal digits in upper case.
+            case instance(String)
+        }
+
+        package var number: Number
         /// Key code of at most 64 characters; nil if the beacon has none.
         package var keyCode: String?
         /// Signal strength in dBm; nil if unknown.
@@ -17,21 +21,53 @@ package struct TrackRecord: Hashable, Sendable {
         package var milliseconds: Int
 
         package init(major: UInt16, minor: UInt16, keyCode: String? = nil, rssi: Int8? = nil, milliseconds: Int) {
-            (self.major, self.minor, self.keyCode) = (major, minor, keyCode)
-            (self.rssi, self.milliseconds) = (rssi, milliseconds)
+            self.init(.majorMinor(major, minor), keyCode: keyCode, rssi: rssi, milliseconds: milliseconds)
+        }
+
+        package init(_ number: Number, keyCode: String? = nil, rssi: Int8? = nil, milliseconds: Int) {
+            (self.number, self.keyCode, self.rssi, self.milliseconds) = (number, keyCode, rssi, milliseconds)
+        }
+
+        fileprivate var members: JSONObject {
+            var object = JSONObject()
+            switch number {
+            case .majorMinor(let major, let minor):
+                object.add("major", major)
+                object.add("minor", minor)
+            case .instance(let digits): object.add("instance", digits)
+            }
+            object.add("keyCode", keyCode)
+            object.add("rssi", rssi)
+            object.add("after", milliseconds)
+            return object
+        }
+
+        /// Parses a sighting of a beacon in a region.
+        fileprivate init(_ member: AnswerMember, in region: ServerRegion) throws(ServerAnswerFault) {
+            switch region {
+            case .uuid:
+                let major = try UInt16(member["major"].integer(0...0xFFFF))
+                number = .majorMinor(major, try UInt16(member["minor"].integer(0...0xFFFF)))
+            case .namespace: number = .instance(try ServerRegion.digits(member["instance"], 12))
+            }
+            keyCode = try member["keyCode"].ifThere?.string(longest: 64)
+            let strength = try member["rssi"].ifThere?.integer(-128...127)
+            rssi = strength.map { Int8($0) }
+            milliseconds = try member["after"].integer(0...TrackRecord.longest)
         }
     }
 
     /// Maximum duration of a track, in milliseconds.
     package static let longest = 15_000
-    package static let mostSightings = 16
+    /// Maximum number of sightings: four, and one list of a ranged region's beacons, which has at most 256.
+    package static let mostSightings = 260
 
     /// Unique number of the record, by which the server detects duplicates.
     package let number: UInt64
     package let region: ServerRegion
     /// Time of the first sighting, in seconds since 1970-01-01 00:00:00 UTC.
     package let seconds: Int
-    /// Sightings in their order; 1 to 16.
+    /// Sightings in their order; 1 to 260.
     package private(set) var sightings: [Sighting]
 
     /// Creates a record, with a random number if none is given; fails if a bound is exceeded, or a key code contains a
@@ -61,18 +97,7 @@ package struct TrackRecord: Hashable, Sendable {
         object.add("record", identifier)
         object.add("region", region.members)
         object.add("at", seconds)
-        object.add(
-            "sightings",
-            sightings.map { sighting in
-                var member = JSONObject()
-                member.add("major", sighting.major)
-                member.add("minor", sighting.minor)
-                member.add("keyCode", sighting.keyCode)
-                member.add("rssi", sighting.rssi)
-                member.add("after", sighting.milliseconds)
-                return member
-            }
-        )
+        object.add("sightings", sightings.map(\.members))
         return object
     }
 
@@ -86,16 +111,7 @@ package struct TrackRecord: Hashable, Sendable {
         sightings = []
         guard object["sightings"].value != .array([]) else { throw object["sightings"].fault("is empty") }
         for member in try object["sightings"].elements(most: Self.mostSightings) {
-            let rssi = try member["rssi"].ifThere?.integer(-128...127)
-            sightings.append(
-                Sighting(
-                    major: UInt16(try member["major"].integer(0...0xFFFF)),
-                    minor: UInt16(try member["minor"].integer(0...0xFFFF)),
-                    keyCode: try member["keyCode"].ifThere?.string(longest: 64),
-                    rssi: rssi.map { Int8($0) },
-                    milliseconds: try member["after"].integer(0...Self.longest)
-                )
-            )
+            sightings.append(try Sighting(member, in: region))
         }
     }
 }

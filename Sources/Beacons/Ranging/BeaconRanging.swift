@@ -189,9 +189,13 @@ package struct BeaconTrack: Sendable {
         package var identity: BeaconIdentity
         /// Key code of the beacon; nil if it has none.
         package var keyCode: String?
-        package var sightings: Int
-        /// Most recent signal strength, in dBm.
-        package var rssi: Int8?
+        /// Times of the sightings, each with the signal strength in dBm; nil if it is unknown.
+        package var sightings: [(time: Duration, rssi: Int8?)]
+
+        package static func == (one: Sighted, other: Sighted) -> Bool {
+            one.identity == other.identity && one.keyCode == other.keyCode
+                && one.sightings.elementsEqual(other.sightings, by: ==)
+        }
     }
 
     /// Number of sightings that complete a track.
@@ -222,21 +226,20 @@ package struct BeaconTrack: Sendable {
             self = BeaconTrack(region)
             return []
         }
-        for beacon in beacons where region.contains(beacon.identity) { take(beacon, catalogue) }
+        for beacon in beacons where region.contains(beacon.identity) { take(beacon, catalogue, now) }
         guard total >= Self.enough else { return nil }
         let answer = sighted
         self = BeaconTrack(region)
         return answer
     }
 
-    private mutating func take(_ beacon: RangedBeacon, _ catalogue: RegionCatalogue) {
+    private mutating func take(_ beacon: RangedBeacon, _ catalogue: RegionCatalogue, _ now: Duration) {
         total &+= 1
         if let place = sighted.firstIndex(where: { $0.identity == beacon.identity }) {
-            sighted[place].sightings &+= 1
-            sighted[place].rssi = beacon.rssi
+            sighted[place].sightings.append((now, beacon.rssi))
         } else {
             let code = catalogue.keyCode(of: beacon.identity)
-            sighted.append(Sighted(identity: beacon.identity, keyCode: code, sightings: 1, rssi: beacon.rssi))
+            sighted.append(Sighted(identity: beacon.identity, keyCode: code, sightings: [(now, beacon.rssi)]))
         }
     }
 }

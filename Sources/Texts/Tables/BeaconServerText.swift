@@ -42,6 +42,34 @@ package enum BeaconServerText: String, Localized {
     }
 }
 
+/// Result of a contact check, by its word on the wire: what the server made of a track (SW-19).
+package enum ContactResult: String, Localized {
+    case nothingToDo = "nothing-to-do"
+    case marked
+    case allBlocked = "all-blocked"
+    case partBlocked = "part-blocked"
+    case unmarkable
+    case targetNotFound = "target-not-found"
+    case skipped
+
+    package var texts: LocalText {
+        switch self {
+        case .nothingToDo: LocalText("{1}: nothing is to be done", "{1}: 処理すべきことはありません")
+        case .marked: LocalText("{1}: marked for the campaign", "{1}: キャンペーンのマーキングを実施しました")
+        case .allBlocked:
+            LocalText("{1}: all notices of campaigns are blocked", "{1}: すべてのキャンペーン通知がブロックされました")
+        case .partBlocked:
+            LocalText("{1}: some notices of campaigns are blocked", "{1}: 一部のキャンペーン通知がブロックされました")
+        case .unmarkable:
+            LocalText("{1}: the campaign cannot be marked", "{1}: キャンペーンをマーキングできない状態でした")
+        case .targetNotFound:
+            LocalText("{1}: no service or campaign is meant for it", "{1}: 対象とするサービスもキャンペーンも見つかりませんでした")
+        case .skipped:
+            LocalText("{1}: skipped, every mark of the campaign is made", "{1}: すべての要件を満たしているため、処理をスキップしました")
+        }
+    }
+}
+
 /// Words about managed regions (SW-20); the English ones are those of commands and of the wire.
 package enum ManagedText: String, Localized {
     case service, test, owned

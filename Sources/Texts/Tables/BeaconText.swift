@@ -91,7 +91,7 @@ package enum BeaconText: String, Localized {
                 """
             )
         case .trackKept:
-            LocalText("the track is kept; `blewedge beacons send` sends it", "記録を保存しました。`blewedge beacons send` で送信します")
+            LocalText("the track is kept, and sent", "記録を保存し、送信します")
         case .insideRegion: LocalText("inside {1}", "{1} の中にいます")
         case .isBeacon: LocalText("this board is the beacon {1}", "この機器はビーコン {1} です")
         case .canBeUsed: LocalText("beacons can be heard by {1}", "{1} でビーコンを受信できます")

@@ -4,6 +4,7 @@ import ArgumentParser
 import BeaconServer
 import Beacons
 import BluetoothAdapters
+import BluetoothPackets
 import Configuration
 import Control
 import Daemon
@@ -197,7 +198,8 @@ struct BeaconsTrackCommand: ParsableCommand {
         usage: "blewedge beacons track <region> [<options>]",
         discussion: """
             Ends with status 75 and an empty list where there were fewer. The command listens itself, beside a daemon. Where a \
-            server is configured, the track is kept until `blewedge beacons send` has sent it.
+            server is set, the track is kept and sent at once, after a failure at most three times again; where the server \
+            cannot be reached it waits for the next track, or for `blewedge beacons send`.
 
             EXAMPLES:
               blewedge beacons track E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --json
@@ -239,36 +241,30 @@ struct BeaconsTrackCommand: ParsableCommand {
             let cause = BeaconText.tooFewSightings.message()
             throw CommandFailure(.timeout, cause, remedy: BeaconRemedyText.tooFewSightings.message())
         }
-        if hasServer { try keep(sighted) }
+        guard hasServer, let record = Self.record(of: sighted, in: region) else { return }
+        // The answer for programs is printed already.
+        let output = ServerOutput(isJSON: false, write: { if !server.json { try StandardStream.output.write($0) } })
+        try server.perform(output) { try $0.keep(record) }
     }
 
-    /// Saves the track until `send` has sent it.
-    private func keep(_ sighted: [BeaconTrack.Sighted]) throws {
-        let sightings = sighted.prefix(TrackRecord.mostSightings).map { beacon in
-            let (major, minor): (UInt16, UInt16) =
+    /// Returns the record of a track: all sightings in the order of their times; nil if it cannot be one.
+    static func record(of sighted: [BeaconTrack.Sighted], in region: BeaconRegion) -> TrackRecord? {
+        let all = sighted.flatMap { beacon in beacon.sightings.map { (beacon, $0) } }.sorted { $0.1.time < $1.1.time }
+        guard let first = all.first?.1.time, let region = ServerRegion(region.description) else { return nil }
+        let sightings = all.map { beacon, sighting in
+            let number: TrackRecord.Sighting.Number =
                 switch beacon.identity.number {
-                case .majorMinor(let major, let minor): (major, minor)
-                case .instance(let instance):
-                    (UInt16(truncatingIfNeeded: instance &>> 16), UInt16(truncatingIfNeeded: instance))
+                case .majorMinor(let major, let minor): .majorMinor(major, minor)
+                case .instance(let instance): .instance(Hexadecimal.text(instance, digits: 12))
                 }
             return TrackRecord.Sighting(
-                major: major,
-                minor: minor,
+                number,
                 keyCode: beacon.keyCode,
-                rssi: beacon.rssi,
-                milliseconds: 0
+                rssi: sighting.rssi,
+                milliseconds: Int(clamping: (sighting.time - first).inMilliseconds)
             )
         }
-        guard let meant = ServerRegion(region.description),
-            let record = TrackRecord(meant, seconds: WallClock.seconds, sightings: sightings)
-        else { return }
-        let store = TrackStore(try ServerFiles.current().tracks)
-        do throws(ServerFile.Failure) {
-            try store.update { $0.add(record) }
-        } catch {
-            throw CommandFailure(error)
-        }
-        Console.note(BeaconText.trackKept.message())
+        return TrackRecord(region, seconds: WallClock.seconds(at: first), sightings: sightings)
     }
 
     private func print(_ sighted: [BeaconTrack.Sighted]) throws {
@@ -276,15 +272,15 @@ struct BeaconsTrackCommand: ParsableCommand {
             var object = JSONObject()
             object.add("beacon", "\(beacon.identity)")
             object.add("keyCode", beacon.keyCode)
-            object.add("sightings", beacon.sightings)
-            object.add("rssi", beacon.rssi)
+            object.add("sightings", beacon.sightings.count)
+            object.add("rssi", beacon.sightings.last?.rssi)
             return object
         }
         var object = JSONObject()
         object.add("region", "\(region)")
         object.add("track", objects)
         let lines =
-            server.json ? [object.text] : sighted.map { "\($0.identity)\t\($0.keyCode ?? "-")\t\($0.sightings)" }
+            server.json ? [object.text] : sighted.map { "\($0.identity)\t\($0.keyCode ?? "-")\t\($0.sightings.count)" }
         try StandardStream.output.write(lines.map { $0 + "\n" }.joined())
     }
 }

@@ -144,7 +144,8 @@ struct BeaconsSendCommand: ParsableCommand {
         usage: "blewedge beacons send [<options>]",
         discussion: """
             Each is sent once, and after a failure at most three times again, 2, 4 and 8 s later; then it is given up and \
-            counted. Where nobody answers, the others wait for the next run.
+            counted. Where nobody answers, the others wait for the next run. What the server has made of each is printed, and told \
+            to the clients of a daemon that runs.
 
             EXAMPLES:
               blewedge beacons send --server https://beacons.example --token-file token
@@ -350,26 +351,56 @@ struct ServerRun {
         guard isValid else { throw CommandFailure(.permission, BeaconServerText.invalid.message()) }
     }
 
-    /// Sends the pending records; throws if a record was given up.
+    /// Saves a record, and sends all pending ones; leaves that to another process that is sending.
+    ///
+    /// Throws if a record was given up; while the server is unreachable, they wait.
+    func keep(_ record: TrackRecord, wait: @escaping (Duration) throws -> Void = { try ServerRun.pause($0) }) throws {
+        try TrackStore(files.tracks).update { $0.add(record) }
+        output.note(BeaconText.trackKept.message())
+        let report: TrackRun.Report
+        do { report = try transmit(now: { MonotonicClock.now }, wait: wait) } catch ServerFile.Failure.inUse { return }
+        guard let fault = report.fault else { return }
+        if report.givenUp > 0 { throw CommandFailure(givenUp: report.givenUp, fault) }
+        output.note(CommandFailure(fault).cause)
+    }
+
+    /// Sends the pending records; throws if a record was given up, or the server is unreachable.
     func send(
         now: @escaping () -> Duration = { MonotonicClock.now },
         wait: @escaping (Duration) throws -> Void = { try ServerRun.pause($0) }
     ) throws {
+        let report = try transmit(now: now, wait: wait)
+        guard let fault = report.fault else { return }
+        throw report.givenUp > 0 ? CommandFailure(givenUp: report.givenUp, fault) : CommandFailure(fault)
+    }
+
+    /// Sends the pending records, and prints what became of them.
+    private func transmit(
+        now: @escaping () -> Duration,
+        wait: @escaping (Duration) throws -> Void
+    ) throws -> TrackRun.Report {
         let client = try ServerClient(settings)
         let run = TrackRun(TrackStore(files.tracks), send: client.send, now: now, wait: wait)
         let report = try run.run()
+        report.contacts.forEach(output.onContact)
         if output.isJSON {
             var object = JSONObject()
             object.add("ok", report.fault == nil)
-            object.add("sent", report.sent)
+            object.add("sent", report.contacts.count)
             object.add("givenUp", report.givenUp)
             object.add("waiting", report.waiting)
+            object.add("contacts", report.contacts.map(\.members))
             if let fault = report.fault { object.add(membersOf: ServerOutput.members(of: fault)) }
             try output.tell(object)
         } else {
-            output.note(BeaconServerText.sentAll.message("\(report.sent)", "\(report.givenUp)", "\(report.waiting)"))
+            for contact in report.contacts {
+                try output.write(contact.result.text(.current, contact.record.region.description) + "\n")
+            }
+            output.note(
+                BeaconServerText.sentAll.message("\(report.contacts.count)", "\(report.givenUp)", "\(report.waiting)")
+            )
         }
-        if let fault = report.fault { throw CommandFailure(givenUp: report.givenUp, fault) }
+        return report
     }
 
     /// Prints the pending records of a user, one per line, and the record sent last.

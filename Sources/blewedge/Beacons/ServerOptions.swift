@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import BeaconServer
+import Beacons
 import Configuration
 import Control
 import Daemon
@@ -91,14 +92,25 @@ struct ServerOutput {
     let isJSON: Bool
     let write: (String) throws -> Void
     let note: (Message) -> Void
+    /// Handler for each record that the server accepted.
+    let onContact: (TrackRun.Contact) -> Void
 
-    /// Creates an output, by default on the streams of this process.
+    /// Creates an output, by default on the streams of this process, and to the clients of the daemon.
     init(
         isJSON: Bool,
         write: @escaping (String) throws -> Void = { try StandardStream.output.write($0) },
-        note: @escaping (Message) -> Void = { Console.note($0) }
+        note: @escaping (Message) -> Void = { Console.note($0) },
+        onContact: @escaping (TrackRun.Contact) -> Void = { ServerOutput.tellDaemon($0) }
     ) {
-        (self.isJSON, self.write, self.note) = (isJSON, write, note)
+        (self.isJSON, self.write, self.note, self.onContact) = (isJSON, write, note, onContact)
+    }
+
+    /// Has the daemon report a contact to its clients; best effort.
+    private static func tellDaemon(_ contact: TrackRun.Contact) {
+        guard let region = BeaconRegion(contact.record.region.description),
+            var client = try? ControlClient(at: DaemonPaths.reachable().map(\.controlSocket.string))
+        else { return }
+        _ = try? client.ask(.beacons(.contact(region, contact.result)))
     }
 
     func tell(_ object: JSONObject) throws { try write(object.text + "\n") }

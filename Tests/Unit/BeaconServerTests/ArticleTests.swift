@@ -74,7 +74,8 @@ struct WireArticleTests {
         #expect(throws: ServerFault.refused(.noRegions)) {
             try ServerAnswer.regions(answer("Answer to `regions` without any"), for: .whole)
         }
-        try ServerAnswer.acceptance(answer("Answer to `track` and `test-log`"))
+        #expect(try ServerAnswer.contact(answer("Answer to `track`")) == .marked)
+        try ServerAnswer.acceptance(answer("Answer to `test-log`"))
         #expect(try ServerAnswer.validity(answer("Answer to `validate`")))
         #expect(throws: ServerFault.refused(.invalidBeacon)) {
             try ServerAnswer.validity(answer("Answer to `validate` with an error"))
@@ -91,6 +92,6 @@ struct WireArticleTests {
         let queue = try TrackQueue(parsing: Array(tracks.utf8))
         #expect(queue.text == tracks + "\n")
         #expect(queue.entries.map(\.attempts) == [1] && queue.sent == 2 && queue.givenUp == 1 && queue.dropped == 0)
-        #expect(try Self.examples.get().count == 12)
+        #expect(try Self.examples.get().count == 13)
     }
 }

@@ -19,6 +19,7 @@ struct ServerCommandTests {
     private final class Printed {
         var data = ""
         var notes: [String] = []
+        var contacts: [TrackRun.Contact] = []
 
         /// The object that was printed for programs.
         func object() throws -> JSONValue {
@@ -28,7 +29,12 @@ struct ServerCommandTests {
     }
 
     private func output(_ printed: Printed, isJSON: Bool) -> ServerOutput {
-        ServerOutput(isJSON: isJSON, write: { printed.data += $0 }, note: { printed.notes.append($0.english) })
+        ServerOutput(
+            isJSON: isJSON,
+            write: { printed.data += $0 },
+            note: { printed.notes.append($0.english) },
+            onContact: { printed.contacts.append($0) }
+        )
     }
 
     private let server: ReferenceServer
@@ -183,6 +189,45 @@ struct ServerCommandTests {
         #expect(!said.data.contains("kiosk17") && !said.notes.contains { $0.contains("kiosk17") })
     }
 
+    @Test(
+        "SW-19: send prints what the server has made of each record, for people and for programs, and tells the daemon"
+    )
+    func contacts() throws {
+        let region = try #require(ServerRegion(badge + "/12"))
+        let sightings = [TrackRecord.Sighting(major: 12, minor: 1, milliseconds: 0)]
+        for result in ContactResult.allCases {
+            let record = try #require(TrackRecord(region, seconds: 1000, sightings: sightings))
+            try TrackStore(files.tracks).update { $0.add(record) }
+            let printed = Printed()
+            #expect(perform(try options("contact-\(result.rawValue)", "--json"), printed) { try $0.send() } == nil)
+            let contact = try #require(try printed.object()["contacts"]?.array?.first)
+            #expect(contact["result"]?.string == result.rawValue && contact["region"]?.string == badge + "/12")
+            #expect(contact["record"]?.string == record.identifier)
+            #expect(printed.contacts == [TrackRun.Contact(record, result)])
+        }
+    }
+
+    @Test("SW-7: a track is kept, and sent at once; without a network it waits, and no failure is the command's")
+    func keeping() throws {
+        let region = try #require(ServerRegion(badge + "/12"))
+        let sightings = [TrackRecord.Sighting(major: 12, minor: 1, milliseconds: 0)]
+        let records = try (0..<3).map { _ in try #require(TrackRecord(region, seconds: 1000, sightings: sightings)) }
+        let store = TrackStore(files.tracks)
+        let nowhere = ["--server", "https://localhost:1", "--token-file", server.directory("token")]
+        let printed = Printed()
+        let wait = { (_: Duration) in }
+        #expect(perform(try ServerOptions.parse(nowhere), printed) { try $0.keep(records[0], wait: wait) } == nil)
+        #expect(printed.notes.last?.contains("cannot be reached") == true)
+        #expect(try store.read().entries.map(\.record) == [records[0]])
+        #expect(perform(try options("fine"), Printed()) { try $0.keep(records[1], wait: wait) } == nil)
+        #expect(try [server.request().body, server.request().body] == records.prefix(2).map(\.members.text))
+        // A process that is sending sends this one too.
+        let fine = try options("fine")
+        let failure = try store.asSender { perform(fine, Printed()) { try $0.keep(records[2], wait: wait) } }
+        #expect(failure == nil)
+        #expect(try store.read().entries.map(\.record) == [records[2]])
+    }
+
     @Test("SW-7: show-record prints what send sends, byte for byte; send sends it, and tells what became of it")
     func send() throws {
         let region = try #require(ServerRegion(badge + "/12"))
@@ -196,6 +241,7 @@ struct ServerCommandTests {
         #expect(perform(try options("fine"), printed) { try $0.send() } == nil)
         #expect(try server.request().body + "\n" == shown.data)
         #expect(printed.notes == ["sent: 1; given up: 0; waiting: 0"])
+        #expect(printed.data == "\(badge)/12: marked for the campaign\n")
         let after = Printed()
         try ServerRun.showRecords(in: files, of: nil, output(after, isJSON: true))
         #expect(try after.object()["last"]?.text == record.members.text)

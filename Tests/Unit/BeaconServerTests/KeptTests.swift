@@ -97,7 +97,7 @@ struct KeptTests {
         #expect(throws: ServerFile.Failure.self) { _ = try none.update { $0 = kept } }
     }
 
-    @Test("A record is sent once and three times again, 2, 4 and 8 s later, then given up")
+    @Test("SW-7: A record is sent once and three times again, 2, 4 and 8 s later, then given up")
     func retries() throws {
         var queue = TrackQueue()
         var sender = TrackSender()
@@ -145,6 +145,12 @@ struct KeptTests {
         var queue = TrackQueue()
         for number in 0..<1003 { queue.add(record(UInt64(number))) }
         #expect(queue.entries.count == 1000 && queue.dropped == 3 && queue.entries.first?.record == record(3))
+        // The sightings are bounded too.
+        let many = Array(repeating: template.sightings[0], count: 260)
+        let wide = try #require(TrackRecord(template.region, seconds: 1000, sightings: many))
+        var wideQueue = TrackQueue()
+        for _ in 0..<100 { wideQueue.add(wide) }
+        #expect(wideQueue.entries.count == 76 && wideQueue.dropped == 24)
         let directory = try TestDirectory()
         let store = TrackStore(FilePath(directory("tracks.json")))
         try store.update { $0 = queue }
@@ -160,10 +166,11 @@ struct KeptTests {
     ) throws -> (report: TrackRun.Report, sent: [UInt64], times: [Duration]) {
         var (faults, now) = (faults[...], Duration.zero)
         var (sent, times): ([UInt64], [Duration]) = ([], [])
-        let send = { (record: TrackRecord) throws(ServerFault) in
+        let send = { (record: TrackRecord) throws(ServerFault) -> ContactResult in
             sent.append(record.number)
             times.append(now)
             if let fault = faults.popFirst() ?? nil { throw fault }
+            return ContactResult.marked
         }
         let report = try TrackRun(store, send: send, now: { now }, wait: { now += $0 }).run()
         return (report, sent, times)
@@ -176,7 +183,8 @@ struct KeptTests {
         for number in 1...3 { try store.update { $0.add(record(UInt64(number))) } }
         let busy = ServerFault.http(503)
         let first = try run(store, faults: [busy, nil, nil, busy, busy, busy])
-        #expect(first.report == TrackRun.Report(sent: 2, givenUp: 1, waiting: 0, fault: busy))
+        let contacts = [record(2), record(3)].map { TrackRun.Contact($0, .marked) }
+        #expect(first.report == TrackRun.Report(contacts: contacts, givenUp: 1, waiting: 0, fault: busy))
         #expect(first.sent == [1, 2, 3, 1, 1, 1])
         #expect(first.times == [0, 0, 0, 2, 6, 14].map { .seconds($0) })
         #expect(try store.read().givenUp == 1 && store.read().sent == 2)
@@ -184,7 +192,7 @@ struct KeptTests {
         for number in 4...5 { try store.update { $0.add(record(UInt64(number))) } }
         let silent = ServerFault.request(.timedOut)
         let second = try run(store, faults: Array(repeating: silent, count: 8))
-        #expect(second.report == TrackRun.Report(sent: 0, givenUp: 1, waiting: 1, fault: silent))
+        #expect(second.report == TrackRun.Report(givenUp: 1, waiting: 1, fault: silent))
         #expect(second.sent == [4, 5, 4, 5, 4, 5, 4])
         // Its attempts were counted: there is one left for the next run.
         let third = try run(store, faults: [silent])
@@ -198,7 +206,7 @@ struct KeptTests {
         let store = TrackStore(FilePath(directory("tracks.json")))
         try store.update { $0.add(record(1)) }
         for attempt in 1...4 {
-            let send = { (_: TrackRecord) throws(ServerFault) in
+            let send = { (_: TrackRecord) throws(ServerFault) -> ContactResult in
                 let seen = (try? store.read())?.entries.map(\.attempts)
                 #expect(seen == [attempt])
                 throw .http(500)
@@ -224,13 +232,14 @@ struct KeptTests {
         var sent: [UInt64] = []
         let send = { (record: TrackRecord) throws(ServerFault) in
             sent.append(record.number)
-            if sent.count > 1 { return }
+            if sent.count > 1 { return ContactResult.marked }
             try? store.update { $0.add(self.record(2)) }
             #expect(throws: ServerFile.Failure.inUse(path)) {
-                try TrackRun(store, send: { _ in }, now: { .zero }, wait: { _ in }).run()
+                try TrackRun(store, send: { _ in .marked }, now: { .zero }, wait: { _ in }).run()
             }
+            return .marked
         }
-        #expect(try TrackRun(store, send: send, now: { .zero }, wait: { _ in }).run().sent == 2)
+        #expect(try TrackRun(store, send: send, now: { .zero }, wait: { _ in }).run().contacts.count == 2)
         #expect(sent == [1, 2])
     }
 }

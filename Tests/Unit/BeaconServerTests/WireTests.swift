@@ -9,6 +9,20 @@ import Texts
 
 @Suite("What a server answers, read")
 struct WireTests {
+    @Test("SW-19: each of the seven results is read from the answer to a track, and has a text in both languages")
+    func contacts() throws {
+        let words = [
+            "nothing-to-do", "marked", "all-blocked", "part-blocked", "unmarkable", "target-not-found", "skipped",
+        ]
+        let results = try words.map { try ServerAnswer.contact(answer(#"{"accepted":true,"result":"\#($0)"}"#)) }
+        #expect(results == ContactResult.allCases)
+        for result in results {
+            let texts = Language.allCases.map { result.text($0, "R") }
+            #expect(texts.allSatisfy { $0.hasPrefix("R: ") && $0.count > 6 } && Set(texts).count == 2)
+        }
+        #expect(Set(results.map { $0.text(.japanese, "R") }).count == 7)
+    }
+
     private func answer(_ text: String, status: Int = 200) -> HTTPSClient.Answer {
         HTTPSClient.Answer(status: status, body: Array(text.utf8))
     }
@@ -140,9 +154,9 @@ struct WireTests {
             let one = TrackRecord.Sighting(major: 1, minor: 2, keyCode: keyCode, milliseconds: milliseconds)
             return TrackRecord(region, seconds: seconds, sightings: Array(repeating: one, count: count))
         }
-        #expect(record(16, String(repeating: "k", count: 64), 15_000, 0)?.sightings.count == 16)
+        #expect(record(260, String(repeating: "k", count: 64), 15_000, 0)?.sightings.count == 260)
         #expect(record(1, nil, 0, 1000)?.sightings == [sighting])
-        #expect(record(0, nil, 0, 0) == nil && record(17, nil, 0, 0) == nil)
+        #expect(record(0, nil, 0, 0) == nil && record(261, nil, 0, 0) == nil)
         #expect(record(1, "", 0, 0) == nil && record(1, "a\nb", 0, 0) == nil)
         #expect(record(1, String(repeating: "k", count: 65), 0, 0) == nil)
         #expect(record(1, nil, -1, 0) == nil && record(1, nil, 15_001, 0) == nil && record(1, nil, 0, -1) == nil)

@@ -65,11 +65,12 @@ def is_region(value: object) -> bool:
     )
 
 
-def is_sighting(value: object) -> bool:
+def is_sighting(value: object, is_eddystone: bool) -> bool:
     return (
-        has_only(value, {"major", "minor", "after"}, {"keyCode", "rssi"})
-        and is_number(value["major"], 0xFFFF)
-        and is_number(value["minor"], 0xFFFF)
+        has_only(value, {"after"} | ({"instance"} if is_eddystone else {"major", "minor"}), {"keyCode", "rssi"})
+        and is_number(value.get("major", 0), 0xFFFF)
+        and is_number(value.get("minor", 0), 0xFFFF)
+        and bool(INSTANCE.fullmatch(value.get("instance", "0" * 12)))
         and is_number(value["after"], 15000)
         and isinstance(value.get("keyCode", ""), str)
         and -128 <= value.get("rssi", 0) <= 127
@@ -95,8 +96,8 @@ def is_right(name: str, body: object) -> bool:
             and bool(re.fullmatch(r"[0-9a-f]{16}", body["record"]))
             and is_region(body["region"])
             and is_number(body["at"], 1 << 40)
-            and 1 <= len(body["sightings"]) <= 16
-            and all(is_sighting(sighting) for sighting in body["sightings"])
+            and 1 <= len(body["sightings"]) <= 260
+            and all(is_sighting(sighting, "namespace" in body["region"]) for sighting in body["sightings"])
         )
     if name == "test-log":
         return (
@@ -149,20 +150,29 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.json({"regions": [entry for entry in asked if sort in (None, entry.get("beacons", "static"))]})
         elif name == "validate":
             self.json({"valid": body["minor"] == 3456})
+        elif name == "track":
+            self.json({"accepted": True, "result": "marked"})
         else:
             self.json({"accepted": True})
 
     def later(self, name: str, body: dict, scenario: str) -> None:
         self.fine(name, body, scenario, LATER)
 
+    def twice(self, name: str, body: dict, scenario: str) -> None:
+        """The same answer two times in a row."""
+        self.fine(name, body, scenario)
+        self.fine(name, body, scenario)
+
     def empty(self, *_: object) -> None:
         self.json({"regions": []})
 
     def numbered(self, name: str, body: dict, scenario: str) -> None:
-        """error-1400, status-503, or a file of the folder `answers`: its bytes."""
+        """error-1400, status-503, contact-skipped, or a file of the folder `answers`: its bytes."""
         kind, _, number = scenario.partition("-")
         if kind == "error":
             self.json({"error": int(number)})
+        elif kind == "contact":
+            self.json({"accepted": True, "result": number})
         elif kind == "status":
             self.answer(int(number), b"{}")
         else:

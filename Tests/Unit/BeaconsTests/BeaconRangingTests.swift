@@ -175,7 +175,7 @@ struct BeaconTrackTests {
         return ranging.list(now: .zero)
     }
 
-    @Test("D-26: nothing before five sightings, all that was collected with them, and then anew")
+    @Test("SW-7, D-26: nothing before five sightings, then each of them with its time, and then anew")
     func complete() throws {
         let catalogue = RegionCatalogue(try RegionFile("static \(Self.region)"))
         var track = BeaconTrack(Self.region)
@@ -186,7 +186,10 @@ struct BeaconTrackTests {
         let whole = track.take(beacons([1, 3]), in: catalogue, now: .milliseconds(114_999))
         let answer = try #require(whole)
         #expect(answer.map(\.keyCode) == ["00000001", "00000002", "00000003"])
-        #expect(answer.map(\.sightings) == [3, 1, 1])
+        let times: [[Duration]] = [
+            [.seconds(100), .seconds(110), .milliseconds(114_999)], [.seconds(100)], [.milliseconds(114_999)],
+        ]
+        #expect(answer.map { $0.sightings.map(\.time) } == times)
         #expect(track.take(beacons([1]), in: catalogue, now: .seconds(115)) == nil)
     }
 

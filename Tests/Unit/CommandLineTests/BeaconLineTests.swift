@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BeaconServer
 import BluetoothPackets
 import FirmwareSupport
+import LinuxIO
+import SystemPackage
 import TestSupport
 import Testing
 import Texts
+
+@testable import blewedge
 
 /// Beacons heard by a controller at the end of a line, which tells how strong they are.
 @Suite("Beacons at the end of a line", .serialized, .timeLimit(.minutes(10)))
@@ -85,5 +90,41 @@ struct BeaconLineTests {
         let beacons = try #require(answer["track"]?.array, "\(text)")
         #expect(beacons.compactMap { $0["keyCode"]?.string } == ["A17C"])
         #expect(beacons.compactMap { $0["sightings"]?.integer } == [5])
+    }
+
+    @Test("SW-7: a track's record has each sighting with its time and the whole identity, and waits until it is sent")
+    func record() throws {
+        let namespace: [UInt8] = [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99]
+        let eddystone: [UInt8] =
+            [0x02, 0x01, 0x06, 0x03, 0x03, 0xAA, 0xFE, 0x17, 0x16, 0xAA, 0xFE, 0x00, 0xC5] + namespace
+            + [0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF, 0x00, 0x00]
+        let address = try ServerAddress("https://localhost:1")
+        for (region, advertisement, identity) in [
+            (Self.badges, Self.advertisement, ["major": JSONValue.integer(1), "minor": .integer(2)]),
+            ("eddystone:00112233445566778899", eddystone, ["instance": .string("AABBCCDDEEFF")]),
+        ] {
+            let directory = try TestDirectory()
+            try directory.write("static \(region)\n", to: "regions")
+            let server = "server = \"\(address)\"\napp-code-file = \"\(directory("none"))\"\n"
+            try directory.write("[beacons]\nregions = \"\(directory("regions"))\"\n" + server, to: "blewedge.toml")
+            let agreement = ServerAgreement(to: address, at: 1000, shownText: "yes")
+            try AgreementStore(ServerFiles(in: FilePath(directory.path)).agreement).keep(agreement)
+            let report = ScriptedFirmware.report(Self.sender, advertisement, rssi: -60)
+            let line = try FirmwareLine(at: directory("line"), ScriptedFirmware(), chatter: (report, .milliseconds(50)))
+            defer { line.end() }
+            let words = ["beacons", "track", region, "--adapter", line.adapter]
+            let before = WallClock.seconds
+            let outcome = try RunningProgram(words, environment: directory.environment).end()
+            // Without an access token it cannot be sent.
+            #expect(outcome.status == 78 && outcome.output.contains("\t5\n"), "\(outcome)")
+            let shown = try RunningProgram(["beacons", "show-record"], environment: directory.environment).end()
+            let record = try JSONValue(Array(try #require(shown.output.split(separator: "\n").first).utf8))
+            let sightings = try #require(record["sightings"]?.array)
+            #expect(sightings.count == 5 && sightings.allSatisfy { $0["rssi"]?.integer == -60 }, "\(shown)")
+            for (name, value) in identity { #expect(sightings.allSatisfy { $0[name] == value }, "\(shown)") }
+            let times = sightings.compactMap { $0["after"]?.integer }
+            #expect(times.first == 0 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(shown)")
+            #expect(record["at"]?.integer.map { (Int64(before)...Int64(WallClock.seconds)).contains($0) } == true)
+        }
     }
 }

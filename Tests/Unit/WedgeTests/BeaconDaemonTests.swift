@@ -180,6 +180,21 @@ struct BeaconDaemonTests {
         try bench.end()
     }
 
+    @Test("SW-19: what a server has made of a track is an event of the daemon")
+    func contact() throws {
+        let bench = try DaemonBench()
+        try bench.make(regions: Self.regions).start { _ in }
+        let client = try ControlPeer(bench.paths.controlSocket.string, on: bench.loop)
+        try client.send("events\n")
+        #expect(try bench.until { client.values.contains { $0["event"]?.string == "gate" } })
+        _ = try bench.ask(.beacons(.contact(try Self.region(Self.gates), .partBlocked))).get()
+        #expect(try bench.until { client.values.contains { $0["event"]?.string == "contact" } })
+        let event = try #require(client.values.first { $0["event"]?.string == "contact" })
+        #expect(event["region"]?.string == Self.gates && event["result"]?.string == "part-blocked")
+        #expect(event["name"]?.string == "Gates")
+        try bench.end()
+    }
+
     @Test(
         "SW-12: clearing removes the designated beacons, the server's regions and its files, and where that fails nothing"
     )
