@@ -23,7 +23,8 @@ struct BeaconsCommand: ParsableCommand {
             the file of the regions, and ties regions to actions: open the gate, type the beacon's key code, run the hook. \
             Anybody can copy a beacon: what it says proves nothing.
 
-            fetch, validate, test-log and send ask a server, and nothing else ever does; show-record prints what would be sent.
+            Where a server is set and agreed to, set-up, track, fetch, validate, test-log and send ask it; the daemon never \
+            does, and has no network. show-record prints what would be sent.
 
             Where a daemon runs, it does what is asked; otherwise the command itself, until Ctrl-C where it goes on.
 
