@@ -10,6 +10,7 @@ SIZES = [(200, 50), (40, 12), (80, 24)]
 STEP = {"en": "Step {} of 9:", "ja": "手順{}/9:"}
 OPEN = {"en": "{} is not paired", "ja": "{} はペアリングされていません"}
 CHOSEN = {"en": "{} is chosen.", "ja": "{} を選択しました。"}
+CONNECTED = {"en": "connected to {}", "ja": "通信可能です: {}"}
 GATED = {"en": "gated", "ja": "停止中に破棄"}
 LOST = {"en": "the link to SCALE-15K was lost", "ja": "接続が切れました: SCALE-15K"}
 LOOKING = {"en": "looking for SCALE-15K", "ja": "接続を試みています: SCALE-15K"}
@@ -22,7 +23,11 @@ def plain(screen):
     for line in screen.splitlines():
         # The list pauses while the daemon looks for its own device.
         line = re.sub(r"Scanning \.\.\.|スキャン中\.\.\.", "", line)
-        line = re.sub(r"\* (received|受信)$", "", line)
+        # Cut where the mark of received data begins.
+        line = re.sub(r"^(connected to \S+): .*", r"\1", line)
+        line = re.sub(r"\* (received|受信)$|^\* (?=Last received|最終受信)", "", line)
+        # Where the counts are broken depends on their digits.
+        line = re.sub(r"^(notifications|通知の数) .*", "COUNTS", line)
         line = re.sub(r"^\d{13}\s*$|^ST,GS,\S*\s*$", "TYPED", re.sub(r"/\S*blewedge-demo\S*", "FOLDER", line))
         line = re.sub(r"\s+", " ", re.sub(r"-?\d+", "0", line)).strip()
         if line and line != (lines or [""])[-1]:
@@ -41,6 +46,9 @@ def walk(checks, program, language, locale, here):
                 path = here / f"{language}-{columns}x{rows}" / f"demo-{number}.txt"
                 checks.text(f"X-17: {language} {columns}x{rows} demo-{number}", path, screen, plain)
 
+        def chosen(name):
+            bench.wait(CHOSEN[language].format(name), CONNECTED[language].format(name))
+
         def steps():
             bench.begin("demo", "--tui")
             bench.wait("LINBLE-Z1", "SCALE-15K", "HID Scanner", "Nordic Reader")
@@ -55,7 +63,7 @@ def walk(checks, program, language, locale, here):
                 pictures(number)
                 if number == 1:
                     choose(bench, OPEN[language].format("LINBLE-Z1"))
-                    bench.wait(CHOSEN[language].format("LINBLE-Z1"))
+                    chosen("LINBLE-Z1")
                 elif number == 2:
                     bench.press("F2")
                     bench.wait("4902778020142")
@@ -64,7 +72,7 @@ def walk(checks, program, language, locale, here):
                     choose(bench, SWITCH[language])
                     bench.wait(OPEN[language].format("SCALE-15K"))
                     bench.press("Right", "Enter")
-                    bench.wait(CHOSEN[language].format("SCALE-15K"))
+                    chosen("SCALE-15K")
                 elif number == 4:
                     bench.press("F2")
                     bench.wait("kg")
