@@ -70,16 +70,16 @@ enum PageFrame {
             screen.draw(status(model, screen.columns), row: head)
             head += 1
         }
-        let script = script(model, screen)
-        let space = max(0, screen.rows - head - script.count - 1)
+        // Fixed lines at the bottom; the last one is there on every screen of two rows or more.
+        let foot = script(model, screen) + foot(model, screen)
+        let space = max(0, screen.rows - head - foot.count)
         let body =
             model.question.map { question($0, model, screen.columns) }
             ?? model.page.body(model, columns: screen.columns, rows: space)
         for (row, line) in body.visible(rows: space, scroll: model.scroll).enumerated() {
             screen.draw(line, row: head + row)
         }
-        for (row, line) in script.enumerated() { screen.draw(line, row: head + space + row) }
-        if screen.rows > 1 { screen.draw(foot(model, screen.columns), row: screen.rows - 1) }
+        for (row, line) in foot.enumerated() { screen.draw(line, row: screen.rows - foot.count + row) }
         return screen
     }
 
@@ -137,20 +137,27 @@ enum PageFrame {
 
     // MARK: Foot
 
-    /// Returns the footer: the outcome of the last key, or as many keys of the page as fit.
-    private static func foot(_ model: TUIModel, _ columns: Int) -> PageLine {
+    /// Returns the footer: the outcome of the last key in at most a third of the screen, or as many keys of the page as
+    /// fit on a line.
+    private static func foot(_ model: TUIModel, _ screen: Screen) -> [PageLine] {
+        let columns = screen.columns
+        func wrapped(_ text: String, _ style: ScreenStyle) -> [PageLine] {
+            let lines = PageLine.wrapped(text, columns: columns, style)
+            return Array(lines.prefix(max(screen.rows > 1 ? 1 : 0, screen.rows / 3)))
+        }
         switch model.notice {
-        case .said(let text, let arguments): return PageLine(text.text(model.language, with: arguments), .bold)
-        case .fault(let reason): return PageLine(reason.line(model.language), [.bold, .red])
+        case .said(let text, let arguments): return wrapped(text.text(model.language, with: arguments), .bold)
+        case .fault(let reason): return wrapped(reason.line(model.language), [.bold, .red])
         case nil: break
         }
+        guard screen.rows > 1 else { return [] }
         var text = ""
         for key in keys(model) {
             let next = (text.isEmpty ? "" : "  ") + key.text(model.language)
             guard ScreenText.columns(of: text + next) <= columns else { break }
             text += next
         }
-        return PageLine(text, .reverse, rest: .reverse)
+        return [PageLine(text, .reverse, rest: .reverse)]
     }
 
     /// Returns the next step of a demonstration, in at most a third of the screen.

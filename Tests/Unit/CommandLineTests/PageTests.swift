@@ -136,6 +136,28 @@ struct PageTests {
         }
     }
 
+    @Test("A long fault is wrapped above the last row, in a third of the screen at most")
+    func longFault() throws {
+        let cause = "there is no adapter to listen with"
+        let remedy = "attach one, or name a serial line or a socket by adapter in the configuration"
+        for language in Language.allCases {
+            var model = try Self.model(language)
+            model.notice = .fault(Self.reason(cause, remedy))
+            let wanted = Self.reason(cause, remedy).line(language)
+            for (columns, rows) in [(80, 24), (40, 12), (200, 50)] {
+                let text = PageFrame.screen(model, columns: columns, rows: rows).text
+                let lines = ScreenText.wrapped(wanted, columns: columns)
+                #expect(Array(text.suffix(lines.count)) == lines)
+            }
+            for rows in 1...8 {
+                let text = PageFrame.screen(model, columns: 10, rows: rows).text
+                let shown = text.filter { !$0.isEmpty && wanted.contains($0.prefix(9)) }
+                #expect(text[0].contains("F1") && shown.count <= max(1, rows / 3))
+                #expect(rows == 1 || text.last == ScreenText.wrapped(wanted, columns: 10)[max(1, rows / 3) - 1])
+            }
+        }
+    }
+
     @Test("The question can be answered on any screen that has room for the answers")
     func question() throws {
         for language in Language.allCases {
