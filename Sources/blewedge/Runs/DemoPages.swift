@@ -26,7 +26,9 @@ final class DemoPages {
     init() throws {
         loop = try .ofCommand()
         let place = ProcessFacts.environment("XDG_RUNTIME_DIR") ?? ProcessFacts.environment("TMPDIR") ?? "/tmp"
-        folder = FilePath(place).appending("blewedge-demo.\(ProcessFacts.number)")
+        // A name that nobody can guess: the folder may lie where other users can create it first.
+        let name = String(UInt64.random(in: .min ... .max), radix: 36)
+        folder = FilePath(place).appending("blewedge-demo.\(name)")
         rehearsal = Rehearsal(SimulatedCast(), on: loop)
         keyboard = try TextKeyboard(layout: .us)
         script = DemoScript(now: MonotonicClock.now)
@@ -36,8 +38,6 @@ final class DemoPages {
     func run() throws {
         let paths = DaemonPaths(configuration: folder, state: folder, runtime: folder)
         do throws(Errno) {
-            // A process with the same number may have been killed.
-            try FileSystem.removeDirectory(folder)
             try FileSystem.makeDirectory(folder, mode: 0o700)
             try FileSystem.replace(paths.configurationFile, with: Array(Self.configuration.utf8), mode: 0o600)
         } catch {
