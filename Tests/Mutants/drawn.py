@@ -22,7 +22,7 @@ from results import Result, Results
 # A sample fails if even the upper end of its interval is below this share of noticed mutants: by all tests, and by those alone
 # that name the mutant's type.
 AIM = 0.85
-NEAR_AIM = 0.6
+NEAR_AIM = 0.5
 BESIDE = 4
 Group = tuple[str, list[str], list[str]]  # what noticed it, filters, and what these skip
 
