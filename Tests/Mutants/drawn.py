@@ -198,7 +198,7 @@ def report(ends: list[tuple[Generated, Result]], refused: int, is_near: bool) ->
         print(f"  error: {mutant.name} ({mutant.file}:{mutant.line}) {result.by}: {result.what}")
     hits = sum(result.end == "noticed" for _, result in real)
     is_low = wilson(hits, len(real))[1] < (NEAR_AIM if is_near else AIM)
-    failed = is_low if is_near else len(wrong) + is_low
+    failed = int(is_low) + (0 if is_near else len(wrong))
     print(f"{len(counted)} passed, {failed} failed")
     return 1 if failed or not counted else 0
 

@@ -81,7 +81,7 @@ def walk(checks, program, language, locale, here):
             if left := list(bench.folder.glob("blewedge-demo.*")):
                 raise Failure(f"the demo has left {left}")
 
-        checks.run(f"X-17: the way of somebody new through demo --tui, {language}", steps)
+        checks.run(f"the way of somebody new through demo --tui, {language}", steps)
 
 
 def choose(bench, question):
