@@ -45,6 +45,7 @@ struct RehearsalCommandTests {
         #expect(program.prints("ST,GS,1.250kg"))
         kill(program.child, SIGINT)
         #expect(try program.end().status == 130)
+        #expect(try devices("--json").lines.contains { $0.contains(#""name":"SCALE-15K","chosen":false"#) })
         let use = ["use", "--adapter", "memory:", "SCALE-15K", "--security", "none"]
         #expect(try RunningProgram(use, environment: directory.environment).end().status == 0)
         let known = try devices("--json").lines
