@@ -4,8 +4,8 @@ package import Texts
 
 /// Queue of the tracks to be sent, with the counts of earlier ones (SW-7): a pure value.
 ///
-/// A record is given up after a first attempt and three retries, but waits as long as the server cannot be reached. An attempt is counted before it is made, so that the
-/// count is never too low.
+/// A record is given up after a first attempt and three retries, but waits as long as the server cannot be reached. An
+/// attempt is counted before it is made, so that the count is never too low.
 package struct TrackQueue: Equatable, Sendable {
     package struct Entry: Hashable, Sendable {
         package var record: TrackRecord

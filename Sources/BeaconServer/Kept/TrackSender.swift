@@ -35,7 +35,7 @@ package struct TrackSender: Sendable {
 }
 
 package struct TrackRun {
-    /// Record that the server accepted, and what it made of it (SW-19).
+    /// Record that the server accepted, with the result of its contact check (SW-19).
     package struct Contact: Equatable, Sendable {
         package let record: TrackRecord
         package let result: ContactResult

@@ -54,7 +54,7 @@ package enum ContactResult: String, Localized {
 
     package var texts: LocalText {
         switch self {
-        case .nothingToDo: LocalText("{1}: nothing is to be done", "{1}: 処理すべきことはありません")
+        case .nothingToDo: LocalText("{1}: nothing to do", "{1}: 処理すべきことはありません")
         case .marked: LocalText("{1}: marked for the campaign", "{1}: キャンペーンのマーキングを実施しました")
         case .allBlocked:
             LocalText("{1}: all notices of campaigns are blocked", "{1}: すべてのキャンペーン通知がブロックされました")

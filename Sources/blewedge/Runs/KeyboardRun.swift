@@ -65,7 +65,7 @@ final class KeyboardRun {
     private var texts: [TextOutput] = []
     private var outcome: Result<ExitStatus, CommandFailure>?
     private var isReloading = false
-    /// True after the message about the outputs.
+    /// True after the outputs were named to the user.
     private var hasToldPlaces = false
     /// True after the first connection.
     private var hasConnected = false
