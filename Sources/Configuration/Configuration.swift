@@ -114,3 +114,7 @@ package struct ConfigurationReading: Equatable, Sendable {
 extension Language {
     package static let current = Language(ProcessFacts.environment)
 }
+
+extension TerminalGlyphs {
+    package static let current = TerminalGlyphs(ProcessFacts.environment)
+}

@@ -12,7 +12,8 @@ import Typing
 extension ControlRequest {
     /// Verbs of the requests, in the order of listings.
     package static let verbs = [
-        "status", "events", "scan", "use", "forget", "pair", "connect", "disconnect", "pause", "resume", "key",
+        "status", "events", "scan", "received", "use", "forget", "pair", "connect", "disconnect", "pause", "resume",
+        "key",
         "snippet", "clear", "send", "ask", "beacons", "reload", "stop",
     ]
 
@@ -31,6 +32,7 @@ extension ControlRequest {
         case "status": self = .status
         case "events": self = .events
         case "scan": self = .scan(for: try words.scanTime(), isAnew: try words.isAnew())
+        case "received": self = .received
         case "use": self = try words.use()
         case "forget": self = .forget
         case "pair": self = .pair(try words.pair())
@@ -59,6 +61,7 @@ extension ControlRequest {
             case .status: ["status"]
             case .events: ["events"]
             case .scan(let time, let isAnew): ["scan", Self.word(of: time)] + (isAnew ? ["anew"] : [])
+            case .received: ["received"]
             case .use(let device, let confirmed, let security):
                 ["use", ControlLine.written("\(device)".utf8)] + (confirmed ? ["yes"] : [])
                     + (security.map { ["security", $0.word] } ?? [])

@@ -22,6 +22,8 @@ package enum ControlRequest: Equatable, Sendable {
     /// List the devices heard in the last minute, after scanning for this time; with `isAnew`, only those heard during
     /// this scan.
     case scan(for: Duration, isAnew: Bool)
+    /// Return the last received value in hexadecimal; values are kept only while a client asks for them.
+    case received
     /// Select a device with the minimum `security` of its link.
     ///
     /// `confirmed` allows it to replace another selected device (LK-8). A nil `security` means that none was given; an
@@ -83,7 +85,8 @@ package enum ControlRequest: Equatable, Sendable {
         case .beacons(let request): request.isChange ? .changing : .reading
         case .status, .events, .scan: .reading
         case .key, .snippet, .clear: .typing
-        case .use, .forget, .pair, .connect, .disconnect, .pause, .resume, .send, .ask, .reload, .stop: .changing
+        case .received, .use, .forget, .pair, .connect, .disconnect, .pause, .resume, .send, .ask, .reload, .stop:
+            .changing
         }
     }
 }

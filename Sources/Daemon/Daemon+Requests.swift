@@ -26,6 +26,10 @@ extension Daemon {
         case .scan(let time, let isAnew): scan(time, isAnew: isAnew, reply)
         case .use(let choice, let confirmed, let asked):
             use(choice, confirmed: confirmed, service.security(asked: asked), reply)
+        case .received:
+            var object = JSONObject()
+            object.add("hex", lastValue.ask())
+            reply(.success(object))
         case .forget: reply(result { () throws(CommandFailure) in try forget() })
         case .connect: reply(result { () throws(CommandFailure) in try connect() })
         case .disconnect: reply(result { () throws(CommandFailure) in try disconnect() })

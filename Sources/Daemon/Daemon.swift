@@ -70,6 +70,7 @@ package final class Daemon {
     private let allows: Message?
     private let notifier: ServiceNotifier
     private let receivedReporter: ReceivedReporter
+    let lastValue: LastValueKeeper
     private var server: ControlServer?
     private var rivals = ConflictingProcesses()
     private var stateSince = MonotonicClock.now
@@ -105,6 +106,7 @@ package final class Daemon {
         service = try KeyboardService(settings, through: core, screen: screen, texts: texts) { event in
             relay.handler?(event)
         }
+        lastValue = LastValueKeeper(of: service.device, on: loop)
         let codes = KeyCodeTyper(service, beside: receivedReporter, on: loop)
         beacons = DaemonBeacons(options, opening: gate, typing: codes, on: core.radio)
         relay.handler = { [unowned self] event in take(event) }

@@ -20,6 +20,8 @@ package final class DeviceSession {
     package var onState: ((Session.State, DeviceAddress?, Reason?) -> Void)?
     /// Handler for the length of each value received from the device.
     package var onReceived: ((Int) -> Void)?
+    /// Handler for the bytes of each value; nil unless a client asks for them.
+    var onValue: ((Span<UInt8>) -> Void)?
     /// Function that reads the bonds; nil if there is no bond store.
     package var bonds: (() throws(BondStore.Failure) -> BondStore.Contents)?
 
@@ -76,6 +78,7 @@ package final class DeviceSession {
     private func receive(_ value: Span<UInt8>, _ isFromOpenDevice: Bool) {
         source.receive(value, epoch: link.epoch, isFromOpenDevice: isFromOpenDevice)
         onReceived?(value.count)
+        if let onValue { onValue(value) }
         if let excess = flood.check(source.outrun) { endFlood(excess) }
     }
 

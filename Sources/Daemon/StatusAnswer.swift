@@ -33,6 +33,8 @@ package struct StatusAnswer: Equatable, Sendable {
     package var hasReaders: Bool
     /// Age in seconds and length in bytes of the last value, never its contents (D-6); nil before the first.
     package var lastReceived: LastReceived?
+    /// Facts about the link; nil if no link is ready.
+    package var link: Link?
     package var rivals: [String]
     package var choiceFault: Reason?
     package var process: Int32?
@@ -40,6 +42,14 @@ package struct StatusAnswer: Equatable, Sendable {
     package struct Count: Equatable, Sendable {
         package var name: String
         package var count: Int64
+    }
+
+    package struct Link: Equatable, Sendable {
+        /// Strength of the device's signal in dBm.
+        package var rssi: Int?
+        /// Security level, as in `LabelText`.
+        package var security: String?
+        package var mtu: Int?
     }
 
     package struct LastReceived: Equatable, Sendable {
@@ -73,6 +83,13 @@ package struct StatusAnswer: Equatable, Sendable {
             let length = last["length"]?.integer
         {
             lastReceived = LastReceived(ago: ago, length: length)
+        }
+        if let facts = answer["link"] {
+            link = Link(
+                rssi: facts["rssi"]?.integer.flatMap { Int(exactly: $0) },
+                security: facts["security"]?.string.map(LocalName.printable),
+                mtu: facts["mtu"]?.integer.flatMap { Int(exactly: $0) }
+            )
         }
         counts = []
         if case .object(let members)? = answer["counts"] {

@@ -24,7 +24,12 @@ package enum StatusText {
     /// Members that contain counters, of which zeros are omitted.
     private static let counters: Set<String> = ["counts", "links", "radio", "readers", "beacons"]
 
-    package static func lines(_ answer: JSONValue, in language: Language = .current) -> [String] {
+    /// Returns the lines; with `glyphs`, a signal has its bars too.
+    package static func lines(
+        _ answer: JSONValue,
+        in language: Language = .current,
+        glyphs: TerminalGlyphs? = nil
+    ) -> [String] {
         guard case .object(let members) = answer else { return [] }
         var rows: [(name: String, text: String)] = []
         for (name, value) in members where !told.contains(name) {
@@ -32,16 +37,25 @@ package enum StatusText {
                 // One line each.
                 for (number, output) in outputs.enumerated() {
                     let text = text(output, of: name, language) ?? ""
-                    rows.append((number == 0 ? label(name, language) : "", text))
+                    rows.append((number == 0 ? LabelText.text(of: name, language) : "", text))
                 }
                 continue
             }
             let words = spoken.contains(name) ? nil : said(answer, name, language)
-            if let text = words ?? text(value, of: name, language) { rows.append((label(name, language), text)) }
+            let bars = name == "link" ? bars(value, glyphs) : ""
+            if let text = words ?? text(value, of: name, language).map({ bars + $0 }) {
+                rows.append((LabelText.text(of: name, language), text))
+            }
         }
         let width = rows.map { DisplayWidth.columns(of: $0.name) }.max() ?? 0
         return [sentence(answer, in: language)]
             + rows.map { "  \(DisplayWidth.padded($0.name, to: width))  \($0.text)" }
+    }
+
+    /// Returns the bars of a link's signal, before its other facts; empty without `glyphs` or a signal.
+    private static func bars(_ link: JSONValue, _ glyphs: TerminalGlyphs?) -> String {
+        guard let glyphs, let rssi = link["rssi"]?.integer.flatMap({ Int(exactly: $0) }) else { return "" }
+        return glyphs.text(SignalBars(rssi: rssi)) + " "
     }
 
     /// Returns the text of a member in the user's language; nil if the answer has none.
@@ -86,25 +100,20 @@ package enum StatusText {
         case .integer(let number): return "\(number)"
         case .real(let number): return "\(number)"
         case .string(let text):
-            return spoken.contains(name) ? label(text, language) : LocalName.printable(text)
+            return spoken.contains(name) ? LabelText.text(of: text, language) : LocalName.printable(text)
         case .array(let values):
             let texts = values.compactMap { Self.text($0, of: name, language, isCounter: isCounter) }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         case .object(let members):
             let texts = members.filter { !isCounter || $0.value != .integer(0) }.compactMap { member in
                 text(member.value, of: member.name, language, isCounter: isCounter).map {
-                    "\(label(member.name, language)) \($0)"
+                    "\(LabelText.text(of: member.name, language)) \($0)"
                 }
             }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         }
     }
 
-    /// Returns the label of a member; an unknown `newThing` becomes `new thing`.
-    private static func label(_ name: String, _ language: Language) -> String {
-        if let label = LabelText(rawValue: name) { return label.text(language) }
-        return LocalName.printable(name).map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
-    }
 }
 
 extension AccountText {
@@ -189,5 +198,13 @@ extension KeyboardService.Event {
         case .keyboardFailed: return nil
         }
         return object
+    }
+}
+
+extension LabelText {
+    /// Returns the label of a member of an answer; an unknown `newThing` becomes `new thing`.
+    package static func text(of name: String, _ language: Language) -> String {
+        if let label = LabelText(rawValue: name) { return label.text(language) }
+        return LocalName.printable(name).map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
     }
 }

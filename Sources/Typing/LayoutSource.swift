@@ -9,6 +9,9 @@ package enum LayoutSource {
     /// Description of the layout names, in English, for help and manual.
     package static let names = PlainText.layouts.text(.english)
 
+    /// Names of the layouts that need no other program or file, and of the console's keymap.
+    package static let common = BuiltInLayout.allCases.map(\.rawValue) + ["console"]
+
     /// Loads a layout by name.
     ///
     /// It is a built-in layout (`us`, `de`, `jp(OADG109A)`), a layout of the X keyboard database, with or without the

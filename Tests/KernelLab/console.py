@@ -69,7 +69,8 @@ class Console:
 
     @property
     def lines(self) -> list[str]:
-        return list(self._screen.objects[-1]["lines"])
+        """The rows, without the frames of the pages."""
+        return [re.sub(r"^│(.*?)\s*│$", r"\1", line) for line in self._screen.objects[-1]["lines"]]
 
     @property
     def text(self) -> str:

@@ -9,6 +9,7 @@ import os
 import shlex
 import socket
 import threading
+import time
 
 DEVICES = [
     {"address": "F0:F1:F2:F3:F4:F5", "addressType": "random", "name": "LINBLE-TEST", "rssi": -51,
@@ -33,6 +34,9 @@ BEACONS = {"available": True, "availability": "possible", "known": 2, "watched":
            "designated": [{"code": "A17C", "beacon": BADGES + "/1/2", "segment": 1, "switcher": True}],
            "advertising": "off", "counts": {"reports": 12, "heard": 4, "badEvents": 0}}
 
+# Bytes are kept for so many seconds after they were asked for.
+KEPT = 10
+
 SNIPPETS = {"bold": ("<b></b>", 4)}
 
 
@@ -49,6 +53,9 @@ class Daemon:
         self.chosen = None
         self.paused = False
         self.received = 0
+        # The last received text in hexadecimal, and until when it is kept.
+        self.value = None
+        self.kept = 0
 
     def start(self):
         if os.path.exists(self.path):
@@ -116,6 +123,7 @@ class Daemon:
         """The device has sent this."""
         with self.lock:
             self.received += len(text)
+            self.value = text.encode().hex().upper() if time.monotonic() < self.kept else None
             self.publish({"event": "received", "notifications": 1, "bytes": len(text)})
         self.typist(text)
 
@@ -131,6 +139,8 @@ class Daemon:
         if self.chosen:
             status["device"] = self.chosen["name"] or self.chosen["address"]
             status["selection"] = {k: self.chosen[k] for k in ("name", "address", "addressType")}
+            if self.state == "connected":
+                status["link"] = {"rssi": -50, "mtu": 185, "security": "none"}
         if self.received:
             status["lastReceived"] = {"secondsAgo": 3, "length": self.received}
         return status
@@ -143,6 +153,9 @@ class Daemon:
                 return dict(BEACONS)
             case ["scan", _] | ["scan", _, "anew"]:
                 return {"devices": DEVICES}
+            case ["received"]:
+                self.kept = time.monotonic() + KEPT
+                return {"hex": self.value} if self.value else {}
             case ["use", address, *rest]:
                 if self.chosen and self.chosen["address"] != address and "yes" not in rest:
                     old = f"{self.chosen['name'] or '-'} ({self.chosen['address']})"

@@ -9,7 +9,7 @@ from words import shows
 SIZES = [(200, 50), (40, 12), (80, 24)]
 STEP = {"en": "Step {} of 9:", "ja": "手順{}/9:"}
 OPEN = {"en": "{} is not paired", "ja": "{} はペアリングされていません"}
-CHOSEN = {"en": "{} is chosen.", "ja": "{} を選択しました。"}
+CHOSEN = {"en": "{} is selected.", "ja": "{} を選択しました。"}
 CONNECTED = {"en": "connected to {}", "ja": "通信可能です: {}"}
 GATED = {"en": "gated", "ja": "停止中に破棄"}
 LOST = {"en": "the link to SCALE-15K was lost", "ja": "接続が切れました: SCALE-15K"}
@@ -17,10 +17,20 @@ LOOKING = {"en": "looking for SCALE-15K", "ja": "接続を試みています: SC
 SWITCH = {"en": "Switch to SCALE-15K?", "ja": "(SCALE-15K)に切り替えますか?"}
 
 
+# Edges of frames, and the columns of bars and graphs.
+EDGES, BARS = "┌┐└┘─│", "▁▂▃▄▅▆▇█"
+
+
+def without_graph(screen):
+    """A screen whose graphs of the last minute have lost their columns, which move on each second."""
+    return re.sub(rf"(?m)^(│ (?:received|typed|受信|入力) +\d+) [ {BARS}]*│$", r"\1 GRAPH", screen)
+
+
 def plain(screen):
     """A screen without what differs from run to run: numbers, what was typed so far, the mark of received data."""
     lines = []
-    for line in screen.splitlines():
+    for line in re.sub(f"[{EDGES}{BARS}]", " ", screen).splitlines():
+        line = line.strip()
         # The list pauses while the daemon looks for its own device.
         line = re.sub(r"Scanning \.\.\.|スキャン中\.\.\.", "", line)
         # Cut where the mark of received data begins.

@@ -32,7 +32,7 @@ def command(bench: Bench, *words: str) -> subprocess.CompletedProcess[str]:
 
 def starts(bench: Bench) -> None:
     bench.begin("tui")
-    bench.wait("No daemon runs.", "Enter starts one")
+    bench.wait("No daemon is running.", "Press Enter to start one")
     bench.press("Enter")
     bench.wait(STATE)
 
@@ -86,7 +86,7 @@ def outlives(bench: Bench, end: str) -> None:
     runs(bench, end)
     # The next pages find it, and have nothing to start.
     bench.begin("tui")
-    bench.wait(STATE, without=["Enter starts one"])
+    bench.wait(STATE, without=["Press Enter to start one"])
     bench.run("kill-session")
     runs(bench, "the next pages")
     daemon = Process(json.loads(command(bench, "status", "--json").stdout)["pid"], "the daemon")
@@ -102,9 +102,9 @@ def cannot(bench: Bench) -> None:
     configure(bench)
     (bench.folder / "runtime" / "control").write_text("")
     bench.begin("tui")
-    bench.wait("No daemon runs.", "Enter starts one")
+    bench.wait("No daemon is running.", "Press Enter to start one")
     bench.press("Enter")
-    bench.wait("The daemon has ended with status 69", "blewedge: a daemon answers at", without=[STATE])
+    bench.wait("The daemon exited with status 69", "blewedge: a daemon answers at", without=[STATE])
 
 
 def hidden(bench: Bench) -> None:
@@ -118,7 +118,7 @@ def hidden(bench: Bench) -> None:
         configuration.write_text(setting)
         bench.begin("tui")
         bench.wait("LT01 BC000120")
-        for key, text in (("F3", "Arrows choose a key"), ("F4", "snippets.json"), ("F5", "Language"), ("F1", "LT01 BC000120")):
+        for key, text in (("F3", "The arrows select a key"), ("F4", "snippets.json"), ("F5", "Language"), ("F1", "LT01 BC000120")):
             bench.press(key)
             bench.wait(text, *([state] if is_shown else []), without=[] if is_shown else [state])
         bench.press("F10")
@@ -132,7 +132,7 @@ def digits(bench: Bench) -> None:
     bench.begin("tui")
     bench.wait("LT01 BC000120")
     bench.press("F3")
-    bench.wait("Arrows choose a key")
+    bench.wait("The arrows select a key")
     # The cursor is on the 1, and goes to and fro.
     for move, digit in zip(
         ["", "Right", "Right", "Down", "Left", "Left", "Down", "Right", "Right", "Down Left"], "1236547890", strict=True

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable
 
 WORDS = {
-    "en": dict(closed="Paused: what comes is", connect="[->] The device is connected", guide="How to add the keyboard", next="[->] A device is chosen", chosen="LINBLE-TEST is chosen.",
-               attempt="[->] What it sends appears here", all="[ok] What it sends appears here", pressed="Pressed: 3",
-               open="is not paired: anyone who copies", paused="Paused.", resumed="Resumed.", ask="Switch to LT01 BC000120?", typed="Typed: bold",
-               switched="LT01 BC000120 is chosen.", lost="No daemon runs.", back="The daemon answers.", rows="LT01 BC000120",
-               kept="Kept in", disconnected="disconnected from", received="* received", field="What is typed", last="Last received",
+    "en": dict(closed="Paused: received data is", connect="[->] Device connected", guide="How to add the keyboard", next="[->] Device selected", chosen="LINBLE-TEST is selected.",
+               attempt="[->] Received data shown below", all="[ok] Received data shown below", pressed="Pressed: 3",
+               open="is not paired. Anyone can", paused="Paused.", resumed="Resumed.", ask="Switch to LT01 BC000120?", typed="Typed: bold",
+               switched="LT01 BC000120 is selected.", lost="No daemon is running.", back="Connected to the daemon.", rows="LT01 BC000120",
+               kept="Saved in", disconnected="disconnected from", received="* received", field="Typed text", last="Last received",
                untypable="U+20AC has no key", japanese="日本語", sighted="3 s ago"),
     "ja": dict(closed="一時停止中です", connect="[次] デバイスと接続している", guide="キーボードの追加方法", next="[次] デバイスを選択している", chosen="LINBLE-TEST を選択しました。",
                attempt="[次] 受信データがここに表示される", all="[済] 受信データがここに表示される", pressed="押しました: 3",
@@ -28,9 +28,9 @@ WORDS = {
 def shows(screen: str, texts: Iterable[str], without: Iterable[str] = ()) -> bool:
     """Whether a screen has all these texts, however they are broken into lines, and none of the others.
 
-    `||` stands between two of which one will do.
+    `||` stands between two of which one will do. The frames around the pages are no text.
     """
-    flat = re.sub(r"\s+", "", screen)
+    flat = re.sub(r"[\s│]+", "", re.sub(r"(?m)^\||\|$", "", screen))
     has = all(any(re.sub(r"\s+", "", part) in flat for part in text.split("||")) for text in texts)
     return has and not any(text in screen for text in without)
 

@@ -29,7 +29,7 @@ package final class Terminal {
         var settings = termios()
         // Sound: the structure is a local that outlives the call.
         _ = try SystemCall.run { unsafe tcgetattr(0, &settings) }
-        before = settings
+        before = Self.usable(settings)
         // The descriptor blocks, as other users of this terminal expect: it is read once each time that it is readable.
         descriptor = try Descriptor.forStandardInput()
     }
@@ -48,6 +48,18 @@ package final class Terminal {
         isRaw = true
         _ = tcflush(0, TCIFLUSH)
     }
+
+    /// Returns the settings to restore: those found, or a shell's if killed pages have left the terminal raw.
+    private static func usable(_ settings: termios) -> termios {
+        guard settings.c_lflag & tcflag_t(ICANON | ECHO | ISIG) == 0 else { return settings }
+        var usable = settings
+        usable.c_iflag |= tcflag_t(BRKINT | ICRNL | IXON)
+        usable.c_lflag |= tcflag_t(ECHO | ICANON | IEXTEN | ISIG)
+        return usable
+    }
+
+    /// Stops all processes of this group until SIGCONT, as Ctrl-Z does (C: `kill`).
+    package static func stopGroup() { _ = kill(0, SIGTSTP) }
 
     /// Restores the terminal's settings and discards unread keys, so that they do not reach the shell.
     package func restore() {

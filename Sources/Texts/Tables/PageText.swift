@@ -6,14 +6,20 @@ package enum PageText: String, Localized {
     case devices, check, keypad, snippets, settings, guide, beacons
     // The help lines for the keys, at the bottom.
     case helpQuit, helpConnect, helpDisconnect, helpPause, helpResume, helpPages, helpRefresh, helpScroll
+    case helpFilter, helpHelp, helpHex
+    // The list of all keys.
+    case keys, keyPages, keyConnect, keyDisconnect, keyPause, keyQuit, keyHex, keyAlt, keyMove, keyEnter, keyRefresh
+    case keyFilter, keyHelp, keySuspend, keyRedraw, keyNote
     // Texts of every page.
     case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
     // Devices.
     case columnKind, kindKeyboard, kindBeacon, kindOther, scanning
     case columnName, columnHeard, columnHeardShort, columnSignal, use, forget, notHeard, nothingHeard, listening
+    case columnAddress, columnServices, battery, state, link, nothingMatches
     case askSwitch, askOpen, askForget, ok, no, asking, chosen, forgotten
     // Check.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
+    case lastMinute, lastHex
     case serviceStarting, serviceMissing, serviceFailed, serviceRemedy
     // Reports of actions.
     case connecting, disconnecting, pausedNow, resumedNow, pressed, typedSnippet, cleared, tooMany
@@ -22,7 +28,8 @@ package enum PageText: String, Localized {
     // Snippets.
     case snippetsHelp, snippetsFault, snippetMoves, noSnippets
     // Settings.
-    case statusLine, statusLineHelp, on, off, language, languageName, profile, layout, table, file, saved, notSaved
+    case prefix, suffix, pace, notSet, editHelp, chooseHelp
+    case statusLine, on, off, language, languageName, profile, layout, table, file, saved, notSaved
     case reload, reloaded
     // Beacons.
     case beaconsHindered, nothingWatched, regionsCount, columnRegion, columnPlace, columnSighted, inside, outside, ago,
@@ -46,65 +53,107 @@ package enum PageText: String, Localized {
         case .helpPages: LocalText("F1-F6 F11 Pages", "F1-F6 F11 画面")
         case .helpRefresh: LocalText("r Refresh", "r 更新")
         case .helpScroll: LocalText("PgUp/PgDn", "PgUp/PgDn")
+        case .helpFilter: LocalText("/ Filter", "/ 絞り込み")
+        case .helpHelp: LocalText("? Keys", "? キー")
+        case .helpHex: LocalText("F12 Hex", "F12 16進")
+        case .keys: LocalText("Keys", "キー")
+        case .keyPages: LocalText("Show a page", "画面の切り替え")
+        case .keyConnect: LocalText("Connect to the selected device", "選択中のデバイスに接続")
+        case .keyDisconnect: LocalText("Disconnect from the selected device", "選択中のデバイスから切断")
+        case .keyPause: LocalText("Pause or resume typing", "入力の一時停止と再開")
+        case .keyQuit: LocalText("Quit; the daemon keeps running", "終了(デーモンは動作を続けます)")
+        case .keyHex: LocalText("Check page: show the last received bytes", "動作確認: 最後の受信データを16進で表示")
+        case .keyAlt: LocalText("F1 to F10; Alt-B is F11, Alt-X is F12", "F1～F10。Alt-BはF11、Alt-XはF12")
+        case .keyMove: LocalText("Move the cursor, or scroll", "カーソルの移動、スクロール")
+        case .keyEnter: LocalText("Use or change the line at the cursor", "カーソル行の選択、変更")
+        case .keyRefresh: LocalText("Devices page: scan again from the start", "デバイス: 一覧を消去して再スキャン")
+        case .keyFilter: LocalText("Devices page: filter by name, address or kind", "デバイス: 名前、アドレス、種類で絞り込み")
+        case .keyHelp: LocalText("Show these keys", "このキー一覧を表示")
+        case .keySuspend: LocalText("Suspend; `fg` in the shell resumes", "一時中断(シェルの `fg` で再開)")
+        case .keyRedraw: LocalText("Redraw the screen", "画面の再描画")
+        case .keyNote:
+            LocalText(
+                "On a page with a text field, characters are typed into the field. The mouse selects pages and lines.",
+                "入力欄のある画面では、文字は入力欄に入ります。マウスで画面や行を選択できます。"
+            )
+        case .columnAddress: LocalText("Address", "アドレス")
+        case .columnServices: LocalText("Services", "サービス")
+        case .battery: LocalText("Battery", "電池")
+        case .state: LocalText("State", "状態")
+        case .link: LocalText("Link", "接続")
+        case .nothingMatches: LocalText("No other device matches the filter.", "条件に一致するほかのデバイスはありません。")
+        case .lastMinute: LocalText("Last minute (bytes)", "直近1分間(バイト)")
+        case .lastHex: LocalText("Last received bytes", "最後の受信データ")
+        case .prefix: LocalText("Prefix of each barcode", "バーコードの前に付ける文字")
+        case .suffix: LocalText("Suffix of each barcode", "バーコードの後に付ける文字")
+        case .pace: LocalText("Pace", "入力速度")
+        case .notSet: LocalText("not set", "未設定")
+        case .editHelp:
+            LocalText(
+                "Enter saves, Esc cancels. {tab} or {enter} is a key.",
+                "Enterで保存、Escで取り消します。{tab} や {enter} はキーです。"
+            )
+        case .chooseHelp:
+            LocalText("Up and Down choose, Enter saves, Esc cancels.", "上下で選び、Enterで保存、Escで取り消します。")
         case .since: LocalText("for {1}", "{1}前から")
-        case .paused: LocalText("Paused: what comes is discarded.", "一時停止中です。受信データは破棄されます。")
-        case .notTyped: LocalText("Nothing is typed: {1}", "入力しません: {1}")
+        case .paused: LocalText("Paused: received data is discarded.", "一時停止中です。受信データは破棄されます。")
+        case .notTyped: LocalText("Typing is off: {1}", "入力しません: {1}")
         case .received: LocalText("received", "受信")
-        case .noDaemon: LocalText("No daemon runs.", "デーモンが動いていません。")
+        case .noDaemon: LocalText("No daemon is running.", "デーモンが動いていません。")
         case .startHere:
             LocalText(
-                "Enter starts one; it goes on when this screen ends, until `blewedge stop`.",
+                "Press Enter to start one. It keeps running until `blewedge stop`.",
                 "Enterで起動します。この画面を閉じても `blewedge stop` まで動作を続けます。"
             )
-        case .starting: LocalText("The daemon is starting.", "デーモンを起動しています。")
-        case .startFailed: LocalText("The daemon could not be started: {1}", "デーモンを起動できませんでした: {1}")
+        case .starting: LocalText("Starting the daemon.", "デーモンを起動しています。")
+        case .startFailed: LocalText("Cannot start the daemon: {1}", "デーモンを起動できませんでした: {1}")
         case .startedEnded:
-            LocalText("The daemon has ended with status {1}: {2}", "デーモンが状態{1}で終了しました: {2}")
-        case .attached: LocalText("The daemon answers.", "デーモンに接続しました。")
-        case .gone: LocalText("The daemon has gone. It is looked for.", "デーモンがいなくなりました。探しています。")
+            LocalText("The daemon exited with status {1}: {2}", "デーモンが状態{1}で終了しました: {2}")
+        case .attached: LocalText("Connected to the daemon.", "デーモンに接続しました。")
+        case .gone: LocalText("Lost the daemon. Searching for it.", "デーモンがいなくなりました。探しています。")
         case .columnKind: LocalText("Kind", "種類")
         case .kindKeyboard: LocalText("keyboard", "キーボード")
         case .kindBeacon: LocalText("beacon", "ビーコン")
         case .kindOther: LocalText("no serial service", "シリアル通信なし")
         case .scanning: LocalText("Scanning ...", "スキャン中...")
         case .columnName: LocalText("Name", "名前")
-        case .columnHeard: LocalText("Last heard", "最終受信時刻")
-        case .columnHeardShort: LocalText("Heard", "受信時刻")
+        case .columnHeard: LocalText("Last seen", "最終受信時刻")
+        case .columnHeardShort: LocalText("Seen", "受信時刻")
         case .columnSignal: LocalText("RSSI", "RSSI")
         case .use: LocalText("Use", "つかう")
         case .forget: LocalText("Forget", "解除")
-        case .notHeard: LocalText("not heard", "受信なし")
+        case .notHeard: LocalText("not seen", "受信なし")
         case .nothingHeard:
             LocalText(
-                "Nothing is heard yet. Wake a sleeping device by its button.",
+                "No devices yet. Press a button on the device to wake it.",
                 "まだ何も受信していません。スリープ中のデバイスはボタンで起動してください。"
             )
         case .listening: LocalText("Refreshed.", "更新しました。")
         case .askSwitch:
             LocalText(
-                "Another device is chosen already: {1}. Switch to {2}?",
+                "{1} is already selected. Switch to {2}?",
                 "すでに別のデバイス({1})が選択済みです。現在選択したデバイス({2})に切り替えますか?"
             )
         case .askOpen:
             LocalText(
-                "{1} is not paired: anyone who copies its name and address can type. Use it all the same?",
+                "{1} is not paired. Anyone can impersonate it and type. Use it anyway?",
                 "{1} はペアリングされていません。名前とアドレスを真似た機器なら誰のものでも入力できます。それでも使用しますか?"
             )
-        case .askForget: LocalText("Drop the choice of {1}?", "{1} の選択を解除しますか?")
+        case .askForget: LocalText("Forget {1}?", "{1} の選択を解除しますか?")
         case .ok: LocalText("OK", "OK")
         case .no: LocalText("Cancel", "キャンセル")
-        case .asking: LocalText("Looking for {1}.", "{1} を探しています。")
-        case .chosen: LocalText("{1} is chosen.", "{1} を選択しました。")
-        case .forgotten: LocalText("No device is chosen any more.", "選択を解除しました。")
-        case .field: LocalText("What is typed:", "入力された文字:")
+        case .asking: LocalText("Searching for {1}.", "{1} を探しています。")
+        case .chosen: LocalText("{1} is selected.", "{1} を選択しました。")
+        case .forgotten: LocalText("No device is selected now.", "選択を解除しました。")
+        case .field: LocalText("Typed text", "入力された文字")
         case .lastReceived: LocalText("Last received: {1} ago, {2} bytes", "最終受信: {1}前、{2}バイト")
-        case .noneReceived: LocalText("Nothing was received yet.", "まだ受信していません。")
+        case .noneReceived: LocalText("Nothing received yet.", "まだ受信していません。")
         case .adapter: LocalText("Adapter", "アダプタ")
         case .keyboard: LocalText("Keyboard", "キーボード")
-        case .typingOpen: LocalText("What comes is typed.", "受信データを入力します。")
+        case .typingOpen: LocalText("Received data is typed.", "受信データを入力します。")
         case .serviceStarting: LocalText("Starting the service.", "サービスを起動しています。")
         case .serviceMissing: LocalText("No service is installed", "サービスがインストールされていません")
-        case .serviceFailed: LocalText("The service could not be started: {1}", "サービスを起動できませんでした: {1}")
+        case .serviceFailed: LocalText("Cannot start the service: {1}", "サービスを起動できませんでした: {1}")
         case .serviceRemedy: LocalText("run `{1}` as root", "rootで `{1}` を実行してください")
         case .connecting: LocalText("Connecting.", "接続を始めます。")
         case .disconnecting: LocalText("Disconnecting.", "切断します。")
@@ -112,22 +161,20 @@ package enum PageText: String, Localized {
         case .resumedNow: LocalText("Resumed.", "再開しました。")
         case .pressed: LocalText("Pressed: {1}", "押しました: {1}")
         case .typedSnippet: LocalText("Typed: {1}", "入力しました: {1}")
-        case .cleared: LocalText("The field is cleared.", "入力欄を消去しました。")
-        case .tooMany: LocalText("Too many keys at once: some were left out.", "キーが多すぎるため、一部を無視しました。")
+        case .cleared: LocalText("Field cleared.", "入力欄を消去しました。")
+        case .tooMany: LocalText("Too many keys at once; some were ignored.", "キーが多すぎるため、一部を無視しました。")
         case .keypadHelp:
-            LocalText("Arrows choose a key, Enter presses it where the focus is.", "矢印でキーを選び、Enterで入力先へ送ります。")
+            LocalText("The arrows select a key. Enter sends it to the focused window.", "矢印でキーを選び、Enterで入力先へ送ります。")
         case .snippetsHelp:
-            LocalText("Enter types the text where the focus is.", "Enterで定型文を入力先へ送ります。")
-        case .snippetsFault: LocalText("The file of snippets is not used: {1}", "定型文のファイルを使用できません: {1}")
+            LocalText("Enter types the text into the focused window.", "Enterで定型文を入力先へ送ります。")
+        case .snippetsFault: LocalText("Cannot use the snippet file: {1}", "定型文のファイルを使用できません: {1}")
         case .noSnippets:
             LocalText(
-                "No snippets. Write {\"title\": \"text\"} into snippets.json beside the configuration; `snippets = \"habr\"` in it has examples.",
+                "No snippets. Add {\"title\": \"text\"} to snippets.json next to the configuration file, or set `snippets = \"habr\"` for examples.",
                 "定型文はありません。設定ファイルと同じ場所のsnippets.jsonに {\"題名\": \"文章\"} と記述してください。設定の `snippets = \"habr\"` で例を使用できます。"
             )
         case .snippetMoves: LocalText("then Left {1} times", "その後、左へ{1}回")
-        case .statusLine: LocalText("Show the state of the connection", "接続状態の表示")
-        case .statusLineHelp:
-            LocalText("The line below the pages' names shows it.", "画面の上部に接続状態を表示します。")
+        case .statusLine: LocalText("Show the connection state", "接続状態の表示")
         case .on: LocalText("on", "オン")
         case .off: LocalText("off", "オフ")
         case .language: LocalText("Language of these pages", "画面の言語")
@@ -136,21 +183,21 @@ package enum PageText: String, Localized {
         case .layout: LocalText("Layout", "配列")
         case .table: LocalText("Table", "変換表")
         case .file: LocalText("Configuration", "設定ファイル")
-        case .saved: LocalText("Kept in {1}", "保存しました: {1}")
-        case .notSaved: LocalText("Not kept: {1}", "保存できませんでした: {1}")
-        case .reload: LocalText("Let the daemon read its configuration again", "デーモンに設定を読み直させる")
-        case .reloaded: LocalText("The configuration was read again.", "設定を読み直しました。")
-        case .beaconsHindered: LocalText("No beacons can be watched: {1}", "ビーコンを監視できません: {1}")
+        case .saved: LocalText("Saved in {1}", "保存しました: {1}")
+        case .notSaved: LocalText("Not saved: {1}", "保存できませんでした: {1}")
+        case .reload: LocalText("Reload the configuration", "デーモンに設定を読み直させる")
+        case .reloaded: LocalText("Configuration reloaded.", "設定を読み直しました。")
+        case .beaconsHindered: LocalText("Cannot watch beacons: {1}", "ビーコンを監視できません: {1}")
         case .nothingWatched:
             LocalText(
-                "Nothing is watched: set beacons.watch, or run `blewedge beacons watch all`.",
+                "No region is watched. Set beacons.watch, or run `blewedge beacons watch all`.",
                 "監視していません。beacons.watch を設定するか、`blewedge beacons watch all` を実行してください。"
             )
         case .regionsCount:
             LocalText("Regions: {1} known, {2} watched, {3} inside", "リージョン: 登録{1}、監視中{2}、圏内{3}")
         case .columnRegion: LocalText("Region", "リージョン")
-        case .columnPlace: LocalText("Is", "状態")
-        case .columnSighted: LocalText("Sighted", "最終検出")
+        case .columnPlace: LocalText("State", "状態")
+        case .columnSighted: LocalText("Last seen", "最終検出")
         case .inside: LocalText("inside", "圏内")
         case .outside: LocalText("outside", "圏外")
         case .ago: LocalText("{1} ago", "{1}前")
@@ -159,12 +206,12 @@ package enum PageText: String, Localized {
         case .beaconActions: LocalText("Actions: {1}", "動作: {1}")
         case .designated: LocalText("Designated: {1}", "指定ビーコン: {1}")
         case .switcher: LocalText("switcher", "スイッチャー")
-        case .noneDesignated: LocalText("No beacon is designated.", "指定ビーコンはありません。")
+        case .noneDesignated: LocalText("No designated beacons.", "指定ビーコンはありません。")
         case .ownBeacon: LocalText("Own beacon: {1}", "自身のビーコン: {1}")
         case .ownBeaconStarting: LocalText("Own beacon, starting: {1}", "自身のビーコン(準備中): {1}")
         case .beaconCounts:
             LocalText(
-                "Reports: {1}, of beacons {2}, of others {3}, bad events {4}",
+                "Advertising reports: {1} ({2} from beacons, {3} from other devices), malformed events: {4}",
                 "アドバタイズ: {1}、うちビーコン{2}、その他{3}、不正なイベント{4}"
             )
         }
@@ -219,71 +266,71 @@ package enum GuideText: String, Localized {
         case .title: LocalText("How to add the keyboard", "キーボードの追加方法")
         case .intro:
             LocalText(
-                "blewedge types what a Bluetooth LE device sends, a barcode reader for instance, into whatever has the focus.",
+                "blewedge types the data of a Bluetooth LE device, such as a barcode reader, into the focused window.",
                 "blewedgeは、バーコードリーダなどのBluetooth LEデバイスから受信したデータを、フォーカスのある入力欄へ入力します。"
             )
         case .machine:
-            LocalText("The machine has an adapter and lets a keyboard be made", "アダプタがあり、キーボードを作成できる")
-        case .machineFault: LocalText("{1}. To mend it: {2}", "{1}。対処: {2}")
+            LocalText("Adapter found, virtual keyboard permitted", "アダプタがあり、キーボードを作成できる")
+        case .machineFault: LocalText("{1}. Fix: {2}", "{1}。対処: {2}")
         case .byCommand: LocalText("{1}: `{2}`", "{1}: `{2}`")
-        case .daemon: LocalText("The daemon runs", "デーモンが動いている")
+        case .daemon: LocalText("Daemon running", "デーモンが動いている")
         case .daemonOpen:
-            LocalText("Enter starts it; in a shell: `{1}`", "Enterで起動します。シェルでは: `{1}`")
-        case .choose: LocalText("A device is chosen", "デバイスを選択している")
+            LocalText("Press Enter to start it, or run `{1}` in a shell.", "Enterで起動します。シェルでは: `{1}`")
+        case .choose: LocalText("Device selected", "デバイスを選択している")
         case .chooseOpen:
             LocalText(
-                "Enter opens the devices: choose yours with the arrows and Enter.",
+                "Press Enter to list the devices, then select yours with the arrows and Enter.",
                 "Enterでデバイス画面を開き、矢印とEnterで選択します。"
             )
-        case .connect: LocalText("The device is connected", "デバイスと接続している")
+        case .connect: LocalText("Device connected", "デバイスと接続している")
         case .connectOpen:
-            LocalText("Switch it on and bring it near. {1}", "デバイスの電源を入れ、近づけてください。{1}")
-        case .attempt: LocalText("What it sends appears here", "受信データがここに表示される")
+            LocalText("Switch the device on and move it closer. {1}", "デバイスの電源を入れ、近づけてください。{1}")
+        case .attempt: LocalText("Received data shown below", "受信データがここに表示される")
         case .attemptOpen:
             LocalText(
-                "Send something, scan a code for instance: it appears in the field below.",
+                "Scan a barcode, for example. It appears in the field below.",
                 "コードを読み取るなどして送信すると、下の入力欄に表示されます。"
             )
         case .done: LocalText("[ok]", "[済]")
         case .next: LocalText("[->]", "[次]")
         case .later: LocalText("[  ]", "[  ]")
-        case .accessTitle: LocalText("What the access is used for", "アクセスの使用目的")
+        case .accessTitle: LocalText("Purpose of the permissions", "アクセスの使用目的")
         case .access:
             LocalText(
-                "The rights to Bluetooth and to the virtual keyboard are used for BLE and for typing only.",
+                "Bluetooth and the virtual keyboard are used only to receive data and to type it.",
                 "Bluetoothと仮想キーボードへのアクセスの使用目的は、BLE通信と入力のみです。"
             )
         case .privacy:
             LocalText(
-                "Neither personal data nor what is typed is collected, kept or sent anywhere.",
+                "No personal data and no typed text is collected, stored or sent.",
                 "本ソフトウェアがユーザの個人情報や入力内容を収集、利用することはありません。"
             )
-        case .networkNone: LocalText("No network is used.", "ネットワークは使用しません。")
+        case .networkNone: LocalText("No network connection is used.", "ネットワークは使用しません。")
         case .networkServer:
             LocalText(
-                "Network: {1} receives tracks of beacons, test logs and queries, never typed text.",
+                "Network: {1} receives beacon tracks, test logs and queries, never typed text.",
                 "ネットワーク: ビーコンの記録、テストログ、問い合わせを {1} へ送信します。入力内容は送信しません。"
             )
         case .networkController:
             LocalText(
-                "Network: the Bluetooth controller is reached by TCP, at {1}.",
+                "Network: the Bluetooth controller is at the TCP address {1}.",
                 "ネットワーク: BluetoothコントローラにTCPで接続します: {1}"
             )
         case .networkUnread:
             LocalText("Network: unknown, because {1} cannot be read.", "ネットワーク: {1} を読み取れないため不明です。")
         case .commands:
             LocalText(
-                "From a new machine to the first typed character ({1} is your device's name or address):",
+                "From a new machine to the first typed character ({1} is the name or address of your device):",
                 "新しいマシンで最初の文字を入力するまで({1}はデバイスの名前またはアドレス):"
             )
         case .keys:
             LocalText(
-                "A keyboard without function keys has Alt with a digit for them, and Alt with b for F11.",
+                "Without function keys, press Alt with a digit, Alt-B for F11 and Alt-X for F12.",
                 "ファンクションキーがない場合は、Altと数字で代用できます。F11はAltとbです。"
             )
         case .further:
             LocalText(
-                "If nothing is typed, `blewedge doctor` finds out why.",
+                "If nothing is typed, run `blewedge doctor` to find the cause.",
                 "入力されないときは、`blewedge doctor` で原因を調べられます。"
             )
         }

@@ -41,7 +41,9 @@ struct StatusCommand: ParsableCommand {
             let answer = try client.ask(.status)
             if isDrawn {
                 let size = StandardStream.output.windowSize
-                let lines = StatusText.lines(answer.value).map { DisplayWidth.cut($0, to: size?.columns ?? 80) }
+                let lines = StatusText.lines(answer.value, glyphs: .current).map {
+                    DisplayWidth.cut($0, to: size?.columns ?? 80)
+                }
                 try StandardStream.output.write(table.frame(lines, rows: size?.rows ?? 24))
             } else if StatusText.lasting(answer.value) != last {
                 try StandardStream.output.write(text(answer))

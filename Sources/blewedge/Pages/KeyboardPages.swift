@@ -60,8 +60,9 @@ struct KeypadCursor: Equatable {
 
 /// Keypad page: a small keyboard for correcting a wrong entry (LK-23, HK-4 … HK-6).
 enum KeypadPage {
-    static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
+    static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
         let language = model.language
+        let columns = area.width()
         let width = min(9, max(3, columns / 5))
         var lines: [PageLine] = []
         for (index, keys) in KeypadKey.rows.enumerated() {
@@ -74,8 +75,8 @@ enum KeypadPage {
             lines.append(line)
         }
         lines += [PageLine()] + PageLine.wrapped(PageText.keypadHelp.text(language), columns: columns)
-        let foot = PageFrame.field(model, columns: columns, rows: rows >= 9 ? 3 : 0)
-        return PageBody(lines: lines, focus: model.keypad.row..<model.keypad.row + 1, foot: foot)
+        let keys = Pane(Page.keypad.title.text(language), lines, focus: model.keypad.row..<model.keypad.row + 1)
+        return [keys] + [PageFrame.field(model, in: area, rows: area.rows >= 9 ? 2 : 0)].compactMap { $0 }
     }
 
     private static func centered(_ label: String, _ width: Int) -> String {
@@ -84,66 +85,14 @@ enum KeypadPage {
     }
 }
 
-/// Line of a page: texts with their styles.
-struct PageLine: Equatable {
-    struct Span: Equatable {
-        var text: String
-        var style: ScreenStyle
-    }
-
-    private(set) var spans: [Span] = []
-    /// Style from the end of the text to the screen's edge.
-    var rest: ScreenStyle = []
-
-    init() {}
-
-    init(_ text: String, _ style: ScreenStyle = [], rest: ScreenStyle = []) {
-        spans = [Span(text: text, style: style)]
-        self.rest = rest
-    }
-
-    /// Creates a line as wide as the screen, with one text at the left and one at the right.
-    init(_ left: String, right: String, columns: Int, _ style: ScreenStyle = []) {
-        let space = columns - ScreenText.columns(of: right)
-        let fits = space > 4 && !right.isEmpty
-        let text = fits ? DisplayWidth.padded(left, to: space - 1) + " " + right : left
-        self.init(text, style, rest: style)
-    }
-
-    mutating func add(_ text: String, _ style: ScreenStyle = []) {
-        spans.append(Span(text: text, style: style))
-    }
-
-    var text: String { spans.map(\.text).joined() }
-
-    /// Wraps a text into lines of at most `columns` columns, each of which begins with `margin`.
-    static func wrapped(_ text: String, columns: Int, margin: String = "", _ style: ScreenStyle = []) -> [PageLine] {
-        let width = columns - ScreenText.columns(of: margin)
-        return ScreenText.wrapped(text, columns: width).map { PageLine(margin + $0, style) }
-    }
-
-    static func marked(_ mark: String, _ text: String, columns: Int, _ style: ScreenStyle = []) -> [PageLine] {
-        let margin = String(repeating: " ", count: ScreenText.columns(of: mark) + 1)
-        return ScreenText.wrapped(text, columns: columns - margin.count).enumerated().map { index, line in
-            PageLine((index == 0 ? mark + " " : margin) + line, style)
-        }
-    }
-}
-
-extension Screen {
-    mutating func draw(_ line: PageLine, row: Int) {
-        var column = 0
-        for span in line.spans { column = put(span.text, row: row, column: column, style: span.style) }
-        fill(row: row, from: column, style: line.rest)
-    }
-}
-
 /// Check page: the state with its reason, the counts, and a field that shows the typed text (LK-14).
 enum CheckPage {
-    static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
-        let foot = PageFrame.field(model, columns: columns, rows: min(5, max(2, rows / 3)))
+    static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
+        let columns = area.width()
+        let title = Page.check.title.text(model.language)
+        let field = [PageFrame.field(model, in: area, rows: min(4, max(1, area.rows / 3 - 1)))].compactMap { $0 }
         guard let status = model.status else {
-            return PageBody(lines: PageFrame.absence(model, columns) + service(model, columns), foot: foot)
+            return [Pane(title, PageFrame.absence(model, columns) + service(model, columns))] + field
         }
         let language = model.language
         func wrapped(_ text: String, _ style: ScreenStyle = []) -> [PageLine] {
@@ -167,7 +116,35 @@ enum CheckPage {
         }
         for rival in status.rivals { lines += wrapped("\(LabelText.rivals.text(language)): \(rival)", .yellow) }
         if let fault = status.choiceFault { lines += wrapped(fault.line(language), .red) }
-        return PageBody(lines: lines, foot: foot)
+        return [Pane(title, lines)] + [lastMinute(model, area), hex(model, area)].compactMap { $0 } + field
+    }
+
+    /// Returns the graphs of the bytes received and typed in the last minute; nil on a small screen.
+    private static func lastMinute(_ model: TUIModel, _ area: PaneArea) -> Pane? {
+        guard area.isFramed else { return nil }
+        let language = model.language
+        let history = model.traffic.values(at: model.clock)
+        let rows = [(LabelText.received, history.received), (.typed, history.typed)].map { label, values in
+            (label: label.text(language), values: values, sum: "\(values.reduce(0, &+))")
+        }
+        let label = rows.map { ScreenText.columns(of: $0.label) }.max() ?? 0
+        let sum = rows.map(\.sum.count).max() ?? 0
+        let width = min(TrafficHistory.seconds, area.width() - label - sum - 4)
+        let lines = rows.map { row in
+            var line = PageLine(" \(DisplayWidth.padded(row.label, to: label)) ")
+            line.add(String(repeating: " ", count: sum - row.sum.count) + row.sum + " ")
+            line.add(model.glyphs.graph(Array(row.values.suffix(width))), .green)
+            return line
+        }
+        return Pane(PageText.lastMinute.text(language), lines)
+    }
+
+    /// Returns the last received bytes, if they are shown.
+    private static func hex(_ model: TUIModel, _ area: PaneArea) -> Pane? {
+        guard model.showsHex else { return nil }
+        let text = model.hex ?? PageText.noneReceived.text(model.language)
+        let lines = PageLine.wrapped(text, columns: area.width() - 1, margin: " ")
+        return Pane(PageText.lastHex.text(model.language), Array(lines.prefix(2)))
     }
 
     /// Returns the lines about the start of the machine's service; empty if there is nothing to report.
@@ -192,61 +169,11 @@ enum CheckPage {
     }
 }
 
-/// Settings page: settings that can be changed here, and those that are changed elsewhere (LK-13).
-enum SettingsPage {
-    /// Rows that respond to Enter.
-    enum Row: Int, CaseIterable {
-        case statusLine, language, reload
-    }
-
-    static func body(_ model: TUIModel, columns: Int) -> PageBody {
-        let language = model.language
-        var lines: [PageLine] = []
-        var focus = 0
-        for row in Row.allCases {
-            let isFocused = row.rawValue == (model.rows[.settings] ?? 0)
-            if isFocused { focus = lines.count }
-            let (label, value) = setting(row, model)
-            lines.append(
-                PageLine(
-                    " " + label,
-                    right: value.isEmpty ? "" : value + " ",
-                    columns: columns,
-                    isFocused ? .reverse : []
-                )
-            )
-            if row == .statusLine {
-                lines += PageLine.wrapped(PageText.statusLineHelp.text(language), columns: columns, margin: "   ")
-            }
-        }
-        lines.append(PageLine())
-        var facts: [(PageText, String)] = [(.file, model.configurationFile)]
-        if let status = model.status {
-            facts += [(.profile, status.profile), (.layout, status.layout ?? ""), (.table, status.table)]
-        }
-        for (label, value) in facts {
-            lines += PageLine.wrapped("\(label.text(language)): \(value)", columns: columns, margin: " ")
-        }
-        return PageBody(lines: lines, focus: focus..<focus + 1)
-    }
-
-    private static func setting(_ row: Row, _ model: TUIModel) -> (label: String, value: String) {
-        switch row {
-        case .statusLine:
-            let value = (model.showsStatus ? PageText.on : .off).text(model.language)
-            return (PageText.statusLine.text(model.language), "< \(value) >")
-        case .language:
-            let value = PageText.languageName.text(model.language)
-            return (PageText.language.text(model.language), "< \(value) >")
-        case .reload: return (PageText.reload.text(model.language), "")
-        }
-    }
-}
-
 /// Snippets page: texts that one key types, and the cursor moves after them (HK-1 … HK-3).
 enum SnippetsPage {
-    static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
+    static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
         let language = model.language
+        let columns = area.width()
         var lines: [PageLine] = []
         if let fault = model.snippetFault {
             lines += PageLine.wrapped(
@@ -264,17 +191,17 @@ enum SnippetsPage {
         for (index, snippet) in model.snippets.enumerated() {
             let style: ScreenStyle = index == cursor ? .reverse : []
             let title = DisplayWidth.padded(LocalName.printable(snippet.title), to: width)
-            lines.append(PageLine(" \(title)  \(shown(snippet.text))", style, rest: style))
+            lines.append(PageLine(" \(title)  \(shown(snippet.text))", style, rest: style).on(.row(index)))
         }
-        var foot: [PageLine] = []
-        if rows >= 6, let snippet = model.focusedSnippet {
+        var panes = [Pane(Page.snippets.title.text(language), lines, focus: first + cursor..<first + cursor + 1)]
+        if area.rows >= 6, let snippet = model.focusedSnippet {
             let moves = "\(snippet.leftPresses)"
             let text = PageText.snippetsHelp.text(language)
             let way = snippet.leftPresses > 0 ? ", " + PageText.snippetMoves.text(language, moves) : ""
-            foot = [PageLine(text), PageLine(" " + shown(snippet.text) + way, .bold)]
-            foot += PageFrame.field(model, columns: columns, rows: rows >= 9 ? 3 : 0)
+            panes.append(Pane("", [PageLine(text), PageLine(" " + shown(snippet.text) + way, .bold)]))
+            panes += [PageFrame.field(model, in: area, rows: area.rows >= 9 ? 2 : 0)].compactMap { $0 }
         }
-        return PageBody(lines: lines, focus: first + cursor..<first + cursor + 1, foot: foot)
+        return panes
     }
 
     private static func shown(_ text: String) -> String {

@@ -26,37 +26,20 @@ enum Page: Int, CaseIterable {
 
     var hasField: Bool { self != .devices && self != .settings && self != .beacons }
 
-    /// Returns the page's body for an area of this size.
-    func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
+    /// True if the page has neither a field nor an editor, so that characters are commands.
+    var hasCommands: Bool { self == .devices || self == .beacons || self == .settings }
+
+    /// Returns the page's panes, the main one first.
+    func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
         switch self {
-        case .devices: DevicesPage.body(model, columns: columns)
-        case .check: CheckPage.body(model, columns: columns, rows: rows)
-        case .keypad: KeypadPage.body(model, columns: columns, rows: rows)
-        case .snippets: SnippetsPage.body(model, columns: columns, rows: rows)
-        case .settings: SettingsPage.body(model, columns: columns)
-        case .guide: GuidePage.body(model, columns: columns, rows: rows)
-        case .beacons: BeaconsPage.body(model, columns: columns)
+        case .devices: DevicesPage.panes(model, in: area)
+        case .check: CheckPage.panes(model, in: area)
+        case .keypad: KeypadPage.panes(model, in: area)
+        case .snippets: SnippetsPage.panes(model, in: area)
+        case .settings: SettingsPage.panes(model, in: area)
+        case .guide: GuidePage.panes(model, in: area)
+        case .beacons: BeaconsPage.panes(model, in: area)
         }
-    }
-}
-
-/// Lines of a page between its header and its footer.
-struct PageBody {
-    var lines: [PageLine] = []
-    /// Lines that must be visible; nil for a page that scrolls freely.
-    var focus: Range<Int>?
-    /// Lines fixed at the bottom.
-    var foot: [PageLine] = []
-
-    /// Returns the lines that are visible in `rows` rows.
-    func visible(rows: Int, scroll: Int) -> [PageLine] {
-        let foot = rows > self.foot.count ? self.foot : Array(self.foot.suffix(max(0, rows - 1)))
-        let space = max(0, rows - foot.count)
-        var first = min(max(0, scroll), max(0, lines.count - space))
-        if let focus { first = min(max(0, focus.upperBound - space), max(0, focus.lowerBound)) }
-        let seen = Array(lines.dropFirst(first).prefix(space))
-        let gap = foot.isEmpty ? 0 : space - seen.count
-        return seen + Array(repeating: PageLine(), count: gap) + foot
     }
 }
 
@@ -73,12 +56,12 @@ enum PageFrame {
         // Fixed lines at the bottom; the last one is there on every screen of two rows or more.
         let foot = script(model, screen) + foot(model, screen)
         let space = max(0, screen.rows - head - foot.count)
-        let body =
-            model.question.map { question($0, model, screen.columns) }
-            ?? model.page.body(model, columns: screen.columns, rows: space)
-        for (row, line) in body.visible(rows: space, scroll: model.scroll).enumerated() {
-            screen.draw(line, row: head + row)
-        }
+        let area = PaneArea(columns: screen.columns, screenRows: screen.rows, first: head, rows: space)
+        let panes =
+            model.showsHelp
+            ? [HelpPane.pane(model, in: area)]
+            : model.question.map { [question($0, model, area)] } ?? model.page.panes(model, in: area)
+        area.draw(panes, scroll: model.scroll, glyphs: model.glyphs, on: &screen)
         for (row, line) in foot.enumerated() { screen.draw(line, row: screen.rows - foot.count + row) }
         return screen
     }
@@ -101,7 +84,7 @@ enum PageFrame {
         var line = PageLine()
         line.rest = .reverse
         for (page, text) in zip(Page.allCases, texts) {
-            line.add(" " + text + margin, page == model.page ? .bold : .reverse)
+            line.add(" " + text + margin, page == model.page ? .bold : .reverse, .page(page))
         }
         return line
     }
@@ -151,13 +134,28 @@ enum PageFrame {
         case nil: break
         }
         guard screen.rows > 1 else { return [] }
-        var text = ""
+        var line = PageLine()
+        line.rest = .reverse
         for key in keys(model) {
-            let next = (text.isEmpty ? "" : "  ") + key.text(model.language)
-            guard ScreenText.columns(of: text + next) <= columns else { break }
-            text += next
+            let text = key.text(model.language)
+            let gap = line.text.isEmpty ? "" : "  "
+            guard ScreenText.columns(of: line.text + gap + text) <= columns else { break }
+            line.add(gap, .reverse)
+            line.add(text, .reverse, target(of: key))
         }
-        return [PageLine(text, .reverse, rest: .reverse)]
+        return [line]
+    }
+
+    /// Returns the function key that a part of the key help names; nil for none.
+    private static func target(of key: PageText) -> TUITarget? {
+        switch key {
+        case .helpConnect: .function(7)
+        case .helpDisconnect: .function(8)
+        case .helpPause, .helpResume: .function(9)
+        case .helpQuit: .function(10)
+        case .helpHex: .function(12)
+        default: nil
+        }
     }
 
     /// Returns the next step of a demonstration, in at most a third of the screen.
@@ -177,23 +175,26 @@ enum PageFrame {
             }
             keys.append(status.isPaused ? .helpResume : .helpPause)
         }
-        if model.page == .devices, model.status != nil { keys.append(.helpRefresh) }
+        if model.page == .devices, model.status != nil { keys += [.helpRefresh, .helpFilter] }
+        if model.page.hasCommands { keys.append(.helpHelp) }
+        if model.page == .check, model.status != nil { keys.append(.helpHex) }
         if [.guide, .check, .beacons].contains(model.page) { keys.append(.helpScroll) }
         return keys + [.helpPages]
     }
 
     // MARK: Questions
 
-    private static func question(_ question: TUIModel.Question, _ model: TUIModel, _ columns: Int) -> PageBody {
+    private static func question(_ question: TUIModel.Question, _ model: TUIModel, _ area: PaneArea) -> Pane {
         let text = question.text.text(model.language, with: question.arguments)
         var buttons = PageLine()
         for (label, isFocused) in [(PageText.no, !question.isYes), (.ok, question.isYes)] {
             buttons.add(" ")
-            buttons.add("[ \(label.text(model.language)) ]", isFocused ? .reverse : [])
+            buttons.add("[ \(label.text(model.language)) ]", isFocused ? .reverse : [], .answer(label == .ok))
         }
-        let lines = [PageLine()] + PageLine.wrapped(text, columns: columns, margin: " ", .bold) + [PageLine(), buttons]
+        let wrapped = PageLine.wrapped(text, columns: area.width() - 1, margin: " ", .bold)
+        let lines = [PageLine()] + wrapped + [PageLine(), buttons]
         // On a small screen, the answer buttons must stay visible.
-        return PageBody(lines: lines, focus: lines.count - 1..<lines.count)
+        return Pane(model.page.title.text(model.language), lines, focus: lines.count - 1..<lines.count)
     }
 
     /// Returns the lines of a page while no daemon answers.
@@ -205,11 +206,12 @@ enum PageFrame {
         return lines
     }
 
-    /// Returns the field with its title, in at most `rows` rows.
-    static func field(_ model: TUIModel, columns: Int, rows: Int) -> [PageLine] {
-        guard rows > 0 else { return [] }
-        let title = PageLine(PageText.field.text(model.language), .bold)
-        let lines = model.field.lines(columns: columns, most: max(1, rows - 1))
-        return rows > 1 ? [title] + lines : lines
+    /// Returns the pane of the field, with at most `rows` rows of text; nil if there is no row for it.
+    static func field(_ model: TUIModel, in area: PaneArea, rows: Int) -> Pane? {
+        guard rows > 0 else { return nil }
+        let lines = model.field.lines(columns: area.width(), most: rows)
+        // A frame keeps its height when text is added.
+        let empty = area.isFramed ? max(0, rows - lines.count) : 0
+        return Pane(PageText.field.text(model.language), lines + Array(repeating: PageLine(), count: empty))
     }
 }

@@ -11,16 +11,17 @@ enum BeaconsPage {
     /// Width of "59 min ago", in columns.
     private static let agoWidth = 10
 
-    static func body(_ model: TUIModel, columns: Int) -> PageBody {
-        guard model.status != nil else { return PageBody(lines: PageFrame.absence(model, columns)) }
+    static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
+        let columns = area.width()
         let language = model.language
-        switch model.beacons {
-        case nil: return PageBody()
-        case .failure(let failure):
-            return PageBody(lines: PageLine.wrapped(Reason(failure).line(language), columns: columns, .red))
-        case .success(let beacons):
-            return PageBody(lines: watching(beacons, language, columns) + rest(beacons, language, columns))
-        }
+        let lines =
+            switch model.beacons {
+            case _ where model.status == nil: PageFrame.absence(model, columns)
+            case nil: [PageLine]()
+            case .failure(let failure): PageLine.wrapped(Reason(failure).line(language), columns: columns, .red)
+            case .success(let beacons): watching(beacons, language, columns) + rest(beacons, language, columns)
+            }
+        return [Pane(Page.beacons.title.text(language), lines)]
     }
 
     private static func watching(_ beacons: BeaconsAnswer, _ language: Language, _ columns: Int) -> [PageLine] {

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothPackets
+import Control
+import Daemon
 import LinuxIO
 import Texts
 
 /// Devices page: the selected device first, then those with a serial service, then the others, strongest first (LK-1 …
 /// LK-8).
 enum DevicesPage {
-    /// Column widths that do not depend on the screen's width.
-    private static let (timeWidth, shortTimeWidth, signalWidth) = (19, 8, 4)
-    /// Minimum screen width for the full time and a button.
-    private static let wideScreen = 64
-    /// Minimum screen width for the kind of each device, and the width of its column.
-    private static let (kindScreen, kindWidth) = (76, 18)
+    /// Column widths that do not depend on the screen's width; the signal has its strength and its bars.
+    private static let (timeWidth, shortTimeWidth, signalWidth) = (19, 8, 5 + SignalBars.most)
+    /// Minimum pane width for the full time and a button.
+    private static let widePane = 68
+    /// Minimum pane width for the kind of each device, and the width of its column.
+    private static let (kindPane, kindWidth) = (78, 17)
 
-    static func body(_ model: TUIModel, columns: Int) -> PageBody {
-        guard model.status != nil else { return PageBody(lines: PageFrame.absence(model, columns)) }
+    static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
         let language = model.language
+        let title = Page.devices.title.text(language)
+        guard model.status != nil else { return [Pane(title, PageFrame.absence(model, area.width()))] }
         let devices = model.devices.rows
+        let columns = area.width(isFirst: true)
         var lines = [
             row(
                 "  ",
                 PageText.columnName.text(language)
                     + (model.isScanning ? "  " + PageText.scanning.text(language) : ""),
                 PageText.columnKind.text(language),
-                (columns >= wideScreen ? PageText.columnHeard : .columnHeardShort).text(language),
+                (columns >= widePane ? PageText.columnHeard : .columnHeardShort).text(language),
                 PageText.columnSignal.text(language),
                 "",
                 model,
@@ -33,7 +37,8 @@ enum DevicesPage {
             )
         ]
         if devices.isEmpty {
-            lines += PageLine.wrapped(PageText.nothingHeard.text(language), columns: columns, margin: "  ")
+            let text: PageText = model.devices.filter.isEmpty ? .nothingHeard : .nothingMatches
+            lines += PageLine.wrapped(text.text(language), columns: columns, margin: "  ")
         }
         let cursor = model.devices.cursor
         for (index, device) in devices.enumerated() {
@@ -45,21 +50,74 @@ enum DevicesPage {
                     device.label,
                     device.kind.text(language),
                     heard(device, model, columns),
-                    device.rssi.map { "\($0)" } ?? "-",
+                    signal(device, model.glyphs),
                     "[\(button)]",
                     model,
                     columns,
                     index == cursor ? .reverse : []
-                )
+                ).on(.row(index))
             )
         }
-        return PageBody(lines: lines, focus: cursor + 1..<cursor + 2)
+        let list = Pane(title + filter(model), lines, focus: cursor + 1..<cursor + 2)
+        return [list] + [details(model, in: area)].compactMap { $0 }
+    }
+
+    /// Returns the strength of a device's signal, and its bars; a hyphen if it is unknown.
+    static func signal(_ device: ListedDevice, _ glyphs: TerminalGlyphs) -> String {
+        guard let rssi = device.rssi else { return "   -" }
+        let number = "\(rssi)"
+        let margin = String(repeating: " ", count: max(0, 4 - number.count))
+        return margin + number + " " + glyphs.text(SignalBars(rssi: rssi))
+    }
+
+    /// Returns the filter as shown behind the list's title.
+    private static func filter(_ model: TUIModel) -> String {
+        let isEdited = model.editor?.purpose == .filter
+        return isEdited || !model.devices.filter.isEmpty ? " /\(model.devices.filter)" + (isEdited ? "_" : "") : ""
+    }
+
+    /// Returns the details of the device under the cursor; nil for none, and on a small screen.
+    private static func details(_ model: TUIModel, in area: PaneArea) -> Pane? {
+        guard let device = model.devices.focused, area.rows >= 9 else { return nil }
+        let language = model.language
+        let address = "\(device.address) (\(LabelText.text(of: device.addressType, language)))"
+        guard area.isFramed else { return Pane("", [PageLine("  " + address)], rows: 1) }
+        var facts = [(PageText.columnAddress, address)]
+        if !device.kind.text(language).isEmpty { facts.append((.columnKind, device.kind.text(language))) }
+        let services = device.serviceNames
+        if !services.isEmpty { facts.append((.columnServices, services.joined(separator: ", "))) }
+        if let battery = device.battery { facts.append((.battery, "\(battery) %")) }
+        if model.devices.isChosen(device), let status = model.status {
+            facts.append((.state, StateNameText(status.state).text(language)))
+            facts += link(status, model)
+        }
+        let columns = area.width(isBeside: true)
+        let label = facts.map { ScreenText.columns(of: $0.0.text(language)) }.max() ?? 0
+        let lines = facts.flatMap { name, value in
+            PageLine.marked(" " + DisplayWidth.padded(name.text(language), to: label), value, columns: columns)
+        }
+        var pane = Pane(device.label, lines, rows: min(lines.count, max(2, area.rows / 3)))
+        pane.isBeside = true
+        return pane
+    }
+
+    /// Returns the facts about the link of the selected device; empty without a link.
+    private static func link(_ status: StatusAnswer, _ model: TUIModel) -> [(PageText, String)] {
+        guard let link = status.link else { return [] }
+        var facts: [(PageText, String)] = []
+        if let rssi = link.rssi {
+            facts.append((.columnSignal, "\(rssi) dBm" + " " + model.glyphs.text(SignalBars(rssi: rssi))))
+        }
+        var texts: [String] = []
+        if let security = link.security { texts.append(LabelText.text(of: security, model.language)) }
+        if let mtu = link.mtu { texts.append(LabelText.mtu.text(model.language) + " \(mtu)") }
+        return facts + (texts.isEmpty ? [] : [(.link, texts.joined(separator: ", "))])
     }
 
     private static func heard(_ device: ListedDevice, _ model: TUIModel, _ columns: Int) -> String {
         guard let seconds = device.lastHeard else { return PageText.notHeard.text(model.language) }
         let time = WallClock.local(seconds)
-        return columns >= wideScreen ? time : String(time.suffix(shortTimeWidth))
+        return columns >= widePane ? time : String(time.suffix(shortTimeWidth))
     }
 
     private static func row(
@@ -73,14 +131,14 @@ enum DevicesPage {
         _ columns: Int,
         _ style: ScreenStyle
     ) -> PageLine {
-        let isWide = columns >= wideScreen
+        let isWide = columns >= widePane
         let buttons = [PageText.use, .forget].map { ScreenText.columns(of: $0.text(model.language)) + 2 }.max() ?? 0
         let time = isWide ? timeWidth : shortTimeWidth
-        let kind = columns >= kindScreen ? " " + padded(kind, kindWidth) : ""
-        let fixed = mark.count + ScreenText.columns(of: kind) + 1 + time + 1 + signalWidth + (isWide ? 2 + buttons : 0)
+        let kind = columns >= kindPane ? " " + padded(kind, kindWidth) : ""
+        let fixed = mark.count + ScreenText.columns(of: kind) + 1 + time + 1 + signalWidth + (isWide ? 1 + buttons : 0)
         var text = mark + padded(name, columns - fixed) + kind + " " + padded(heard, time) + " "
-        text += String(repeating: " ", count: max(0, signalWidth - signal.count)) + signal
-        if isWide { text += "  " + padded(button, buttons) }
+        text += padded(signal, signalWidth)
+        if isWide { text += " " + padded(button, buttons) }
         return PageLine(text, style, rest: style)
     }
 
@@ -104,13 +162,21 @@ struct TUIDevices: Equatable {
     /// Selected device as last heard.
     private var news: ListedDevice?
     private var focus: BluetoothAddress?
+    /// Text that a device's name, address or kind must contain, in either case; the selected device is always listed.
+    var filter = ""
 
     var rows: [ListedDevice] {
-        let others = heard.filter { !isChosen($0) }
+        let others = heard.filter { !isChosen($0) && matches($0) }
         let sorted = others.filter(\.kind.isSerial) + others.filter { !$0.kind.isSerial }
         guard var first = chosen else { return sorted }
         if let news { first = news.named(as: first) }
         return [first] + sorted
+    }
+
+    private func matches(_ device: ListedDevice) -> Bool {
+        guard !filter.isEmpty else { return true }
+        let texts = [device.label, "\(device.address)"] + Language.allCases.map { device.kind.text($0) }
+        return texts.contains { $0.lowercased().contains(filter.lowercased()) }
     }
 
     var cursor: Int { rows.firstIndex { $0.address == focus } ?? 0 }
@@ -128,6 +194,13 @@ struct TUIDevices: Equatable {
         guard !rows.isEmpty else { return }
         let row = min(max(0, cursor + steps), rows.count - 1)
         focus = rows[row].address
+    }
+
+    /// Moves the cursor to a row; returns true if it was there.
+    mutating func focus(on row: Int) -> Bool {
+        guard rows.indices.contains(row), cursor != row else { return rows.indices.contains(row) }
+        focus = rows[row].address
+        return false
     }
 
     /// Replaces the list with the daemon's answer to `scan`; `now` is the current time in seconds since 1970.

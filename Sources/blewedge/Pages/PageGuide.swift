@@ -75,14 +75,12 @@ enum GuidePage {
         return LocalName.printable(status.state.sentence(of: device, cause, remedy, in: language))
     }
 
-    static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
-        let steps = steps(model, columns: columns)
-        return PageBody(
-            lines: lines(model, columns: columns),
-            // The next step stays in view until the user scrolls.
-            focus: model.scroll == 0 ? steps.due : nil,
-            foot: PageFrame.field(model, columns: columns, rows: rows >= 8 ? 3 : 2)
-        )
+    static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
+        let columns = area.width()
+        // The next step stays in view until the user scrolls.
+        let focus = model.scroll == 0 ? steps(model, columns: columns).due : nil
+        let guide = Pane(Page.guide.title.text(model.language), lines(model, columns: columns), focus: focus)
+        return [guide] + [PageFrame.field(model, in: area, rows: area.rows >= 8 ? 2 : 1)].compactMap { $0 }
     }
 
     /// Returns the lines of the guide, without the field.

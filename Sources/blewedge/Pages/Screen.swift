@@ -47,6 +47,8 @@ struct Screen: Equatable {
     let columns: Int
     let rows: Int
     private(set) var cells: [Cell]
+    /// Parts that respond to a click, in the order in which they were drawn.
+    private var targets: [(row: Int, columns: Range<Int>, target: TUITarget)] = []
 
     /// Creates an empty screen; its size is limited to `sizes`.
     init(columns: Int, rows: Int) {
@@ -59,13 +61,19 @@ struct Screen: Equatable {
         (0..<rows).contains(row) ? cells[(row * columns)..<((row + 1) * columns)] : []
     }
 
-    /// Writes as many whole characters of a text into a row as fit; returns the column after them.
+    static func == (one: Screen, other: Screen) -> Bool {
+        one.columns == other.columns && one.rows == other.rows && one.cells == other.cells
+    }
+
+    /// Writes as many whole characters of a text into a row as fit before the column `end`, or before the edge; returns
+    /// the column after them.
     @discardableResult
-    mutating func put(_ text: String, row: Int, column: Int, style: ScreenStyle = []) -> Int {
+    mutating func put(_ text: String, row: Int, column: Int, to end: Int? = nil, style: ScreenStyle = []) -> Int {
         var column = column
+        let end = min(end ?? columns, columns)
         guard (0..<rows).contains(row), column >= 0 else { return column }
         for (character, width) in ScreenText.cells(of: text) {
-            guard column + width <= columns else { break }
+            guard column + width <= end else { break }
             set(Cell(character: character, style: style), row, column)
             if width == 2 { set(Cell(character: nil, style: style), row, column + 1) }
             column += width
@@ -73,9 +81,22 @@ struct Screen: Equatable {
         return column
     }
 
-    mutating func fill(row: Int, from column: Int = 0, style: ScreenStyle) {
-        guard (0..<rows).contains(row), column < columns else { return }
-        for column in max(0, column)..<columns { cells[row * columns + column].style = style }
+    mutating func fill(row: Int, from column: Int = 0, to end: Int? = nil, style: ScreenStyle) {
+        let (first, end) = (max(0, column), min(end ?? columns, columns))
+        guard (0..<rows).contains(row), first < end else { return }
+        for column in first..<end { cells[row * columns + column].style = style }
+    }
+
+    /// Registers a part of a row that responds to a click.
+    mutating func add(_ target: TUITarget, row: Int, columns: Range<Int>) {
+        targets.append((row, columns, target))
+    }
+
+    /// Returns the response to a click on a cell; nil for none.
+    ///
+    /// A text's own response precedes that of its line.
+    func target(row: Int, column: Int) -> TUITarget? {
+        targets.first { $0.row == row && $0.columns.contains(column) }?.target
     }
 
     /// Rows as text, without styles and trailing spaces.

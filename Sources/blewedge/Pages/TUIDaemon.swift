@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothPackets
 import Control
 import Daemon
 import LinuxIO
@@ -15,6 +16,8 @@ final class TUIDaemon {
     var onReceived: (() -> Void)?
     var onDevices: ((JSONValue) -> Void)?
     var onScanFailure: ((CommandFailure) -> Void)?
+    /// Called with the last received bytes in hexadecimal, or with the reason why they are unknown, in a language.
+    var onHex: (((Language) -> String?) -> Void)?
     var onBeacons: ((Result<BeaconsAnswer, CommandFailure>) -> Void)?
 
     /// Interval at which the daemon is polled, or looked for.
@@ -31,6 +34,7 @@ final class TUIDaemon {
     private var events: TUIConnection?
     private var isAsking = false
     private var isAskingBeacons = false
+    private var isAskingHex = false
     private(set) var isScanning = false
     /// True if the next scan is to start a new list of devices.
     private var wantsAnew = false
@@ -41,6 +45,9 @@ final class TUIDaemon {
     var wantsDevices = false { didSet { if wantsDevices { scan() } } }
     /// True to poll the daemon about beacons, too.
     var wantsBeacons = false { didSet { if wantsBeacons, !oldValue { askBeacons() } } }
+
+    /// True to poll the daemon for the last received bytes, which it keeps only while it is asked.
+    var wantsHex = false { didSet { if wantsHex, !oldValue { askHex() } } }
 
     /// Creates a client for the daemon at the first path that accepts a connection; each scan lasts `scanTime`.
     init(at paths: [String], scanTime: Duration, on loop: EventLoop) {
@@ -82,6 +89,7 @@ final class TUIDaemon {
     func start() {
         if quick == nil { attach() } else { askStatus() }
         askBeacons()
+        askHex()
         scan()
         _ = loop.schedule(at: MonotonicClock.now + Self.period) { [weak self] in self?.start() }
     }
@@ -110,13 +118,19 @@ final class TUIDaemon {
         end()
         isAsking = false
         isAskingBeacons = false
+        isAskingHex = false
         isScanning = false
         state = nil
         onAbsence?(failure)
     }
 
     private func take(_ event: JSONValue) {
-        if event["event"]?.string == "received" { onReceived?() } else { askBeacons() }
+        if event["event"]?.string == "received" {
+            onReceived?()
+            askHex()
+        } else {
+            askBeacons()
+        }
         askStatus()
     }
 
@@ -145,6 +159,20 @@ final class TUIDaemon {
             guard let self else { return }
             isAskingBeacons = false
             onBeacons?(result.map { BeaconsAnswer($0) })
+        }
+    }
+
+    private func askHex() {
+        guard wantsHex, !isAskingHex, let quick else { return }
+        isAskingHex = quick.ask(.received) { [weak self] result in
+            guard let self else { return }
+            isAskingHex = false
+            switch result {
+            case .success(let answer):
+                let text = answer["hex"]?.string.map(LocalName.printable)
+                onHex? { _ in text }
+            case .failure(let failure): onHex? { Reason(failure).line($0) }
+            }
         }
     }
 

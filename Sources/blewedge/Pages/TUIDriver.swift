@@ -14,10 +14,15 @@ import Typing
 
 /// Pages on a terminal: reads keys and answers of the daemon, draws frames, and restores the terminal at every exit.
 final class TUIDriver {
-    /// Escape sequences that enter xterm's alternate screen, hide the cursor and enable bracketed paste.
-    private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
+    /// Escape sequences that leave an alternate screen which killed pages have left behind, without moving the cursor
+    /// where there is none.
+    private static let recover = "\u{1B}7\u{1B}[?1049l"
+    /// Escape sequences that enter xterm's alternate screen, hide the cursor, and enable bracketed paste and reports of
+    /// the mouse's buttons.
+    private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?1000h\u{1B}[?1006h"
     /// Escape sequences that undo `enter`; a console without an alternate screen is cleared.
-    private static let leave = "\u{1B}[0m\u{1B}[2J\u{1B}[H\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
+    private static let leave =
+        "\u{1B}[0m\u{1B}[2J\u{1B}[H\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
     /// Time-out for the rest of an escape sequence.
     private static let sequenceTime = Duration.milliseconds(50)
 
@@ -49,6 +54,7 @@ final class TUIDriver {
             isUnicode: Language.isUnicode(ProcessFacts.environment)
         )
         daemon = TUIDaemon(at: places.sockets, scanTime: places.scanTime, on: loop)
+        model.glyphs = .current
         model.showsStatus = places.showsStatus
         model.networkUses = places.networkUses
         model.manager = places.mayBeService ? SystemFacts.installedService : nil
@@ -70,6 +76,7 @@ final class TUIDriver {
         daemon.onAbsence = { [unowned self] failure in change { $0.lose(Reason(failure)) } }
         daemon.onReceived = { [unowned self] in received() }
         daemon.onDevices = { [unowned self] answer in change { $0.hear(answer, now: WallClock.seconds) } }
+        daemon.onHex = { [unowned self] text in change { $0.hex = text($0.language) } }
         daemon.onBeacons = { [unowned self] result in change { $0.beacons = result } }
         daemon.onScanFailure = { [unowned self] failure in change { $0.failScan(Reason(failure)) } }
         let registration = try loop.watch(terminal.descriptor, for: .readable) { [unowned self] _ in read() }
@@ -79,7 +86,7 @@ final class TUIDriver {
             try? StandardStream.output.write(Self.leave)
             terminal.restore()
         }
-        try StandardStream.output.write(Self.enter)
+        try StandardStream.output.write(Self.recover + Self.enter)
         draw()
         // Done after the first frame, because inspecting the machine takes a moment.
         perform(model.open(model.page))
@@ -110,6 +117,10 @@ final class TUIDriver {
 
     private func press(_ keys: [TUIKey]) {
         guard outcome == nil, !keys.isEmpty else { return }
+        let keys = keys.compactMap { key in
+            guard case .mouse(let row, let column) = key else { return key }
+            return frame.shown?.target(row: row, column: column).map(TUIKey.click)
+        }
         perform(model.press(keys, now: MonotonicClock.now))
         draw()
     }
@@ -131,12 +142,13 @@ final class TUIDriver {
 
     private func received() {
         flash.set(on: loop, after: StatusLine.flashTime) { [unowned self] in change { $0.isFlashing = false } }
-        change { $0.isFlashing = true }
+        change { $0.receive(now: MonotonicClock.now) }
     }
 
     // MARK: Output
 
     private func change(_ body: (inout TUIModel) -> Void) {
+        model.clock = MonotonicClock.now
         body(&model)
         draw()
     }
@@ -144,7 +156,9 @@ final class TUIDriver {
     private func draw() {
         guard outcome == nil else { return }
         onFrame?(&model)
+        model.clock = MonotonicClock.now
         perform(model.startService())
+        daemon.wantsHex = model.showsHex && model.page == .check && model.status != nil
         daemon.wantsDevices = model.page == .devices && model.status != nil
         model.isScanning = daemon.isScanning
         daemon.wantsBeacons = model.page == .beacons && model.status != nil
@@ -168,6 +182,13 @@ final class TUIDriver {
             case .checkMachine:
                 model.take(SystemFacts(at: places.all, adapter: nil, layout: nil))
             case .keepStatusLine(let isShown): keepStatusLine(isShown)
+            case .keep(let setting, let value): keep(setting, value)
+            case .loadConfiguration: model.configuration = places.configuration
+            case .waitForMore:
+                _ = loop.schedule(at: MonotonicClock.now + MachineInputFilter.gap) { [unowned self] in
+                    perform(model.waited(now: MonotonicClock.now))
+                }
+            case .suspend: suspend()
             case .redraw: frame.invalidate()
             case .quit: finish(.success(.success))
             }
@@ -197,6 +218,25 @@ final class TUIDriver {
         } catch {
             model.notice = .fault(Reason(PageText.notSaved.message(error.cause)))
         }
+    }
+
+    private func keep(_ setting: PageSetting, _ value: String) {
+        do throws(CommandFailure) {
+            try places.keep(setting, value)
+            model.configuration = places.configuration
+            model.notice = .said(.saved, [model.configurationFile])
+        } catch {
+            model.notice = .fault(Reason(PageText.notSaved.message(error.cause), remedy: error.remedy))
+            return
+        }
+        if model.status != nil { ask(.reload, .said(.saved, [model.configurationFile])) }
+    }
+
+    /// Gives the terminal back and stops the process group, as Ctrl-Z does in a shell; `resized` handles the resumption.
+    private func suspend() {
+        try? StandardStream.output.write(Self.leave)
+        terminal.restore()
+        Terminal.stopGroup()
     }
 
     // MARK: Daemon started by the pages

@@ -10,6 +10,12 @@ enum TUIKey: Hashable {
     case interrupt
     /// Ctrl-L, which redraws the screen.
     case redraw
+    /// Ctrl-Z, which stops the program.
+    case suspend
+    /// Left button of the mouse on a cell, both counted from 0; the owner turns it into `click`.
+    case mouse(row: Int, column: Int)
+    /// Click on a part of the screen that responds to it.
+    case click(TUITarget)
     /// Pasted text, at most `TUIKeyDecoder.longestPaste` bytes of it.
     case paste(String)
 }
@@ -97,6 +103,7 @@ struct TUIKeyDecoder {
         case 0x08, 0x7F: keys.append(.backspace)
         case 0x03: keys.append(.interrupt)
         case 0x0C: keys.append(.redraw)
+        case 0x1A: keys.append(.suspend)
         case 0x20...0x7E: keys.append(.character(Character(Unicode.Scalar(byte))))
         case 0xC2...0xDF: state = .character([byte], missing: 1)
         case 0xE0...0xEF: state = .character([byte], missing: 2)
@@ -132,8 +139,9 @@ struct TUIKeyDecoder {
         // Alt with a digit is the function key of that number.
         case 0x30: keys.append(.function(10))
         case 0x31...0x39: keys.append(.function(Int(byte) - 0x30))
-        // Alt with b (beacons) is F11, which many terminals reserve for themselves.
+        // Alt with b (beacons) is F11, which many terminals reserve for themselves; Alt with x (hex) is F12.
         case UInt8(ascii: "b"): keys.append(.function(11))
+        case UInt8(ascii: "x"): keys.append(.function(12))
         case ..<0x20, 0x7F...:
             keys.append(.escape)
             take(byte, &keys)
@@ -157,7 +165,11 @@ struct TUIKeyDecoder {
     }
 
     private mutating func finish(_ parameters: String, _ final: UInt8, _ keys: inout [TUIKey]) {
-        // Reports of the terminal, such as those of the mouse, are not keys.
+        if parameters.hasPrefix("<") {
+            if let key = Self.mouseKey(parameters.dropFirst(), final) { keys.append(key) }
+            return
+        }
+        // Other reports of the terminal are not keys.
         if let first = parameters.utf8.first, (0x3C...0x3F).contains(first) { return }
         let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
         if final == UInt8(ascii: "~"), let number = numbers.first ?? nil {
@@ -185,6 +197,21 @@ struct TUIKeyDecoder {
         state = .paste(text: text, tail: tail)
     }
 
+    /// Returns the key of a mouse report (xterm, SGR 1006): the button, the column and the row, counted from 1.
+    private static func mouseKey(_ parameters: Substring, _ final: UInt8) -> TUIKey? {
+        let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
+        guard final == UInt8(ascii: "M"), numbers.count == 3, let button = numbers[0], let column = numbers[1],
+            let row = numbers[2], (1...Screen.sizes.upperBound).contains(column),
+            (1...Screen.sizes.upperBound).contains(row)
+        else { return nil }
+        return switch button {
+        case 0: .mouse(row: row - 1, column: column - 1)
+        case 64: .up
+        case 65: .down
+        default: nil
+        }
+    }
+
     private static func isFinal(_ byte: UInt8) -> Bool { (0x40...0x7E).contains(byte) }
 
     /// Returns the key of a final byte after ESC [ or ESC O: xterm's cursor keys and F1 to F4.
@@ -206,5 +233,6 @@ struct TUIKeyDecoder {
         1: .home, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
         11: .function(1), 12: .function(2), 13: .function(3), 14: .function(4), 15: .function(5), 17: .function(6),
         18: .function(7), 19: .function(8), 20: .function(9), 21: .function(10), 23: .function(11),
+        24: .function(12),
     ]
 }

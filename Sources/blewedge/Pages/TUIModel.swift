@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothHost
+import Configuration
 import Control
 import Daemon
 import Devices
@@ -54,6 +55,20 @@ struct TUIModel {
     var isScanning = false
     /// Answer of the daemon about beacons, or the failure of the request; nil before the first result.
     var beacons: Result<BeaconsAnswer, CommandFailure>?
+    /// Configuration of the daemon, as in its file.
+    var configuration = Configuration()
+    /// Bytes received and typed in the last minute.
+    private(set) var traffic = TrafficHistory()
+    /// Current time, which the owner sets before each frame.
+    var clock = Duration.zero
+    var glyphs = TerminalGlyphs.blocks
+    /// True while the check page shows the last received bytes.
+    private(set) var showsHex = false
+    /// Last received bytes in hexadecimal, or the reason why they are not shown; nil before the first answer.
+    var hex: String?
+    /// True while the list of keys is shown.
+    private(set) var showsHelp = false
+    private(set) var editor: LineEditor?
     var snippets: [Snippet] = []
     var snippetFault: Message?
     /// Uses of a network according to the configuration.
@@ -82,9 +97,14 @@ struct TUIModel {
 
     private var scanFault: Reason?
     private var hands = MachineInputFilter()
-    /// Key that clears the list and scans again (LK-4); no other command is a character.
+    /// Time of a `q` that ends the pages, unless it turns out to be machine input.
+    private var quitTime: Duration?
+    /// Time at which the daemon last received data.
+    private var receivedTime: Duration?
+    /// Key that clears the list and scans again (LK-4).
     private static let refreshKey = TUIKey.character("r")
-    /// Key that ends a demonstration, in which no device types into the terminal.
+    private static let filterKey = TUIKey.character("/")
+    private static let helpKey = TUIKey.character("?")
     private static let endKey = TUIKey.character("q")
 
     init(language: Language) {
@@ -96,6 +116,7 @@ struct TUIModel {
     mutating func take(_ status: StatusAnswer) {
         if self.status == nil, absence != nil || isStarting { notice = .said(.attached, []) }
         self.status = status
+        traffic.add(status, at: clock)
         devices.chosen = status.device == nil ? nil : status.selection.map { ListedDevice($0) }
         service = .settled
         isStarting = false
@@ -111,6 +132,8 @@ struct TUIModel {
             devices.chosen = nil
         }
         beacons = nil
+        traffic.clear()
+        hex = nil
         status = nil
         absence = failure
     }
@@ -168,18 +191,24 @@ struct TUIModel {
         case .function(let number):
             notice = nil
             question = nil
+            showsHelp = false
+            editor = nil
             return function(number)
         default: break
         }
-        let isEnd = script != nil && key == Self.endKey
-        let isCommand = isEnd || page == .devices && key == Self.refreshKey
-        if hands.isTyped(key, isCommand: isCommand, now: now) {
-            if page.hasField, question == nil { _ = field.take(key) }
+        // A key right behind a `q` makes both machine input.
+        quitTime = nil
+        if hands.isTyped(key, isCommand: isCommand(key), now: now) {
+            if editor != nil { edit(key) } else if page.hasField, question == nil { _ = field.take(key) }
             return []
         }
-        if isEnd { return [.quit] }
         notice = nil
+        if showsHelp { return helpKey(key) }
+        if key == .suspend { return [.suspend] }
         if question != nil { return answer(key) }
+        if case .click(let target) = key { return click(target, now: now) }
+        if editor != nil { return editorKey(key) }
+        if isCommand(key) { return command(key, now: now) }
         switch page {
         case .devices: return devicesKey(key)
         case .check: return fieldKey(key)
@@ -197,6 +226,7 @@ struct TUIModel {
     mutating func open(_ page: Page) -> [TUIEffect] {
         self.page = page
         scroll = 0
+        editor = nil
         switch page {
         case .devices: return [.rescan(isAnew: false)]
         case .snippets: return [.loadSnippets]
@@ -204,7 +234,8 @@ struct TUIModel {
         case .check:
             if status == nil, service != .starting { service = .due }
             return []
-        case .keypad, .settings, .beacons: return []
+        case .settings: return [.loadConfiguration]
+        case .keypad, .beacons: return []
         }
     }
 
@@ -217,6 +248,108 @@ struct TUIModel {
         return [.startService]
     }
 
+    // MARK: Commands by characters
+
+    /// Returns true if a character is a command: on a page with a field, it is text.
+    ///
+    /// `q` ends a demonstration on every page, because no device types into its terminal.
+    private func isCommand(_ key: TUIKey) -> Bool {
+        guard editor == nil else { return false }
+        switch key {
+        case Self.endKey: return script != nil || page.hasCommands
+        case Self.helpKey: return page.hasCommands
+        case Self.refreshKey, Self.filterKey: return page == .devices
+        default: return false
+        }
+    }
+
+    private mutating func command(_ key: TUIKey, now: Duration) -> [TUIEffect] {
+        switch key {
+        case Self.endKey:
+            // It may be the first character of a barcode, the rest of which is still to come.
+            let isReceived = receivedTime.map { now - $0 < MachineInputFilter.gap } ?? false
+            guard !isReceived else { return [] }
+            quitTime = now
+            return [.waitForMore]
+        case Self.helpKey:
+            showsHelp = true
+            scroll = 0
+        case Self.filterKey: editor = LineEditor(.filter, devices.filter)
+        case Self.refreshKey:
+            devices.clear()
+            notice = .said(.listening, [])
+            return [.rescan(isAnew: true)]
+        default: break
+        }
+        return []
+    }
+
+    private mutating func helpKey(_ key: TUIKey) -> [TUIEffect] {
+        switch key {
+        case .up, .down, .pageUp, .pageDown: move(key)
+        default:
+            showsHelp = false
+            scroll = 0
+        }
+        return []
+    }
+
+    /// Returns the effects of a `q` after which nothing was typed for `MachineInputFilter.gap`.
+    mutating func waited(now: Duration) -> [TUIEffect] {
+        guard let time = quitTime, now - time >= MachineInputFilter.gap else { return [] }
+        return [.quit]
+    }
+
+    /// Handles the event that the daemon has received data, which it may type into these pages.
+    mutating func receive(now: Duration) {
+        isFlashing = true
+        receivedTime = now
+        quitTime = nil
+    }
+
+    // MARK: Editor
+
+    private mutating func edit(_ key: TUIKey) {
+        editor?.take(key)
+        if editor?.purpose == .filter { devices.filter = editor?.text ?? "" }
+    }
+
+    private mutating func editorKey(_ key: TUIKey) -> [TUIEffect] {
+        guard let editor else { return [] }
+        switch (key, editor.purpose) {
+        case (.escape, let purpose):
+            self.editor = nil
+            if purpose == .filter { devices.filter = "" }
+        case (.enter, .filter): self.editor = nil
+        case (.enter, .setting(let setting)):
+            self.editor = nil
+            guard editor.text != setting.value(in: configuration) else { return [] }
+            return [.keep(setting, editor.text)]
+        case (.up, .filter), (.down, .filter): return devicesKey(key)
+        default: edit(key)
+        }
+        return []
+    }
+
+    // MARK: Mouse
+
+    private mutating func click(_ target: TUITarget, now: Duration) -> [TUIEffect] {
+        switch target {
+        case .page(let page):
+            editor = nil
+            return open(page)
+        case .function(let number): return function(number)
+        case .answer: return []
+        case .row(let row):
+            guard page != .devices else { return devices.focus(on: row) ? devicesKey(.enter) : [] }
+            guard rows[page] ?? 0 == row else {
+                rows[page] = row
+                return []
+            }
+            return page == .settings ? settingsKey(.enter) : page == .snippets ? snippetsKey(.enter, now: now) : []
+        }
+    }
+
     private mutating func function(_ number: Int) -> [TUIEffect] {
         if let page = Page.allCases.first(where: { $0.number == number }) { return open(page) }
         switch number {
@@ -224,6 +357,10 @@ struct TUIModel {
         case 8: return [.ask(.disconnect, .said(.disconnecting, []))]
         case 9: return [pauseOrResume]
         case 10: return [.quit]
+        case 12 where page == .check:
+            showsHex.toggle()
+            hex = nil
+            return []
         default: return []
         }
     }
@@ -237,10 +374,10 @@ struct TUIModel {
         guard let question else { return [] }
         switch key {
         case .left, .right, .up, .down, .tab, .backTab: self.question?.isYes.toggle()
-        case .escape: self.question = nil
-        case .enter:
+        case .escape, .click(.answer(false)): self.question = nil
+        case .enter, .click(.answer(true)):
             self.question = nil
-            if question.isYes {
+            if question.isYes || key != .enter {
                 if case .use = question.request { notice = .said(.asking, question.arguments.suffix(1)) }
                 return [.ask(question.request, question.done)]
             }
@@ -287,10 +424,6 @@ struct TUIModel {
         case .pageDown: devices.move(by: 10)
         case .home: devices.move(by: -devices.rows.count)
         case .end: devices.move(by: devices.rows.count)
-        case Self.refreshKey:
-            devices.clear()
-            notice = .said(.listening, [])
-            return [.rescan(isAnew: true)]
         case .enter: return status == nil ? start() : use()
         default: break
         }
@@ -361,15 +494,20 @@ struct TUIModel {
 
     private mutating func settingsKey(_ key: TUIKey) -> [TUIEffect] {
         guard key == .enter else {
-            moveRow(key, count: SettingsPage.Row.allCases.count)
+            moveRow(key, count: SettingsPage.Row.all.count)
             return []
         }
-        switch SettingsPage.Row(rawValue: rows[.settings] ?? 0) ?? .statusLine {
+        switch SettingsPage.Row.all[min(rows[.settings] ?? 0, SettingsPage.Row.all.count - 1)] {
         case .statusLine:
             showsStatus.toggle()
             return [.keepStatusLine(showsStatus)]
         case .language:
             language = language == .english ? .japanese : .english
+            return []
+        case .setting(let setting):
+            let choices = setting.choices(in: configuration)
+            editor = LineEditor(.setting(setting), setting.value(in: configuration), choices: choices)
+            notice = .said(choices.isEmpty ? .editHelp : .chooseHelp, [])
             return []
         case .reload: return [.ask(.reload, .said(.reloaded, []))]
         }
@@ -397,6 +535,13 @@ enum TUIEffect: Equatable {
     case loadSnippets
     case checkMachine
     case keepStatusLine(Bool)
+    /// Saves a setting in the configuration, and lets the daemon reload it.
+    case keep(PageSetting, String)
+    case loadConfiguration
+    /// Calls `waited` after `MachineInputFilter.gap`.
+    case waitForMore
     case redraw
+    /// Stops the program, as Ctrl-Z does in a shell.
+    case suspend
     case quit
 }

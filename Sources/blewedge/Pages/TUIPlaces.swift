@@ -71,8 +71,38 @@ struct TUIPlaces {
         return uses.isEmpty ? [GuideText.networkNone.message()] : uses
     }
 
+    /// Configuration of the daemon; the default if the file cannot be read.
+    var configuration: Configuration { (try? Configuration.read(paths.configurationFile)) ?? Configuration() }
+
     /// Saves the visibility of the status line in the configuration; the rest of the file is unchanged.
     func keep(showsStatus: Bool) throws(CommandFailure) {
+        try write(ConfigurationText(try text()).setting("status-line", to: "\(showsStatus)").text)
+    }
+
+    /// Saves a setting in the configuration, after a check of the whole file; the rest of the file is unchanged.
+    ///
+    /// An empty value removes the setting. A prefix or suffix turns barcode framing on.
+    func keep(_ setting: PageSetting, _ value: String) throws(CommandFailure) {
+        let (section, name) = setting.key
+        let quoted = value.isEmpty ? nil : JSONObject.quoted(value, as: .toml)
+        var changed = ConfigurationText(try text()).setting(name, in: section, to: quoted)
+        if !section.isEmpty, !value.isEmpty { changed = changed.setting("on", in: section, to: "true") }
+        do throws(ConfigurationError) {
+            let configuration: Configuration
+            do throws(ConfigurationFaults) {
+                configuration = try Configuration(text: changed.text)
+            } catch {
+                throw .faults(paths.configurationFile.string, error)
+            }
+            _ = try configuration.settings(device: nil)
+        } catch {
+            throw CommandFailure(error)
+        }
+        try write(changed.text)
+    }
+
+    /// Returns the text of the configuration; empty if there is no file.
+    private func text() throws(CommandFailure) -> String {
         let file = paths.configurationFile
         do throws(Errno) {
             var bytes: [UInt8] = []
@@ -81,29 +111,19 @@ struct TUIPlaces {
             } catch .noSuchFileOrDirectory {
                 try FileSystem.makeDirectory(paths.configuration, mode: 0o755)
             }
-            let text = Self.setting("status-line", to: "\(showsStatus)", in: String(decoding: bytes, as: UTF8.self))
-            try FileSystem.replace(file, with: Array(text.utf8), mode: 0o644)
+            return String(decoding: bytes, as: UTF8.self)
         } catch {
             throw CommandFailure(.inputOutput, FileFaultText.notKept, "\(file)", "\(error)")
         }
     }
 
-    /// Returns the configuration with a value for a key outside of tables: in place of its line, or else at the top.
-    static func setting(_ key: String, to value: String, in text: String) -> String {
-        // Split by scalars, because CR LF is one character.
-        var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        let lineEnd = lines.first?.unicodeScalars.last == "\r" ? "\r" : ""
-        let firstTable = lines.firstIndex { $0.drop { $0 == " " || $0 == "\t" }.hasPrefix("[") } ?? lines.count
-        let place = lines[..<firstTable].firstIndex { line in
-            let words = line.split(separator: "=", maxSplits: 1)
-            return words.count == 2 && words[0].filter { $0 != " " && $0 != "\t" } == key
+    private func write(_ text: String) throws(CommandFailure) {
+        let file = paths.configurationFile
+        do throws(Errno) {
+            try FileSystem.replace(file, with: Array(text.utf8), mode: 0o644)
+        } catch {
+            throw CommandFailure(.inputOutput, FileFaultText.notKept, "\(file)", "\(error)")
         }
-        if let place {
-            lines[place] = "\(key) = \(value)\(lineEnd)"
-        } else {
-            lines.insert("\(key) = \(value)\(lineEnd)", at: 0)
-        }
-        return lines.joined(separator: "\n")
     }
 
     /// True at the user's first start: the guide was never shown, and no selected device is saved (LK-11).

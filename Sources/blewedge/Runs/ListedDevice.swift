@@ -22,6 +22,8 @@ struct ListedDevice: Equatable {
     /// Services that the device solicits.
     private(set) var solicited: [BluetoothUUID] = []
     private(set) var kind = DeviceKind.unknown
+    /// Advertised battery level in percent; nil if the device does not advertise it.
+    private(set) var battery: Int?
     /// Time in seconds since 1970-01-01 00:00:00 UTC; nil if the device was not heard.
     private(set) var lastHeard: Int?
     let json: String
@@ -50,12 +52,20 @@ struct ListedDevice: Equatable {
         solicited = Self.uuids(answer["solicited"])
         lastHeard = answer["lastHeard"]?.string.flatMap(UniversalTime.seconds) ?? now
         kind = DeviceKind(services: services, isBeacon: DeviceKind.isBeacon(answer))
+        battery = Self.battery(answer)
         json = answer.text
     }
 
     /// Returns the devices in the daemon's answer to `scan`, in its order.
     static func list(_ answer: JSONValue, now: Int? = nil) -> [ListedDevice] {
         (answer["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0, now: now) }
+    }
+
+    /// Returns the level in the service data of the battery service (Core Specification Supplement, Part A, 1.11).
+    private static func battery(_ answer: JSONValue) -> Int? {
+        let data = (answer["serviceData"]?.array ?? []).first { $0["service"]?.string == "180F" }?["data"]?.string
+        guard let level = data.flatMap({ Hexadecimal.bytes($0) })?.first, level <= 100 else { return nil }
+        return Int(level)
     }
 
     private static func uuids(_ list: JSONValue?) -> [BluetoothUUID] {
@@ -72,6 +82,9 @@ struct ListedDevice: Equatable {
 
     /// Name of the device; its address if the name is unknown.
     var label: String { name?.printable ?? "\(address)" }
+
+    /// Names of the advertised services; the UUID of a service whose name is unknown.
+    var serviceNames: [String] { services.map { DeviceText.serviceName($0) } }
 
     /// Returns this device, with the name of `other` if it has none.
     func named(as other: ListedDevice) -> ListedDevice {
@@ -149,7 +162,12 @@ enum DeviceText {
     }
 
     /// Returns a header and one row per device, each at most `columns` wide; an asterisk marks the selected device.
-    static func table(_ devices: [ListedDevice], columns: Int, in language: Language = .current) -> [String] {
+    static func table(
+        _ devices: [ListedDevice],
+        columns: Int,
+        in language: Language = .current,
+        _ glyphs: TerminalGlyphs = .current
+    ) -> [String] {
         func word(_ text: LogText) -> String { text.text(language) }
         let header = row(
             word(.columnName),
@@ -163,7 +181,7 @@ enum DeviceText {
             row(
                 (device.isChosen ? "* " : "") + (device.name?.printable ?? "-"),
                 "\(device.address)",
-                device.rssi.map { "\($0)" } ?? "-",
+                DevicesPage.signal(device, glyphs),
                 device.lastHeard.map(WallClock.local) ?? "-",
                 (device.services.map(serviceName) + solicited(device, language)).joined(separator: ", "),
                 columns
@@ -173,7 +191,7 @@ enum DeviceText {
     }
 
     /// Returns the name of a service; its UUID if the name is unknown.
-    private static func serviceName(_ uuid: BluetoothUUID) -> String {
+    fileprivate static func serviceName(_ uuid: BluetoothUUID) -> String {
         Profile.builtIn.first { $0.service == uuid }?.title ?? uuid.description
     }
 
@@ -185,7 +203,7 @@ enum DeviceText {
         _ services: String,
         _ columns: Int
     ) -> String {
-        let fields = [(name, 20), (address, 17), (rssi, 4), (heard, 19)].map { DisplayWidth.padded($0, to: $1) }
+        let fields = [(name, 20), (address, 17), (rssi, 9), (heard, 19)].map { DisplayWidth.padded($0, to: $1) }
         return DisplayWidth.cut((fields + [services]).joined(separator: "  "), to: columns)
     }
 }

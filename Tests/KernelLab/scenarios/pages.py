@@ -19,11 +19,14 @@ from words import WORDS
 SAY, JAPANESE = WORDS["en"], WORDS["ja"]
 TAB = "F1 Devices F2 Check F3 Keypad F4 Snippets F5 Settings F6 Guide F11 Beacons"
 
+# What draws frames and bars on a console, whose fonts have the characters of code page 437.
+CONSOLE_GLYPHS = set("┌┐└┘─│▄█░")
+
 
 async def choose(bench: Bench, hands: Hands, console: Console) -> None:
     """The devices page, and the choice on it."""
     text = await console.until(TAB, NAME, "[Use]", "no device is chosen")
-    expect(text.isascii(), f"more than ASCII on a console of 512 glyphs:\n{text}")
+    expect(set(text) - CONSOLE_GLYPHS <= set(map(chr, range(128))), f"characters without a glyph on the console:\n{text}")
     await hands.press("Enter")
     # Enter alone says no.
     await console.until(f"{NAME} is not paired", "[ OK ]", seconds=60)
@@ -37,13 +40,13 @@ async def choose(bench: Bench, hands: Hands, console: Console) -> None:
 async def check(bench: Bench, hands: Hands, console: Console) -> str:
     """What is typed appears in the check page's field; then its end is mended on the keypad."""
     await hands.press("F2")
-    await console.until(SAY["field"], "Nothing was received yet.")
+    await console.until(SAY["field"], "Nothing received yet.")
     code = ean13(7).decode().rstrip()
     bench.peer.burst([ean13(7)])
     await console.until_line(code)
     await console.until(SAY["last"], "received 14, typed 14")
     await hands.press("F3")
-    await console.until("Arrows choose a key")
+    await console.until("The arrows select a key")
     await hands.press("Right", "Right", "Right", "Right", "Enter")
     await console.until("Pressed: BS")
     await hands.press("Enter")
@@ -70,15 +73,15 @@ async def settings_and_guide(bench: Bench, hands: Hands, console: Console) -> No
     await hands.press("F5")
     await console.until("Show the state of the connection", f"connected to {NAME}")
     await hands.press("Enter")
-    await console.until("Kept in /etc/blewedge/blewedge.toml", without=(f"connected to {NAME}",))
+    await console.until("Saved in /etc/blewedge/blewedge.toml", without=(f"connected to {NAME}",))
     await hands.press("Enter")
     await console.until(f"connected to {NAME}")
     await hands.press("F6")
-    await console.until(SAY["all"], "[ok] The device is connected")
+    await console.until(SAY["all"], "[ok] Device connected")
     await hands.press("F1", "Enter")
-    await console.until(f"Drop the choice of {NAME}?")
+    await console.until(f"Forget {NAME}?")
     await hands.press("Right", "Escape")
-    await console.until(f"* {NAME}", without=("Drop the choice",))
+    await console.until(f"* {NAME}", without=("Forget LINBLE",))
     expect((await status(bench))["selection"]["address"] == ADDRESS, "Escape has dropped the choice")
 
 
@@ -161,11 +164,11 @@ async def tui_own_daemon(bench: Bench) -> None:
         await fresh(bench)
         line = f"stty cols 80 rows 24; TERM=linux LANG=C exec {BINARY} tui"
         terminal = await bench.start("script", "-qec", line, "/dev/null")
-        await terminal.until(lambda: "Enter starts one" in terminal.out, "the pages", 20)
+        await terminal.until(lambda: "Press Enter to start one" in terminal.out, "the pages", 20)
         await terminal.write(b"\r")
         await terminal.until(lambda: f" {NAME} " in terminal.out, "the device, as the daemon of the pages has heard it", 60)
         await terminal.write(b"\r")
-        await terminal.until(lambda: "anyone" in terminal.out, "the question", 60)
+        await terminal.until(lambda: "Anyone" in terminal.out, "the question", 60)
         await terminal.write(b"\x1b[C")
         await terminal.write(b"\r")
         await until_status(bench, 40, "connected", lambda answer: answer["state"] == "connected")
@@ -204,7 +207,7 @@ async def check_page(bench: Bench) -> Program:
     """The pages on a terminal, with the check page opened."""
     line = f"stty cols 80 rows 24; TERM=linux LANG=C PATH={SERVICE}:$PATH exec {BINARY} tui"
     terminal = await bench.start("script", "-qec", line, "/dev/null")
-    await terminal.until(lambda: "Enter starts one" in terminal.out, "the pages", 20)
+    await terminal.until(lambda: "Press Enter to start one" in terminal.out, "the pages", 20)
     await terminal.write(b"\x1b2")
     return terminal
 

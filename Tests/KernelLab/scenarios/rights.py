@@ -26,7 +26,7 @@ ENVIRONMENT = (
 )  # fmt: skip
 READING = ("status", "scan 1")
 TYPING = ("key 1", "snippet bold", "clear")
-CHANGING = ("pause", "resume", "send hex 00", "ask 00", "disconnect", "connect", "reload", f"use {ADDRESS} security none")
+CHANGING = ("pause", "resume", "send hex 00", "ask 00", "disconnect", "connect", "reload", "received", f"use {ADDRESS} security none")
 LAST = (f"pair {ADDRESS}", "forget", "stop")
 PERMISSION = 77
 

@@ -37,7 +37,7 @@ struct BeaconsPageTests {
         model.take(try daemonStatus())
         _ = model.open(.beacons)
         model.beacons = answer
-        return PageFrame.screen(model, columns: columns, rows: rows).text
+        return pageText(model, columns: columns, rows: rows)
     }
 
     @Test(
@@ -46,14 +46,14 @@ struct BeaconsPageTests {
     func whole() throws {
         let text = try Self.text(.success(try beaconAnswer()))
         #expect(text[2] == "Regions: 3 known, 3 watched, 1 inside")
-        #expect(text[3].hasPrefix("  Region ") && text[3].hasSuffix(" Is      Sighted"))
+        #expect(text[3].hasPrefix("  Region ") && text[3].hasSuffix(" State   Last seen"))
         #expect(text[4].hasPrefix("* Badges\u{FFFD}[2J ") && text[4].hasSuffix(" inside  3 s ago"))
         #expect(text[5].hasPrefix("  \(badges)/7 ") && text[5].hasSuffix(" outside 2 min ago"))
         #expect(text[6] == "  and 1 more")
         #expect(text[7] == "Actions: badge (type), door (gate)")
         #expect(text[8] == "Designated: A17C (\(badges)/1/2), switcher")
         #expect(text[9] == "Own beacon: \(badges)/9/9")
-        #expect(text[10] == "Reports: 10, of beacons 4, of others 6, bad events 1")
+        #expect(text[10] == "Advertising reports: 10 (4 from beacons, 6 from other devices), malformed")
         #expect(text[0].hasSuffix("F5 Settings F6 Guide F11 Beacons"))
         let japanese = try Self.text(.success(try beaconAnswer()), .japanese)
         #expect(japanese[2] == "リージョン: 登録3、監視中3、圏内1" && japanese[4].hasSuffix(" 圏内 3秒前"))
@@ -67,12 +67,12 @@ struct BeaconsPageTests {
             #""advertising":"failed","advertisingFault":"cannot be a beacon now""#
         )
         let text = try Self.text(.success(answer))
-        #expect(text[2] == "No beacons can be watched: hci0 is off (switch it on)")
+        #expect(text[2] == "Cannot watch beacons: hci0 is off (switch it on)")
         #expect(text.contains("Own beacon: cannot be a beacon now"))
         let none = BeaconsAnswer(try JSONValue(Array(#"{"counts":{"reports":-9223372036854775808,"heard":1}}"#.utf8)))
         let empty = try Self.text(.success(none))
-        #expect(empty[2].hasPrefix("Nothing is watched: set beacons.watch"))
-        #expect(empty.contains("No beacon is designated.") && empty.contains("Own beacon: off"))
+        #expect(empty[2].hasPrefix("No region is watched. Set beacons.watch"))
+        #expect(empty.contains("No designated beacons.") && empty.contains("Own beacon: off"))
         let failure = CommandFailure(.usage, Message(detail: "no such request"))
         #expect(try Self.text(.failure(failure))[2] == "no such request")
         #expect(try Self.text(nil)[2].isEmpty)
@@ -86,11 +86,11 @@ struct BeaconsPageTests {
             _ = model.press(.function(11), now: .seconds(1))
             #expect(model.page == .beacons)
             model.beacons = .success(try beaconAnswer())
-            let first = PageFrame.screen(model, columns: 40, rows: 12).text
+            let first = pageText(model, columns: 40, rows: 12)
             #expect(first[5].hasSuffix(language == .english ? "outside 2 min ago" : "圏外 2分前") && first[5].contains("~"))
             for second in 2...20 { _ = model.press(.down, now: .seconds(second)) }
-            let last = PageFrame.screen(model, columns: 40, rows: 12).text.joined()
-            #expect(last.contains(language == .english ? "bad events 1" : "不正なイベント1"))
+            let last = pageText(model, columns: 40, rows: 12).joined()
+            #expect(last.contains(language == .english ? "malformed events" : "不正なイベント1"))
             model.lose(Reason(.noDaemon))
             #expect(model.beacons == nil)
         }

@@ -17,14 +17,16 @@ func daemonStatus(
     _ state: String = "connected",
     isPaused: Bool = false,
     more: String = "",
-    chosen: Bool = true
+    chosen: Bool = true,
+    received: Int = 28,
+    typed: Int = 26
 ) throws -> StatusAnswer {
     let choice =
         #""device":"LINBLE-TEST","selection":{"name":"LINBLE-TEST","address":"F0:F1:F2:F3:F4:F5","addressType":"random"},"#
     let text = #"""
         {"ok":true,"version":1,"state":"\#(state)",\#(chosen ? choice : "")"seconds":75,"gate":"open","paused":\#(isPaused),
         "adapter":"hci0","keyboard":"/dev/input/event7","profile":"linble","layout":"us","table":"linble",
-        "counts":{"notifications":2,"received":28,"typed":26,"discarded":2,"lost":0},
+        "counts":{"notifications":2,"received":\#(received),"typed":\#(typed),"discarded":2,"lost":0},
         "lastReceived":{"secondsAgo":3,"length":14},"rivals":[]\#(more)}
         """#
     return try #require(StatusAnswer(try JSONValue(Array(text.utf8))))
@@ -36,6 +38,24 @@ func scanAnswer(_ devices: [(address: String, name: String, rssi: Int, heard: St
         #"{"address":"\#($0.address)","addressType":"public","name":"\#($0.name)","rssi":\#($0.rssi),"lastHeard":"\#($0.heard)"}"#
     }
     return try JSONValue(Array(#"{"ok":true,"version":1,"devices":[\#(objects.joined(separator: ","))]}"#.utf8))
+}
+
+/// Rows of a page without the frames: the title of each pane but the first, and the panes' text.
+func pageText(_ model: TUIModel, columns: Int = 80, rows: Int = 24) -> [String] {
+    var isFirst = true
+    return PageFrame.screen(model, columns: columns, rows: rows).text.compactMap { line in
+        switch line.first {
+        case "┌":
+            defer { isFirst = false }
+            return isFirst ? nil : String(line.drop { "┌─ ".contains($0) }.prefix { $0 != "─" }.dropLast())
+        case "└": return nil
+        case "│":
+            var text = String(line.dropFirst().dropLast())
+            while text.last == " " { text.removeLast() }
+            return text
+        default: return line
+        }
+    }
 }
 
 /// 2021-05-24 17:07:59 UTC.
@@ -318,13 +338,30 @@ struct TUIModelTests {
 
     @Test("Keeping the setting changes its line of the configuration and no other")
     func configuration() throws {
-        func set(_ text: String) -> String { TUIPlaces.setting("status-line", to: "false", in: text) }
+        func set(_ text: String) -> String { ConfigurationText(text).setting("status-line", to: "false").text }
         #expect(set("") == "status-line = false\n")
         #expect(set("a = 1\n status-line=true # x\nb = 2\n") == "a = 1\nstatus-line = false\nb = 2\n")
         #expect(set("#status-line = true\n") == "status-line = false\n#status-line = true\n")
         #expect(set("[x]\nstatus-line = true\n") == "status-line = false\n[x]\nstatus-line = true\n")
         #expect(set("a = 1\r\nstatus-line = true\r\nb = 2\r\n") == "a = 1\r\nstatus-line = false\r\nb = 2\r\n")
         #expect(set("a = 1\r\n[x]\r\n") == "status-line = false\r\na = 1\r\n[x]\r\n")
+        func set(suffix: String?, _ text: String) -> String {
+            ConfigurationText(text).setting("suffix", in: "scan-mode", to: suffix).text
+        }
+        let table = "[scan-mode]\nsuffix = 1\n"
+        #expect(set(suffix: "1", "") == table && set(suffix: "1", "a = 1\n") == "a = 1\n" + table)
+        #expect(set(suffix: "1", "a = 1") == "a = 1\n" + table)
+        #expect(set(suffix: "1", "a = 1\r\n") == "a = 1\r\n[scan-mode]\r\nsuffix = 1\r\n")
+        #expect(
+            set(suffix: "1", " [ scan-mode ] # x\non = true\n[b]\nsuffix = 2\n")
+                == " [ scan-mode ] # x\nsuffix = 1\non = true\n[b]\nsuffix = 2\n"
+        )
+        #expect(
+            set(suffix: "2", "suffix = 0\n" + table + "on = true\n")
+                == "suffix = 0\n[scan-mode]\nsuffix = 2\non = true\n"
+        )
+        #expect(set(suffix: nil, table) == "[scan-mode]\n" && set(suffix: nil, "a = 1\n") == "a = 1\n")
+        #expect(set(suffix: nil, "[scan-mode]\non = true\n") == "[scan-mode]\non = true\n")
         let written = try Configuration(text: set("adapter = \"hci1\"\n\n[scan]\nrefresh = \"5s\"\n"))
         #expect(!written.showsStatus && written.refreshPeriod == .seconds(5))
     }
@@ -408,7 +445,9 @@ struct TUIModelTests {
             var model = TUIModel(language: .english)
             model.take(facts)
             model.lose(Reason(.noDaemon))
-            #expect(GuidePage.Step.daemon.remedies(model) == ["Enter starts it; in a shell: `\(command)`"])
+            #expect(
+                GuidePage.Step.daemon.remedies(model) == ["Press Enter to start it, or run `\(command)` in a shell."]
+            )
         }
     }
 

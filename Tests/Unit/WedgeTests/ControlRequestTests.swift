@@ -94,7 +94,8 @@ struct ControlRequestTests {
     func rights() {
         let requests: [(ControlRequest, isReading: Bool, isTyping: Bool)] = [
             (.status, true, false), (.events, true, false), (.scan(for: .seconds(5), isAnew: false), true, false),
-            (.use(.name("A"), confirmed: true), false, false), (.forget, false, false), (.connect, false, false),
+            (.use(.name("A"), confirmed: true), false, false), (.forget, false, false), (.received, false, false),
+            (.connect, false, false),
             (.pair(PairingRequest(.name("A"))), false, false),
             (.disconnect, false, false), (.pause, false, false), (.resume, false, false), (.send([1]), false, false),
             (.ask(ChatScript.Command(send: nil, expect: nil)), false, false),
@@ -148,7 +149,7 @@ extension ControlRequest {
         case 3:
             let level = ([nil] + GATTLinkSecurity.Level.allCases).randomElement(using: &random) ?? nil
             return .use(.name(text()), confirmed: Bool.random(using: &random), security: level)
-        case 4: return .forget
+        case 4: return Bool.random(using: &random) ? .forget : .received
         case 5: return .connect
         case 6: return .disconnect
         case 7: return .pause

@@ -6,7 +6,6 @@ import BluetoothHost
 import BluetoothPackets
 import Configuration
 import Control
-import Daemon
 import Devices
 import Keystrokes
 import Link
@@ -16,6 +15,7 @@ import Testing
 import Texts
 import Typing
 
+@testable import Daemon
 @testable import Rehearsal
 
 /// The adapter `memory:`: the wedge before simulated devices.
@@ -100,6 +100,24 @@ struct RehearsalTests {
         let wedge = try Wedge(SimulatedCast([.hid]), "HID Scanner")
         try wedge.run { wedge.reason?.contains("(HID)") == true }
         #expect(wedge.typed.isEmpty)
+        try wedge.end()
+    }
+
+    @Test("Received bytes are kept only from a client's request until 10 s after its last one")
+    func lastValue() throws {
+        let wedge = try Wedge(SimulatedCast([.linble]), "LINBLE-Z1")
+        let keeper = LastValueKeeper(of: wedge.service.device, on: wedge.loop)
+        try wedge.run { wedge.typed.hasSuffix("4902778020142\n") }
+        #expect(wedge.service.device.onValue == nil && keeper.ask() == nil, "nothing was kept before the request")
+        try wedge.run { wedge.typed.hasSuffix("9780140449266\n") }
+        #expect(keeper.ask() == "393738303134303434393236360D")
+        let end = MonotonicClock.now + .milliseconds(9900)
+        try wedge.run { MonotonicClock.now >= end }
+        #expect(wedge.service.device.onValue != nil && keeper.ask() != nil)
+        let later = MonotonicClock.now + .milliseconds(10_100)
+        try wedge.run { MonotonicClock.now >= later }
+        #expect(wedge.service.device.onValue == nil)
+        #expect(keeper.ask() == nil, "values received since then were not kept")
         try wedge.end()
     }
 

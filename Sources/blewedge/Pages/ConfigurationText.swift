@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Text of a configuration file in which single lines are changed; comments and all other lines stay as they are.
+struct ConfigurationText {
+    private var lines: [String]
+    private let lineEnd: String
+
+    init(_ text: String) {
+        // Split by scalars, because CR LF is one character.
+        lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        lineEnd = lines.first?.unicodeScalars.last == "\r" ? "\r" : ""
+    }
+
+    var text: String { lines.joined(separator: "\n") }
+
+    /// Returns the text with a value for a key of a table: in place of its line, or else at the table's beginning.
+    ///
+    /// The top level is the empty table. A nil value removes the line.
+    func setting(_ key: String, in section: String = "", to value: String?) -> ConfigurationText {
+        var changed = self
+        let heads = lines.indices.filter { isHead(lines[$0]) }
+        var range = 0..<(heads.first ?? lines.count)
+        if !section.isEmpty {
+            guard let head = heads.first(where: { isHead(lines[$0], of: section) }) else {
+                guard let value else { return self }
+                // The last line may lack its end.
+                let last = changed.lines.popLast() ?? ""
+                if !last.isEmpty { changed.lines.append(last + lineEnd) }
+                changed.lines += ["[\(section)]\(lineEnd)", "\(key) = \(value)\(lineEnd)", ""]
+                return changed
+            }
+            range = head + 1..<(heads.first { $0 > head } ?? lines.count)
+        }
+        let place = lines[range].firstIndex { line in
+            let words = line.split(separator: "=", maxSplits: 1)
+            return words.count == 2 && words[0].filter { $0 != " " && $0 != "\t" } == key
+        }
+        switch (place, value) {
+        case (let place?, let value?): changed.lines[place] = "\(key) = \(value)\(lineEnd)"
+        case (let place?, nil): changed.lines.remove(at: place)
+        case (nil, let value?): changed.lines.insert("\(key) = \(value)\(lineEnd)", at: range.lowerBound)
+        case (nil, nil): break
+        }
+        return changed
+    }
+
+    /// Returns true for the head of a table; with `section`, of that table.
+    private func isHead(_ line: String, of section: String? = nil) -> Bool {
+        let text = line.prefix { $0 != "#" }.filter { $0 != " " && $0 != "\t" && $0 != "\r" }
+        guard text.hasPrefix("[") else { return false }
+        return section.map { text == "[\($0)]" } ?? true
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Texts
+
+/// Part of a page with a title: in a frame on a large screen, and without one on a small screen.
+struct Pane {
+    /// Title in the upper edge of the frame; without a frame, only the title of a pane below the first is shown.
+    var title: String
+    var lines: [PageLine]
+    /// Lines that must be visible; nil for a pane that scrolls freely.
+    var focus: Range<Int>?
+    /// Height without the frame; nil for the first pane, which gets the rows that the others leave.
+    var rows: Int?
+    /// True if the pane stands beside the first one on a screen that is wide enough.
+    var isBeside = false
+
+    init(_ title: String, _ lines: [PageLine], focus: Range<Int>? = nil, rows: Int? = nil) {
+        self.title = title
+        self.lines = lines
+        self.focus = focus
+        self.rows = rows
+    }
+
+    /// Returns the lines that are visible in `rows` rows.
+    func visible(rows: Int, scroll: Int = 0) -> ArraySlice<PageLine> {
+        let space = max(0, rows)
+        var first = min(max(0, scroll), max(0, lines.count - space))
+        if let focus { first = min(max(0, focus.upperBound - space), max(0, focus.lowerBound)) }
+        return lines.dropFirst(first).prefix(space)
+    }
+}
+
+/// Area of a screen in which the panes of a page are laid out.
+struct PaneArea {
+    /// Minimum size of a screen with frames.
+    private static let (framedColumns, framedRows) = (60, 16)
+    /// Minimum width of a screen with a pane beside the first one, and the width of that pane.
+    private static let (besideColumns, besideWidth) = (120, 48)
+
+    /// Size of the whole screen.
+    let columns: Int
+    let screenRows: Int
+    /// First row of the area, and the number of its rows.
+    let first: Int
+    let rows: Int
+
+    var isFramed: Bool { columns >= Self.framedColumns && screenRows >= Self.framedRows }
+    var hasBeside: Bool { isFramed && columns >= Self.besideColumns }
+    /// Columns of text in a pane; those of a pane beside the first one with `isBeside`, and of the first one beside it.
+    func width(isBeside: Bool = false, isFirst: Bool = false) -> Int {
+        guard isFramed else { return columns }
+        if hasBeside, isBeside { return Self.besideWidth - 2 }
+        return columns - 2 - (hasBeside && isFirst ? Self.besideWidth : 0)
+    }
+
+    /// Draws the panes of a page; the first one scrolls by `scroll` lines.
+    func draw(_ panes: [Pane], scroll: Int, glyphs: TerminalGlyphs, on screen: inout Screen) {
+        guard let main = panes.first, rows > 0 else { return }
+        if isFramed {
+            drawFramed(main, Array(panes.dropFirst()), scroll, glyphs, &screen)
+        } else {
+            drawPlain(main, Array(panes.dropFirst()), scroll, &screen)
+        }
+    }
+
+    /// Draws the first pane at the top and the others at the bottom, without frames.
+    private func drawPlain(_ main: Pane, _ others: [Pane], _ scroll: Int, _ screen: inout Screen) {
+        let foot = others.flatMap { pane -> [PageLine] in
+            let lines = pane.lines.prefix(pane.rows ?? pane.lines.count)
+            guard !lines.isEmpty else { return [] }
+            return (pane.title.isEmpty ? [] : [PageLine(pane.title, .bold)]) + lines
+        }
+        let fixed = rows > foot.count ? foot : Array(foot.suffix(max(0, rows - 1)))
+        for (row, line) in main.visible(rows: rows - fixed.count, scroll: scroll).enumerated() {
+            screen.draw(line, row: first + row)
+        }
+        for (row, line) in fixed.enumerated() { screen.draw(line, row: first + rows - fixed.count + row) }
+    }
+
+    private func drawFramed(
+        _ main: Pane,
+        _ others: [Pane],
+        _ scroll: Int,
+        _ glyphs: TerminalGlyphs,
+        _ screen: inout Screen
+    ) {
+        let beside = hasBeside ? others.filter(\.isBeside) : []
+        let below = others.filter { !hasBeside || !$0.isBeside }
+        let fixed = below.reduce(0) { $0 + ($1.rows ?? $1.lines.count) + 2 }
+        let height = max(3, rows - fixed)
+        let width = beside.isEmpty ? columns : columns - Self.besideWidth
+        frame(main, scroll, row: first, column: 0, columns: width, rows: height, glyphs, &screen)
+        for pane in beside {
+            let size = columns - width
+            frame(pane, 0, row: first, column: width, columns: size, rows: height, glyphs, &screen)
+        }
+        var row = first + height
+        for pane in below {
+            let size = (pane.rows ?? pane.lines.count) + 2
+            frame(pane, 0, row: row, column: 0, columns: columns, rows: size, glyphs, &screen)
+            row += size
+        }
+    }
+
+    private func frame(
+        _ pane: Pane,
+        _ scroll: Int,
+        row: Int,
+        column: Int,
+        columns: Int,
+        rows: Int,
+        _ glyphs: TerminalGlyphs,
+        _ screen: inout Screen
+    ) {
+        let edges = glyphs.frame
+        let (last, right) = (row + rows - 1, column + columns - 1)
+        guard rows >= 2, last < first + self.rows else { return }
+        let line = String(repeating: edges.horizontal, count: columns - 2)
+        screen.put("\(edges.topLeft)\(line)\(edges.topRight)", row: row, column: column)
+        let title = pane.title.isEmpty ? "" : " " + DisplayWidth.cut(pane.title, to: columns - 6) + " "
+        screen.put(title, row: row, column: column + 2, style: .bold)
+        for inner in row + 1..<last {
+            screen.put("\(edges.vertical)", row: inner, column: column)
+            screen.put("\(edges.vertical)", row: inner, column: right)
+        }
+        screen.put("\(edges.bottomLeft)\(line)\(edges.bottomRight)", row: last, column: column)
+        for (index, text) in pane.visible(rows: rows - 2, scroll: scroll).enumerated() {
+            screen.draw(text, row: row + 1 + index, from: column + 1, to: right)
+        }
+    }
+}
