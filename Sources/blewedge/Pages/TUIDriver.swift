@@ -353,7 +353,7 @@ struct TUIOptions: ParsableArguments {
     @OptionGroup var place: SocketOption
 
     @Option(
-        "en or ja. Without it the locale says it; a Linux console has no Japanese, and gets English.",
+        "en or ja. The default is the language of the locale; on a Linux console, which has no Japanese, English.",
         value: "language"
     )
     var language: Language?
@@ -368,12 +368,14 @@ extension Language: ExpressibleByArgument {}
 struct TUICommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tui",
-        abstract: "Pages for a terminal: devices, check, keypad, snippets, settings, guide and beacons.",
+        abstract: "Show pages on a terminal: devices, check, keypad, snippets, settings, guide, beacons.",
         discussion: """
-            Works on a bare console and over ssh. F1 to F6 show the pages, F7 connects, F8 disconnects, F9 pauses and \
-            resumes, F10 ends, F11 shows the page of beacons; Alt with the digit, or with b for F11, does the same. What a device sends is typed into these pages too where they have the focus: it \
-            goes into their field, and is never taken for a command. Without a daemon the check page starts the installed service; \
-            elsewhere Enter starts a daemon, which goes on when the pages end, and ends by `blewedge stop`. NO_COLOR leaves out the colours.
+            Works on a bare console and over ssh. F1 to F6 and F11 show the pages, F7 connects, F8 disconnects, F9 pauses \
+            or resumes typing, F10 quits. Without function keys, press Alt with the digit, or Alt-B for F11. ? lists all keys.
+
+            Data that is typed into these pages goes into their text field; it is never taken as a command. If no daemon is \
+            running, the check page starts the installed service. Without a service, Enter starts a daemon that keeps \
+            running until `blewedge stop`. The settings page changes the configuration file. If NO_COLOR is set, no colors are used.
 
             EXAMPLES:
               blewedge tui
