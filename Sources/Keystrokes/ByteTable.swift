@@ -95,10 +95,10 @@ public struct ByteTable: Equatable, Sendable {
             switch self {
             case .linble: "printable ASCII, Tab, Backspace, one Enter"
             case .strict: "printable ASCII, one Enter"
-            case .gs1: "as strict; the group separator is dropped"
-            case .gs1Text: "as strict; the group separator is typed as <GS>"
-            case .gs1F8: "as strict; the group separator is the key F8"
-            case .gs1Control: "as strict; the group separator is Ctrl+]"
+            case .gs1: "like strict; the group separator is dropped"
+            case .gs1Text: "like strict; the group separator is typed as <GS>"
+            case .gs1F8: "like strict; the group separator presses F8"
+            case .gs1Control: "like strict; the group separator presses Ctrl+]"
             case .discard: "nothing"
             }
         }

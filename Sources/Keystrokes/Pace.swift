@@ -49,9 +49,9 @@ public struct Pace: Equatable, Sendable {
         public var summary: String {
             switch self {
             case .console: "a text console: no pause"
-            case .kms: "full-screen programs that read once a frame"
+            case .kms: "full-screen programs that read once per frame"
             case .desktop: "X11 and Wayland desktops"
-            case .scanner: "browsers and input methods: the rhythm of a scanner with a cable"
+            case .scanner: "browsers and input methods: the rhythm of a wired scanner"
             case .slow: "remote desktops and virtual machines"
             }
         }

@@ -15,24 +15,26 @@ import Texts
 struct BeaconsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "beacons",
-        abstract: "Watch beacons, range them, designate some, or be one.",
+        abstract: "Watch, range and designate beacons, or act as one.",
         discussion: """
-            Beacons are iBeacon, AltBeacon and Eddystone-UID. A region is a UUID, with or without major and minor \
-            (UUID/MAJOR/MINOR), or an Eddystone namespace, with or without an instance (eddystone:NAMESPACE/INSTANCE). A \
-            region is entered by two sightings within 2 s, and left after 30 s without one. The configuration's [beacons] has \
-            the file of the regions, and ties regions to actions: open the gate, type the beacon's key code, run the hook. \
-            Anybody can copy a beacon: what it says proves nothing.
+            iBeacon, AltBeacon and Eddystone-UID beacons are supported. A region is a UUID, optionally with major and \
+            minor (UUID/MAJOR/MINOR), or an Eddystone namespace, optionally with an instance \
+            (eddystone:NAMESPACE/INSTANCE). A region is entered after two sightings within 2 s, and left after 30 s \
+            without a sighting. [beacons] in the configuration names the file with the regions, and ties regions to \
+            actions: open the gate, type the beacon's key code, or run the hook. Anyone can copy a beacon, so a \
+            sighting proves nothing.
 
-            Where a server is set and agreed to, set-up, track, fetch, validate, test-log and send ask it; the daemon never \
-            does, and has no network. show-record prints what would be sent.
+            If a server is configured and agreed to, set-up, track, fetch, validate, test-log and send contact it. The \
+            daemon never does; it has no network access. show-record prints the data that would be sent.
 
-            Where a daemon runs, it does what is asked; otherwise the command itself, until Ctrl-C where it goes on.
+            If a daemon is running, it carries out the command. Otherwise the command does so itself; continuous \
+            commands then run until Ctrl-C.
 
             EXAMPLES:
-              blewedge beacons set-up                     Make the file of the regions.
-              blewedge beacons range static               See who is near, and how near.
+              blewedge beacons set-up                     Create the regions file.
+              blewedge beacons range static               Show beacons and distances.
               blewedge beacons watch initial --json       Follow entries and exits.
-              blewedge beacons designate A17C             Let this one of its region react.
+              blewedge beacons designate A17C             React to this beacon only.
               blewedge beacons advertise E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2
             """,
         subcommands: [
@@ -73,13 +75,13 @@ extension BeaconRequest.Place: ExpressibleByArgument {
 }
 
 struct WatchOptionFlags: ParsableArguments {
-    @Flag(help: "Do not tell of entries.")
+    @Flag(help: "Do not report entries.")
     var noEntry = false
 
-    @Flag(help: "Do not tell of exits.")
+    @Flag(help: "Do not report exits.")
     var noExit = false
 
-    @Flag(help: "Tell of what is inside when the gate's terminal comes to the front; without one, at the start.")
+    @Flag(help: "Report current regions when the gate's terminal becomes active; without a gate, at the start.")
     var entryStateOnDisplay = false
 
     var options: WatchOptions {

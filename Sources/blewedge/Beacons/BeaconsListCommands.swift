@@ -16,7 +16,7 @@ import Texts
 struct BeaconsStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say what the daemon watches, what is inside, who is designated, and what it advertises."
+        abstract: "Show watched regions, regions inside, designated beacons and our own beacon."
     )
 
     @OptionGroup var daemon: DaemonOptions
@@ -30,14 +30,16 @@ struct BeaconsStatusCommand: ParsableCommand {
 struct BeaconsRegionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "regions",
-        abstract: "List the regions that are known, and what each is.",
+        abstract: "List the known regions and their kinds.",
         usage: "blewedge beacons regions [<options>]",
         discussion: """
-            initial: of the file, with the word static. dynamic: of the file. managed: of the server. designated: a \
-            designated beacon's own. reserved: initial or designated, or a part of one of the file's static regions.
+            initial: in the regions file, with the word static. dynamic: in the regions file. managed: from the \
+            server. designated: the region of a designated beacon. reserved: initial or designated, or part of a \
+            static region of the file.
 
-            A managed region has a type (service, test, owned or third-party), beacons (static or dynamic), and what the \
-            last update has made of it (new or unchanged); those that it has abandoned are listed by --update abandoned.
+            A managed region has a type (service, test, owned or third-party), a kind of beacons (static or dynamic), \
+            and a state since the last update (new or unchanged). Regions that the last update removed are listed by \
+            --update abandoned.
 
             EXAMPLES:
               blewedge beacons regions
@@ -47,19 +49,19 @@ struct BeaconsRegionsCommand: ParsableCommand {
     )
 
     @Option(
-        "Only managed regions of this type.",
+        "Show only managed regions of this type.",
         value: ManagedRegion.Kind.allCases.map(\.rawValue).joined(separator: "|")
     )
     var type: ManagedRegion.Kind?
 
     @Option(
-        "Only managed regions of such beacons.",
+        "Show only managed regions with this kind of beacons.",
         value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
     )
     var beacons: ManagedRegion.Variety?
 
     @Option(
-        "Only managed regions of which the last update has made this.",
+        "Show only managed regions with this state since the last update.",
         value: ManagedRegions.Update.allCases.map(\.rawValue).joined(separator: "|")
     )
     var update: ManagedRegions.Update?
@@ -105,17 +107,17 @@ struct BeaconsDesignatedCommand: ParsableCommand {
 struct BeaconsDesignateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "designate",
-        abstract: "Let the beacons of these key codes react, and no others of their region.",
+        abstract: "Designate beacons by key code; only these react in their region.",
         usage: "blewedge beacons designate [<code> ...] [<options>]",
         discussion: """
-            The answer is a number, with --json as `answer`:
-              1 all are designated · 0 the limit left some out (exit status 75)
+            The result is a number, with --json as `answer`:
+              1 all are designated · 0 some exceed the limit (exit status 75)
               -1 no adapter (69) · -2 no region (64) · -3 no code (64)
-              -4 no region of static beacons (78) · -5 a code of no beacon (64)
-              -6 no room for any (69) · -7 they could not be kept (77)
+              -4 no region of static beacons (78) · -5 unknown code (64)
+              -6 no room for any (69) · -7 they could not be saved (77)
               -8 no options (64)
-            They are kept over restarts, whole or not at all. From then on their own regions are watched, and the region that \
-            they are of no more.
+            The designated beacons are saved across restarts, either all or none. From then on, their own regions are \
+            watched instead of the region that contains them.
 
             EXAMPLES:
               blewedge beacons designate A17C 00010003
@@ -124,10 +126,10 @@ struct BeaconsDesignateCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The key codes.", valueName: "code"))
+    @Argument(help: ArgumentHelp("Key codes of the beacons.", valueName: "code"))
     var codes: [String] = []
 
-    @Option("The region (default: the only static one).", value: "region")
+    @Option("Region of the beacons (default: the only static one).", value: "region")
     var region: BeaconRegion?
 
     @OptionGroup var flags: WatchOptionFlags
@@ -170,11 +172,11 @@ extension DesignatedBeacons.Answer {
 struct BeaconsUpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
-        abstract: "Make designated beacons switchers, or beacons like others.",
+        abstract: "Make designated beacons switchers, or ordinary beacons again.",
         usage: "blewedge beacons update <code> ... --switcher <on|off> [<options>]",
         discussion: """
-            Seeing a switcher begins the watching of all others, and its end ends it. All of the named ones are changed, or \
-            none.
+            While a switcher is inside, all other designated beacons are watched. Either all of the given beacons are \
+            changed, or none.
 
             EXAMPLES:
               blewedge beacons update A17C --switcher on
@@ -186,10 +188,10 @@ struct BeaconsUpdateCommand: ParsableCommand {
         case off
     }
 
-    @Argument(help: ArgumentHelp("The key codes.", valueName: "code"))
+    @Argument(help: ArgumentHelp("Key codes of the beacons.", valueName: "code"))
     var codes: [String]
 
-    @Option(help: ArgumentHelp("Whether they are switchers.", valueName: "on|off"))
+    @Option(help: ArgumentHelp("Make them switchers, or not.", valueName: "on|off"))
     var switcher: Switch
 
     @OptionGroup var daemon: DaemonOptions
@@ -204,10 +206,10 @@ struct BeaconsUpdateCommand: ParsableCommand {
 struct BeaconsReleaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "release",
-        abstract: "Designate a beacon no more, and watch it no more."
+        abstract: "Remove a designated beacon, and stop watching it."
     )
 
-    @Argument(help: ArgumentHelp("Its key code.", valueName: "code"))
+    @Argument(help: ArgumentHelp("Key code of the beacon.", valueName: "code"))
     var code: String
 
     @OptionGroup var daemon: DaemonOptions
@@ -243,8 +245,8 @@ private func changed(
 struct BeaconsClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Delete the designated beacons, the server's data and the agreement, and stop watching.",
-        discussion: "The server's data are the fetched regions and the unsent tracks. The file of the regions stays."
+        abstract: "Delete designated beacons, server data and the agreement; stop watching.",
+        discussion: "Server data are the fetched regions and the unsent tracks. The regions file stays."
     )
 
     @OptionGroup var daemon: DaemonOptions
@@ -261,13 +263,13 @@ struct BeaconsClearCommand: ParsableCommand {
 struct BeaconsCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say whether beacons can be heard here, and whether this board can be one.",
+        abstract: "Check that this machine can hear beacons, and be one.",
         discussion:
             """
-            Ends with status 69 where there is no adapter or Bluetooth is off, 77 where a permission is missing. With \
-            --json `device` is what the machine can do whatever is set, `foreground` whether its settings let a command \
-            hear beacons, `background` whether a service goes on with it when nobody is logged in, and `on` whether \
-            Bluetooth is on; what is not known is left out.
+            Exits with status 69 if there is no adapter or Bluetooth is off, and with 77 if a permission is missing. \
+            With --json, `device` is the capability of the machine, `foreground` tells if the current settings let a \
+            command hear beacons, `background` tells if a service continues when nobody is logged in, and `on` tells \
+            if Bluetooth is on. Unknown values are omitted.
             """
     )
 

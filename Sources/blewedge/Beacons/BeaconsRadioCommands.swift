@@ -15,11 +15,11 @@ import Texts
 struct BeaconsWatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Watch the regions of a group: tell of each that is entered and left.",
+        abstract: "Watch a group of regions, and report entries and exits.",
         usage: "blewedge beacons watch <group> [<options>]",
         discussion: """
-            Through the daemon this ends at once, and `blewedge events` tells; without one it goes on until Ctrl-C, a line for \
-            each entry and exit.
+            With a daemon, the command returns at once, and `blewedge events` shows the entries and exits. Without a \
+            daemon, it runs until Ctrl-C and prints a line for each.
 
             EXAMPLES:
               blewedge beacons watch initial
@@ -28,13 +28,16 @@ struct BeaconsWatchCommand: ParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("The group.", valueName: BeaconMonitor.Group.allCases.map(\.rawValue).joined(separator: "|"))
+        help: ArgumentHelp(
+            "Group of regions.",
+            valueName: BeaconMonitor.Group.allCases.map(\.rawValue).joined(separator: "|")
+        )
     )
     var group: BeaconMonitor.Group
 
     @OptionGroup var flags: WatchOptionFlags
 
-    @Option("Without a daemon: end after this time.", value: "time")
+    @Option("Without a daemon: stop after this time.", value: "time")
     var seconds: TimeArgument?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -74,12 +77,15 @@ struct BeaconsWatchCommand: ParsableCommand {
 struct BeaconsUnwatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unwatch",
-        abstract: "Have the daemon watch the regions of a group no more; says how many it watched.",
+        abstract: "Stop watching a group of regions; prints how many were watched.",
         usage: "blewedge beacons unwatch <group> [<options>]"
     )
 
     @Argument(
-        help: ArgumentHelp("The group.", valueName: BeaconMonitor.Group.allCases.map(\.rawValue).joined(separator: "|"))
+        help: ArgumentHelp(
+            "Group of regions.",
+            valueName: BeaconMonitor.Group.allCases.map(\.rawValue).joined(separator: "|")
+        )
     )
     var group: BeaconMonitor.Group
 
@@ -96,13 +102,13 @@ struct BeaconsUnwatchCommand: ParsableCommand {
 struct BeaconsRangeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "range",
-        abstract: "List the beacons around, nearest first, with their strength, distance and key code.",
+        abstract: "List beacons by distance, with signal strength and key code.",
         usage: "blewedge beacons range <static|dynamic|region> [<options>]",
         discussion: """
-            The strength is the median of the reports of the last 5 s, nine at most. Metres are an estimate by the strength \
-            alone, wrong by a factor of two and more where somebody stands between; immediate is below 0.5 m, near below 3 m. \
-            On a terminal a table that is drawn anew each second, until Ctrl-C; into a pipe, with --seconds and through a \
-            daemon, a list each time.
+            The signal strength is the median of up to nine reports of the last 5 s. The distance is estimated from it \
+            alone; it is wrong by a factor of two or more if a person stands in between. Below 0.5 m is immediate, \
+            below 3 m is near. On a terminal, a table is refreshed every second until Ctrl-C. Into a pipe, with \
+            --seconds and through a daemon, a list is printed each time.
 
             EXAMPLES:
               blewedge beacons range static
@@ -111,13 +117,13 @@ struct BeaconsRangeCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Whose beacons.", valueName: "static|dynamic|region"))
+    @Argument(help: ArgumentHelp("Beacons to list.", valueName: "static|dynamic|region"))
     var place: BeaconRequest.Place
 
-    @Flag(help: "Leave the designated beacons out.")
+    @Flag(help: "Omit designated beacons.")
     var withoutDesignated = false
 
-    @Option("End after this time, 1 to 60 seconds.", value: "seconds")
+    @Option("Stop after this time, 1 to 60 seconds.", value: "seconds")
     var seconds: Int?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -194,19 +200,20 @@ struct BeaconsRangeCommand: ParsableCommand {
 struct BeaconsTrackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
-        abstract: "Collect five sightings of a static region's beacons, for 15 s at most, and print them.",
+        abstract: "Record up to five sightings of a static region's beacons within 15 s.",
         usage: "blewedge beacons track <region> [<options>]",
         discussion: """
-            Ends with status 75 and an empty list where there were fewer. The command listens itself, beside a daemon. Where a \
-            server is set, the track is kept and sent at once, after a failure at most three times again; where the server \
-            cannot be reached it waits for the next track, or for `blewedge beacons send`.
+            Prints the sightings. If there were fewer than five, it prints an empty list and exits with status 75. The \
+            command scans by itself, beside a daemon. If a server is configured, the track is saved and sent at once, \
+            with up to three retries. If the server cannot be reached, the track waits for the next track or for \
+            `blewedge beacons send`.
 
             EXAMPLES:
               blewedge beacons track E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --json
             """
     )
 
-    @Argument(help: ArgumentHelp("The region, one of static beacons.", valueName: "region"))
+    @Argument(help: ArgumentHelp("Region of static beacons.", valueName: "region"))
     var region: BeaconRegion
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -288,11 +295,11 @@ struct BeaconsTrackCommand: ParsableCommand {
 struct BeaconsAdvertiseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise",
-        abstract: "Be a beacon, or with --off be none.",
+        abstract: "Act as a beacon, or stop with --off.",
         usage: "blewedge beacons advertise [<UUID/MAJOR/MINOR>] [<options>]",
         discussion: """
-            Through the daemon this goes on when the command has ended; without one until Ctrl-C. The power at one metre is to \
-            be measured with the board's own antenna: distances are reckoned from it.
+            With a daemon, advertising continues after the command ends; without one, until Ctrl-C. Measure the power \
+            at one metre with the board's own antenna, because receivers compute distances from it.
 
             EXAMPLES:
               blewedge beacons advertise E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2 \\
@@ -302,25 +309,25 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The beacon.", valueName: "UUID/MAJOR/MINOR"))
+    @Argument(help: ArgumentHelp("Identity of the beacon.", valueName: "UUID/MAJOR/MINOR"))
     var identity: BeaconIdentity?
 
-    @Flag(help: "Have the daemon be no beacon any more.")
+    @Flag(help: "Stop the daemon's advertising.")
     var off = false
 
     @Option(
-        "The frame (default: ibeacon, or eddystone for its identities).",
+        "Frame format (default: ibeacon, or eddystone for Eddystone identities).",
         value: BeaconFrame.Format.allCases.map(\.rawValue).joined(separator: "|")
     )
     var format: BeaconFrame.Format?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The strength at one metre, -100 to -10 dBm.", valueName: "dBm")
+        help: ArgumentHelp("Signal strength at one metre, -100 to -10 dBm.", valueName: "dBm")
     )
     var power: Int8 = -59
 
-    @Option("Without a daemon: end after this time.", value: "time")
+    @Option("Without a daemon: stop after this time.", value: "time")
     var seconds: TimeArgument?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -335,7 +342,7 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
 
     func validate() throws {
         if !BeaconFrame.measuredPowers.contains(power) { throw ValidationError("--power must be -100 to -10.") }
-        if off != (identity == nil) { throw ValidationError("advertise wants a beacon, or --off.") }
+        if off != (identity == nil) { throw ValidationError("advertise requires a beacon or --off.") }
         if !off, frame == nil { throw ValidationError("this format cannot carry that beacon.") }
     }
 

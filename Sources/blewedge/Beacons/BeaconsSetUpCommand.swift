@@ -12,13 +12,13 @@ import Texts
 struct BeaconsSetUpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-up",
-        abstract: "Make the file of the regions, and agree to the use of a server where one is set.",
+        abstract: "Create the regions file, and agree to the use of a configured server.",
         usage: "blewedge beacons set-up [--agree] [<options>]",
         discussion: """
-            The file has comments that explain it; one that is there stays as it is. Its place is the configuration's \
-            beacons.regions, or `regions` beside the configuration. Without the agreement nothing is sent to the server; \
-            its date and the text that was shown are kept until `blewedge beacons clear`. Then the server's official regions \
-            are fetched, once in each start of the machine.
+            The regions file has comments that explain it; an existing file stays unchanged. Its path is \
+            beacons.regions of the configuration, or `regions` beside the configuration. Without your agreement, \
+            nothing is sent to the server. The date and the text of the agreement are kept until `blewedge beacons \
+            clear`. After the agreement, the server's official regions are fetched, once after each boot.
 
             EXAMPLES:
               blewedge beacons set-up
@@ -26,7 +26,7 @@ struct BeaconsSetUpCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Agree to what is sent to the server, without being asked.")
+    @Flag(help: "Agree to the data sent to the server, without being asked.")
     var agree = false
 
     @OptionGroup var server: ServerOptions

@@ -17,10 +17,10 @@ struct BeaconsFetchCommand: ParsableCommand {
         abstract: "Fetch the managed regions from the server.",
         usage: "blewedge beacons fetch [<type>] [<options>]",
         discussion: """
-            The types are service (the official ones of the server's operator), test, owned (the application's own) and \
-            third-party. What is fetched is sorted into what was known, what is new and what is abandoned, and kept; what is watched \
-            stays as it is. Within the interval after a fetch nobody is asked (error 1500). Where the server has no \
-            regions for the application (1400), or fails, what was kept stays.
+            The types are service (official regions of the server's operator), test, owned (regions of the \
+            application) and third-party. Fetched regions are sorted into known, new and abandoned ones, and saved; \
+            watched regions do not change. A fetch within the update interval is not sent (error 1500). If the server \
+            has no regions for the application (1400) or fails, the saved regions stay.
 
             EXAMPLES:
               blewedge beacons fetch --server https://beacons.example --token-file token
@@ -29,17 +29,17 @@ struct BeaconsFetchCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Which regions: \(RegionScope.words.joined(separator: ", ")).", valueName: "type"))
+    @Argument(help: ArgumentHelp("Type of regions: \(RegionScope.words.joined(separator: ", ")).", valueName: "type"))
     var type = RegionScope.whole.word
 
     @Option(
-        "Of service or owned regions, only those of such beacons.",
+        "For service or owned regions: only those with this kind of beacons.",
         value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
     )
     var beacons: ManagedRegion.Variety?
 
     @Option(
-        "The hours after a fetch in which the server is not asked again (default: the configuration's).",
+        "Hours after a fetch in which no other is sent (default: the configuration's).",
         value: "hours"
     )
     var updateInterval: Int?
@@ -48,13 +48,13 @@ struct BeaconsFetchCommand: ParsableCommand {
 
     func validate() throws {
         guard RegionScope.words.contains(type) else {
-            throw ValidationError("fetch wants one of \(RegionScope.words.joined(separator: ", ")).")
+            throw ValidationError("fetch requires one of \(RegionScope.words.joined(separator: ", ")).")
         }
         if RegionScope(type, beacons: beacons) == nil {
-            throw ValidationError("--beacons is for service and owned regions.")
+            throw ValidationError("--beacons is only for service and owned regions.")
         }
         if let updateInterval, !(0...8760).contains(updateInterval) {
-            throw ValidationError("The hours are from 0 to 8760.")
+            throw ValidationError("The hours must be 0 to 8760.")
         }
     }
 
@@ -69,7 +69,7 @@ struct BeaconsFetchCommand: ParsableCommand {
 struct BeaconsTestLogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test-log",
-        abstract: "Have the server log an event of a region, in test mode.",
+        abstract: "Send a test event of a region to the server's log.",
         usage: "blewedge beacons test-log <region> <event> [<options>]",
         discussion: """
             EXAMPLES:
@@ -77,18 +77,18 @@ struct BeaconsTestLogCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("UUID[/MAJOR[/MINOR]], or eddystone:NAMESPACE[/INSTANCE].", valueName: "region"))
+    @Argument(help: ArgumentHelp("UUID[/MAJOR[/MINOR]] or eddystone:NAMESPACE[/INSTANCE].", valueName: "region"))
     var region: String
 
     @Argument(
         help: ArgumentHelp(
-            "What happened there.",
+            "Event to log.",
             valueName: ServerRequest.Event.allCases.map(\.rawValue).joined(separator: "|")
         )
     )
     var event: ServerRequest.Event
 
-    @Flag(help: "This is a test, whatever the configuration's test-mode says.")
+    @Flag(help: "Use test mode even if test-mode is off in the configuration.")
     var testMode = false
 
     @OptionGroup var server: ServerOptions
@@ -104,24 +104,24 @@ struct BeaconsTestLogCommand: ParsableCommand {
 struct BeaconsValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Ask the server whether a one-time beacon is what it says.",
+        abstract: "Ask the server if a one-time beacon is valid.",
         usage: "blewedge beacons validate <uuid> <major> <minor> [<options>]",
         discussion: """
-            Ends with 0 for a valid beacon, with 77 for an invalid one. The errors 2001 to 2005 are the application's, the \
-            region's, the beacon's, the server's, and that it cannot be reached.
+            Exits with 0 for a valid beacon and with 77 for an invalid one. The errors 2001 to 2005 concern the \
+            application, the region, the beacon, the server, and a server that cannot be reached.
 
             EXAMPLES:
               blewedge beacons validate 4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B 12 3456 --json
             """
     )
 
-    @Argument(help: ArgumentHelp("The beacon's UUID.", valueName: "uuid"))
+    @Argument(help: ArgumentHelp("UUID of the beacon.", valueName: "uuid"))
     var uuid: String
 
-    @Argument(help: ArgumentHelp("The first of its numbers.", valueName: "major"))
+    @Argument(help: ArgumentHelp("Major number of the beacon.", valueName: "major"))
     var major: UInt16
 
-    @Argument(help: ArgumentHelp("The second of its numbers.", valueName: "minor"))
+    @Argument(help: ArgumentHelp("Minor number of the beacon.", valueName: "minor"))
     var minor: UInt16
 
     @OptionGroup var server: ServerOptions
@@ -137,12 +137,12 @@ struct BeaconsValidateCommand: ParsableCommand {
 struct BeaconsSendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send the tracks that wait.",
+        abstract: "Send the queued tracks to the server.",
         usage: "blewedge beacons send [<options>]",
         discussion: """
-            Each is sent once, and after a failure at most three times again, 2, 4 and 8 s later; then it is given up and \
-            counted. Where nobody answers, the others wait for the next run. What the server has made of each is printed, and told \
-            to the clients of a daemon that runs.
+            A failed track is retried at most three times, after 2, 4 and 8 s; then it is dropped and counted. If the \
+            server does not answer, the other tracks wait for the next run. The server's result for each track is \
+            printed, and sent to the clients of a running daemon.
 
             EXAMPLES:
               blewedge beacons send --server https://beacons.example --token-file token
@@ -157,7 +157,7 @@ struct BeaconsSendCommand: ParsableCommand {
 struct BeaconsShowRecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show-record",
-        abstract: "Print the tracks that wait, exactly as they would be sent, and the last one that was.",
+        abstract: "Print the queued tracks exactly as they would be sent, and the last sent one.",
         discussion: """
             EXAMPLES:
               blewedge beacons show-record

@@ -13,25 +13,25 @@ import Texts
 
 /// Options of every command that uses a beacon server (D-27).
 struct ServerOptions: ParsableArguments {
-    @Option("The address of the server: https://HOST[:PORT][/PATH] (default: the configuration's).", value: "address")
+    @Option("Server address: https://HOST[:PORT][/PATH] (default: the configuration's).", value: "address")
     var server: String?
 
     @Option(
-        "The file of the access token: of mode 0600, and the caller's own (default: the configuration's).",
+        "File with the access token: mode 0600, owned by the caller (default: the configuration's).",
         value: "file"
     )
     var tokenFile: String?
 
-    @Option("Believe the authorities whose certificates are in this file, instead of the system's.", value: "file")
+    @Option("Trust the certificate authorities in this file instead of the system's.", value: "file")
     var caFile: String?
 
-    @Option("Go through this proxy; what the environment says of one is not heeded.", value: "address")
+    @Option("Use this proxy; proxy variables of the environment are ignored.", value: "address")
     var proxy: String?
 
-    @Option("The longest that a request may take.", value: "time")
+    @Option("Time-out of a request.", value: "time")
     var timeout = TimeArgument(.seconds(15))
 
-    @Flag(help: "Print one JSON object, of an error too, with its number.")
+    @Flag(help: "Print one JSON object, also for errors, with the error number.")
     var json = false
 
     /// Returns the settings for the server of the option or else of the configuration; throws if there is none.

@@ -16,7 +16,7 @@ struct BondsCommand: ParsableCommand {
         commandName: "bonds",
         abstract: "List the paired devices.",
         discussion: """
-            No keys are shown. A record of the file that is broken is skipped, and said.
+            Keys are not shown. A damaged record of the file is skipped and reported.
 
             EXAMPLES:
               blewedge bonds
@@ -24,7 +24,7 @@ struct BondsCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object a line, a device each.")
+    @Flag(help: "Print one JSON object per line, for one device each.")
     var json = false
 
     func run() throws {

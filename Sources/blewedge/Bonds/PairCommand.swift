@@ -23,16 +23,19 @@ enum PairingSecurity: String, ExpressibleByArgument, CaseIterable {
 struct PairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
-        abstract: "Agree on keys with a device, so that nobody can pass for it.",
+        abstract: "Pair with a device, so that no other device can impersonate it.",
         usage: "blewedge pair <address|name> [<options>]",
         discussion: """
-            A local act for one device, for a minute at most: it is listened for, connected to and paired with, by the \
-            kernel or, over H4 and on the user channel, by blewedge itself, and its keys are kept in the state directory, for this adapter, readable by their owner alone. From \
-            then on its links are encrypted with them. Both devices must agree how: on a terminal a number is compared, \
-            shown or asked for, as the other device can; without a terminal nobody can say a number, and the link is \
-            encrypted, but not authenticated. Secure Connections are preferred; legacy pairing, whose number anybody can compute, gives encrypted keys at most; keys shorter than 16 bytes are refused. A \
-            device that is paired already is refused until `forget`. A daemon that uses the adapter does the pairing, for its \
-            owner and root: meanwhile it begins no connection, and it resumes afterwards.
+            Scans for the device, connects to it and pairs with it, within a minute. The kernel does the pairing; over \
+            H4 and on the user channel, blewedge does it. The keys are saved in the state directory for this adapter, \
+            readable by their owner only. From then on, the device's links are encrypted with them.
+
+            On a terminal, you may have to compare, read out or enter a number, depending on the device. Without a \
+            terminal, nobody can do that, so the link is encrypted but not authenticated. Secure Connections are \
+            preferred. Legacy pairing gives at most encrypted keys, because its number can be computed by an \
+            eavesdropper. Keys shorter than 16 bytes are rejected. A device that is already paired is rejected until \
+            `forget`. If a daemon uses the adapter, it does the pairing for its owner and root; meanwhile, it pauses \
+            its own connections.
 
             EXAMPLES:
               blewedge pair LINBLE-TEST
@@ -41,31 +44,31 @@ struct PairCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The device: its address, or its name.", valueName: "address|name"))
+    @Argument(help: ArgumentHelp("Address or name of the device.", valueName: "address|name"))
     var device: String
 
     @Option(
-        "What the keys must give: authenticated takes no device that cannot say or show a number, or knows legacy pairing only.",
+        "Minimum security of the keys: authenticated rejects devices that have no display or input, or only legacy pairing.",
         value: PairingSecurity.allCases.map(\.rawValue).joined(separator: "|")
     )
     var security = PairingSecurity.encrypted
 
     @Option(
-        "What the person here can do (default: keyboard-display on a terminal, else none). Answers are lines on standard input.",
+        "What you can do here (default: keyboard-display on a terminal, else none). Answers are read from standard input.",
         value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?
 
-    @Option("Give up after this time.", value: "time")
+    @Option("Time-out of the pairing.", value: "time")
     var seconds = TimeArgument(.seconds(60))
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
-        if device.isEmpty { throw ValidationError("the device wants a name or an address.") }
+        if device.isEmpty { throw ValidationError("pair requires a name or an address.") }
         guard PairingRequest.limits.contains(seconds.duration) else {
             throw ValidationError("--seconds must be 1 to 600.")
         }

@@ -60,13 +60,13 @@ extension Option {
 struct AdapterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The adapter to use: its name, its address, or another way to a controller.",
+            "Adapter to use: its name, its address, or another kind of controller.",
             discussion: """
-                hci0 or an address: an adapter of the kernel, beside other programs. user:hci0: a controller for this \
-                program alone, which must be down. h4:unix:PATH, h4:tcp:HOST:PORT, h4:/dev/ttyX[@BAUD]: a controller at \
-                the other end of a stream, without the kernel's Bluetooth and without privilege. memory: a simulated \
-                controller before simulated devices, for a rehearsal: all of linble,nordic,scale,hid,badge, or those \
-                that follow it, crowd among them.
+                hci0 or an address: an adapter of the kernel, shared with other programs. user:hci0: a controller for \
+                this program alone; the adapter must be down. h4:unix:PATH, h4:tcp:HOST:PORT, h4:/dev/ttyX[@BAUD]: a \
+                controller at the other end of a stream, without the kernel's Bluetooth and without privilege. memory: \
+                a simulated controller with simulated devices, for trying things out: linble, nordic, scale, hid and \
+                badge, or those listed after the colon, where crowd is possible too.
                 """,
             valueName: "adapter"
         ),

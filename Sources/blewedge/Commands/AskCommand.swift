@@ -15,14 +15,15 @@ struct AskCommand: ParsableCommand {
         abstract: "Send a command to the connected device, and print its reply.",
         usage: "blewedge ask <bytes> [<options>]",
         discussion: """
-            Commands of all clients are sent strictly one after another: the next one when the last has had its reply, or \
-            its time is over. The reply is printed in hexadecimal, and is not typed; whatever else the device sends is. \
-            Bytes are written as in the handshake of a profile: A5 01 in hexadecimal, "AT" in quotes, {crc8-maxim} and the \
-            other checksums (\(Checksum.names)) of all bytes before them; in a reply ?? for any byte, and * at its end for \
-            whatever else the same notification brings. Without --reply the command is done when it is written.
+            Commands of all clients are sent one after another: each is sent when the previous one has its reply or \
+            has timed out. The reply is printed in hexadecimal and not typed; other data from the device is typed as \
+            usual. Bytes are written as in the handshake of a profile: A5 01 in hexadecimal, "AT" in quotes, and \
+            {crc8-maxim} or another checksum (\(Checksum.names)) of all bytes before it. In a reply, ?? matches any \
+            byte, and * at the end matches the rest of the notification. Without --reply, the command succeeds when \
+            the bytes are written.
 
-            Where no such reply comes in time the exit status is 75; where the link ends before, 69, and it is told whether \
-            the command was written.
+            If no matching reply arrives in time, the exit status is 75. If the link ends first, it is 69, and the \
+            message says whether the command was written.
 
             EXAMPLES:
               blewedge ask 'A5 01 {crc8-maxim}' --reply 'A5 81 ?? {crc8-maxim}'
@@ -31,17 +32,17 @@ struct AskCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The command.", valueName: "bytes"))
+    @Argument(help: ArgumentHelp("Command to send.", valueName: "bytes"))
     var command: String
 
-    @Option("The reply that is waited for.", value: "bytes")
+    @Option("Reply to wait for.", value: "bytes")
     var reply: String?
 
-    @Option("With --reply: how long it may take, from 10ms to 60s (default: 2s).", value: "time")
+    @Option("With --reply: time-out of the reply, from 10ms to 60s (default: 2s).", value: "time")
     var within: TimeArgument?
 
     @Option(
-        "With --reply: how often the command is written before the reply is given up (default: 1).",
+        "With --reply: number of times to write the command until a reply arrives (default: 1).",
         value: "number"
     )
     var times: Int?
@@ -50,7 +51,7 @@ struct AskCommand: ParsableCommand {
 
     func validate() throws {
         if reply == nil, within != nil || times != nil {
-            throw ValidationError("--within and --times are for --reply.")
+            throw ValidationError("--within and --times require --reply.")
         }
         do throws(ControlFault) {
             _ = try request()

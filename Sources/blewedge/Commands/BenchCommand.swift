@@ -13,18 +13,19 @@ import Texts
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measure this machine: ring, encoder and whole path, against the same written in C.",
+        abstract: "Measure the speed of the ring, the encoder and the whole path, compared to C.",
         usage: "blewedge bench [<options>]",
         discussion: """
-            Each line gives our speed and the ratio to C that ran right before and after it; more than 1 is faster than C. \
-            Other programs that run at the same time spoil the numbers; a last line then says so. Nothing is typed: the path ends in /dev/null.
+            Each line has our speed and its ratio to C code that ran right before and after; above 1 is faster than C. \
+            Other running programs distort the results; a last line then warns of this. Nothing is typed: the path \
+            ends in /dev/null.
 
-            With --uinput a keyboard of its own is made and held (EVIOCGRAB) before its first key, so that no terminal and \
-            no application hears it; it prints the events a second, and the time from a write to its reading, for each \
-            length of the reader's queue.
+            With --uinput, a virtual keyboard is created and grabbed (EVIOCGRAB) before its first key, so that no \
+            terminal and no application receives it. This prints events per second, and the time from a write to its \
+            read, for each length of the event queue.
 
-            With --profile one case runs in one thread and nothing is measured: for a profiler, or to count instructions. \
-            Its names end in -c where the case is written in C; `typing` is the daemon's own path.
+            With --profile, one case runs in one thread without being measured, for example for a profiler or to count \
+            instructions. Cases written in C have names that end in -c; `typing` is the daemon's own path.
 
             EXAMPLES:
               blewedge bench
@@ -34,19 +35,19 @@ struct BenchCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Option("Measure for about this long, each part.", value: "time")
+    @Option("Duration of each part of the measurement.", value: "time")
     var seconds = TimeArgument(.seconds(5))
 
-    @Flag(help: "Measure the way through the kernel too.")
+    @Flag(help: "Also measure the path through the kernel.")
     var uinput = false
 
-    @Option("Run this case only, and measure nothing: \(Profiled.names).", value: "case")
+    @Option("Run only this case, without measuring: \(Profiled.names).", value: "case")
     var profile: Profiled?
 
-    @Option("Bytes or notifications of --profile.", value: "count")
+    @Option("Number of bytes or notifications for --profile.", value: "count")
     var units = 1 << 16
 
     enum Profiled: ExpressibleByArgument {

@@ -61,51 +61,63 @@ struct BlewedgeCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "blewedge",
-        abstract: "Types what a Bluetooth LE device sends, without bluetoothd, D-Bus or a desktop.",
+        abstract: "Types data from Bluetooth LE serial devices as keystrokes.",
         discussion: """
             EXAMPLES:
-              blewedge                             The pages for a terminal.
+              blewedge                             Open the pages for a terminal.
               blewedge demo                        See it work: no adapter, no privilege.
-              blewedge demo --tui                  Try the pages before simulated devices.
-              blewedge scan                        Show the devices around.
-              blewedge run --device LINBLE-TEST    Type what a paired device sends.
+              blewedge demo --tui                  Try the pages with simulated devices.
+              blewedge scan                        Show the devices nearby.
+              blewedge run --device LINBLE-TEST    Type the data of a paired device.
               blewedge pair LINBLE-TEST            Pair with a device.
-              blewedge use LINBLE-TEST             Choose it for good, for a daemon.
-              blewedge status --watch              See what the daemon does.
-              blewedge gatt LINBLE-TEST            Show what a device offers.
-              blewedge simulate                    Be such a device: send lines.
-              blewedge bench                       Measure this machine against C.
+              blewedge use LINBLE-TEST             Select the device for the daemon.
+              blewedge status --watch              Follow the state of the daemon.
+              blewedge gatt LINBLE-TEST            Show the services of a device.
+              blewedge simulate                    Act as a serial device: send lines.
+              blewedge bench                       Measure the speed of this machine.
 
             HOW IT WORKS:
-            A device is found by a scan, connected to, and asked for its serial service. What it notifies passes a table \
-            (what each byte types), a layout and a pace, and leaves as keys of a virtual keyboard. Every received byte is \
-            typed, discarded by the table, rejected by a rule, gated while typing is paused, or lost in a named place; \
-            `status` has the sum. `run` does this in the foreground, or as the daemon that `setup` makes a service of. The \
-            daemon is spoken to over its control socket: the socket's group may read (status, scan, events), its owner and \
-            root may change and press keys too. A network is used in two cases only: the commands and the \
-            timer of beacons ask the server that beacons.server names, and `h4:tcp` reaches a controller. What was received \
-            is never sent, and stands in no log unless an option asks for it.
+            blewedge scans for a device, connects to it, and subscribes to its serial service. A table says what each \
+            received byte types, and a layout says which keys type it. The keys are pressed on a virtual keyboard, \
+            with the pauses that the application needs. Every received byte is counted as typed, discarded by the \
+            table, rejected by a rule, gated while typing is paused, or lost in a known place; `status` shows the \
+            counts.
+
+            `run` does this in the foreground, or as the daemon that `setup` installs as a service. Clients use the \
+            daemon's control socket: members of the socket's group may read (status, scan, events); its owner and root \
+            may also change settings and press keys.
+
+            Only two features use a network: the commands and the timer for beacons contact the server in \
+            beacons.server, and `h4:tcp` connects to a controller. Received data is never sent over a network by \
+            blewedge, and is logged only if an option asks for it.
 
             FILES:
-              /etc/blewedge/blewedge.toml  The settings; see `config show --commented`.
-              /etc/blewedge/snippets.json  The texts of `snippet`.
-              /var/lib/blewedge/selection  The chosen device.
-              /var/lib/blewedge/bonds      The keys of paired devices.
-              /var/lib/blewedge/devices    When each device was last connected.
-              /run/blewedge/control        The daemon's control socket.
-            Of other users than root: ~/.config/blewedge, ~/.local/state/blewedge and $XDG_RUNTIME_DIR/blewedge, or where \
-            the XDG variables say.
+              /etc/blewedge/blewedge.toml  Configuration; see `config show --commented`.
+              /etc/blewedge/snippets.json  Texts for `snippet`.
+              /var/lib/blewedge/selection  Selected device.
+              /var/lib/blewedge/bonds      Keys of paired devices.
+              /var/lib/blewedge/devices    Dates of the devices' last connections.
+              /run/blewedge/control        Control socket of the daemon.
+            For users other than root, the directories are ~/.config/blewedge, ~/.local/state/blewedge and \
+            $XDG_RUNTIME_DIR/blewedge, or those that the XDG variables name.
 
             ENVIRONMENT:
-              BLEWEDGE_LANG                en or ja: the language for people.
-              LC_ALL, LC_MESSAGES, LANG    The same where BLEWEDGE_LANG is not set.
-            A bare console, whose font has no Japanese, gets English; help, JSON and the journal are English always.
+              BLEWEDGE_LANG                Language of messages: en or ja.
+              LC_ALL, LC_MESSAGES, LANG    Used if BLEWEDGE_LANG is not set.
+              NO_COLOR                     Show the pages without colours.
+            A Linux console gets English, because its font has no Japanese. Help, JSON and journal entries are always \
+            in English.
 
             EXIT STATUS:
-              0 done · 64 wrong usage · 69 no adapter, Bluetooth is off, or no daemon runs
-              70 fault of the program · 74 reading or writing failed · 75 time-out
-              77 permission missing · 78 wrong configuration
-              130 and 143 after SIGINT and SIGTERM
+              0         Success.
+              64        Wrong usage.
+              69        No adapter, Bluetooth is off, or no daemon is running.
+              70        Internal error.
+              74        Read or write error.
+              75        Time-out.
+              77        Missing permission.
+              78        Wrong configuration.
+              130, 143  Ended by SIGINT or SIGTERM.
             """,
         version: "\(programVersion)\nmbedTLS \(CryptographyLibrary.version), linked in",
         groupedSubcommands: [

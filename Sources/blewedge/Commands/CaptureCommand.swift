@@ -15,10 +15,11 @@ import Texts
 struct CaptureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
-        abstract: "Print the attribute protocol's packets in a capture.",
+        abstract: "Print the attribute protocol packets of a capture.",
         discussion: """
-            Reads what --capture has written, or `btmon -w`: time, adapter, connection, direction (> to the device, < from \
-            it), packet, attribute and value. A packet that breaks the protocol's rules is printed as its bytes.
+            Reads a file written by --capture or `btmon -w`. Each line has the time, adapter, connection, direction (> \
+            to the device, < from it), packet type, attribute and value. A packet that violates the protocol is \
+            printed as its bytes.
 
             EXAMPLES:
               blewedge run --device LINBLE-TEST --capture session.btsnoop
@@ -27,10 +28,10 @@ struct CaptureCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The capture.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Capture file.", valueName: "file"))
     var file: String
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     private static let pieceSize = 1 << 16
@@ -104,10 +105,10 @@ struct CaptureCommand: ParsableCommand {
 struct CaptureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Record the adapter's traffic, which Wireshark and btmon open. It holds all contents; its owner alone may read it.",
+            "Record the adapter's traffic for Wireshark and btmon. The file contains all data; only its owner may read it.",
             discussion: """
-                btsnoop as btmon writes it. A capture that is there is continued. It ends at 1 GiB, or when the disk is \
-                full; the command goes on.
+                The format is btsnoop, as written by btmon. An existing capture is continued. Recording stops at 1 GiB \
+                or when the disk is full; the command continues.
                 """,
             valueName: "file"
         )

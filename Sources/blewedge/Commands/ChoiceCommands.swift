@@ -15,46 +15,48 @@ import Texts
 struct UseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use",
-        abstract: "Choose the device to connect to; the choice is kept.",
+        abstract: "Select the device to use; the selection is saved.",
         usage: "blewedge use <name|address|name@address> [<options>]",
         discussion: """
-            A daemon that runs switches at once: it closes the old link, drops and counts what waits, and connects to the \
-            new one. Without a daemon the choice is written for the next one, and the device is listened for first, since \
-            its address, its type and its name are kept. While another device is chosen this asks on a terminal; elsewhere \
-            it wants --yes. A name that two devices carry is refused, with both listed.
+            A running daemon switches at once: it closes the old link, drops and counts the data that waits, and \
+            connects to the new device. Without a daemon, the command scans for the device first, to learn its \
+            address, address type and name, and saves them for the next daemon. If another device is selected, the \
+            command asks on a terminal; elsewhere it needs --yes. If two devices have the same name, it is rejected, \
+            and both are listed.
 
-            A device that was paired (`blewedge pair`) is typed for by its keys only, and the choice says so. Of one that was \
-            not, whoever copies its name and address is typed for: this asks on a terminal; elsewhere it wants --security \
-            none, or ends with status 78. More than none wants the keys for it, and pairs with nobody.
+            If the device is paired (`blewedge pair`), its data is typed only over a link encrypted with its keys. \
+            Anyone can impersonate an unpaired device by copying its name and address. For an unpaired device, the \
+            command therefore asks on a terminal; elsewhere it needs --security none, or exits with status 78. Higher \
+            levels of --security require a paired device; they do not pair with it.
 
             EXAMPLES:
               blewedge use LINBLE-TEST
               blewedge use LINBLE-TEST --security none
-              blewedge use "LT01 BC000120@00:1D:12:00:01:20"   By name and address.
+              blewedge use "LT01 BC000120@00:1D:12:00:01:20"   Name and address.
               blewedge use F0:F1:F2:F3:F4:F5 --yes --security authenticated
-              blewedge use F0:F1:F2:F3:F4:F5 --address-type random  Without listening.
+              blewedge use F0:F1:F2:F3:F4:F5 --address-type random  Without a scan.
             """
     )
 
     @Argument(
         help: ArgumentHelp(
-            "The device: its name, in letters of either case, its address, or both.",
+            "The device: its name in upper or lower case, its address, or both.",
             valueName: "name|address|name@address"
         )
     )
     var device: String
 
-    @Flag(help: "Give up the device that is chosen, without a question.")
+    @Flag(help: "Replace the selected device without asking.")
     var yes = false
 
     @Option(
-        "The least security of its link: none takes a device without keys, without a question; more wants its keys.",
+        "Minimum security of the link: none accepts an unpaired device without asking; more requires its keys.",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        "Without a daemon: take the address as it is, of this type, instead of listening for the device.",
+        "Without a daemon: save the address with this type, without scanning for the device.",
         value: AddressType.allCases.map { "\($0)" }.joined(separator: "|")
     )
     var addressType: AddressType?
@@ -64,9 +66,9 @@ struct UseCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func validate() throws {
-        guard let choice = DeviceSelector(device) else { throw ValidationError("use wants a name or an address.") }
+        guard let choice = DeviceSelector(device) else { throw ValidationError("use requires a name or an address.") }
         guard addressType != nil else { return }
-        guard case .address = choice else { throw ValidationError("--address-type is for an address.") }
+        guard case .address = choice else { throw ValidationError("--address-type requires an address.") }
     }
 
     func run() throws {
@@ -157,11 +159,12 @@ struct UseCommand: ParsableCommand {
 struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Drop the choice of device, or remove the keys of a paired one.",
+        abstract: "Clear the selected device, or delete the keys of a paired one.",
         usage: "blewedge forget [<address>] [<options>]",
         discussion: """
-            Without a device the choice is dropped: a daemon that runs closes the link, and waits for another choice. With \
-            one its keys are removed, from the file and from the kernel, which ends a link with it; the choice stays.
+            Without an address, the selection is cleared: a running daemon closes the link, and waits for a new \
+            selection. With an address, the keys of that device are deleted from the file and from the kernel, which \
+            also ends its link; the selection stays.
 
             EXAMPLES:
               blewedge forget
@@ -169,7 +172,7 @@ struct ForgetCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Remove the keys of this paired device.", valueName: "address"))
+    @Argument(help: ArgumentHelp("Delete the keys of this paired device.", valueName: "address"))
     var device: String?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -177,7 +180,7 @@ struct ForgetCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func validate() throws {
-        if let device, BluetoothAddress(device) == nil { throw ValidationError("forget wants an address, or nothing.") }
+        if let device, BluetoothAddress(device) == nil { throw ValidationError("forget takes an address or nothing.") }
     }
 
     func run() throws {

@@ -29,10 +29,10 @@ struct ConfigCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract:
-            "Check a configuration, with the table, layout, profiles and regions that it names; nothing is changed.",
+            "Check a configuration file, and the table, layout, profiles and regions that it names.",
         discussion: """
-            Without a file, the one that a daemon of this user reads: /etc/blewedge/blewedge.toml for root. Every fault is \
-            named with its line, and ends the command with status 78.
+            Nothing is changed. Without a file, it checks the one that a daemon of this user would read; for root, \
+            that is /etc/blewedge/blewedge.toml. Each error is reported with its line, and with exit status 78.
 
             EXAMPLES:
               blewedge config check
@@ -41,7 +41,7 @@ struct ConfigCheckCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("A configuration file.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Configuration file.", valueName: "file"))
     var file: String?
 
     func run() throws {
@@ -95,7 +95,7 @@ struct ConfigCheckCommand: ParsableCommand {
 struct ConfigShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show the configuration that is in force, as a file that says the same.",
+        abstract: "Show the current configuration as a configuration file.",
         discussion: """
             EXAMPLES:
               blewedge config show
@@ -103,10 +103,10 @@ struct ConfigShowCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("A configuration file.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Configuration file.", valueName: "file"))
     var file: String?
 
-    @Flag(help: "Explain every key; those that are as without a file are comments.")
+    @Flag(help: "Explain every key; keys that have their default value are commented out.")
     var commented = false
 
     func run() throws {
@@ -118,10 +118,11 @@ struct ConfigShowCommand: ParsableCommand {
 struct ProfilesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profiles",
-        abstract: "List the kinds of devices that are known, or show one.",
+        abstract: "List the device profiles, or show one.",
         discussion: """
-            With `profile = "auto"`, the default, a device is used by the first of these that it offers: those of the \
-            configuration, then the others in this order. What is shown of one can be saved and changed, and named in the configuration by its path.
+            With `profile = "auto"`, the default, a device uses the first of these profiles that it offers: those of \
+            the configuration, then the others in this order. A profile that is shown can be saved, edited, and named \
+            by its path in the configuration.
 
             EXAMPLES:
               blewedge profiles
@@ -129,13 +130,13 @@ struct ProfilesCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("A profile: built in, or of the configuration.", valueName: "name"))
+    @Argument(help: ArgumentHelp("Profile: built in, or from the configuration.", valueName: "name"))
     var name: String?
 
-    @Option("The configuration file to take profiles from too.", value: "file")
+    @Option("Configuration file with further profiles.", value: "file")
     var file: String?
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func run() throws {

@@ -11,10 +11,10 @@ import Texts
 struct ConnectCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect",
-        abstract: "Let the daemon connect to the chosen device, again after `disconnect`.",
+        abstract: "Connect the daemon to the selected device, for example after `disconnect`.",
         discussion: """
-            A device that was left alone because it lacks the service is tried again, too. The daemon answers at once and \
-            connects by itself from then on; `blewedge status --watch` shows how it goes.
+            It also retries a device that was given up because it lacks the serial service. The command returns at \
+            once, and the daemon connects in the background; `blewedge status --watch` shows the progress.
 
             EXAMPLES:
               blewedge connect
@@ -30,10 +30,10 @@ struct ConnectCommand: SimpleRequestCommand {
 struct DisconnectCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "disconnect",
-        abstract: "Let the daemon close the link, and leave it closed.",
+        abstract: "Close the daemon's link, and keep it closed.",
         discussion: """
-            What still waits to be typed is dropped and counted. The device stays chosen; `blewedge connect` makes the link \
-            again.
+            Data that waits to be typed is dropped and counted. The device stays selected; `blewedge connect` connects \
+            to it again.
 
             EXAMPLES:
               blewedge disconnect
@@ -49,9 +49,9 @@ struct DisconnectCommand: SimpleRequestCommand {
 struct PauseCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Discard what the device sends, until `resume`.",
+        abstract: "Stop typing received data, until `resume`.",
         discussion: """
-            The link stays. What comes meanwhile is counted as gated, and is never typed later.
+            The link stays open. Data received while paused is counted as gated, and is never typed.
 
             EXAMPLES:
               blewedge pause
@@ -67,7 +67,7 @@ struct PauseCommand: SimpleRequestCommand {
 struct ResumeCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Type again what the device sends, after `pause`.",
+        abstract: "Type received data again, after `pause`.",
         discussion: """
             EXAMPLES:
               blewedge resume
@@ -83,11 +83,11 @@ struct ResumeCommand: SimpleRequestCommand {
 struct ReloadCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Let the daemon read its configuration again.",
+        abstract: "Reload the daemon's configuration.",
         discussion: """
-            Its tables, profiles and snippets are read again too. One that is wrong is refused with what is wrong and \
-            where, and the daemon goes on with the old one. `systemctl reload blewedge` and SIGHUP do the same; \
-            `blewedge config check` tells of faults beforehand.
+            Tables, profiles and snippets are reloaded too. If the new configuration has an error, it is rejected with \
+            the position and the cause, and the daemon keeps the old one. `systemctl reload blewedge` and SIGHUP do \
+            the same; `blewedge config check` finds errors beforehand.
 
             EXAMPLES:
               blewedge reload
@@ -103,9 +103,9 @@ struct ReloadCommand: SimpleRequestCommand {
 struct StopCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "End the daemon.",
+        abstract: "Stop the daemon.",
         discussion: """
-            The link is closed, and what waits to be typed is dropped and counted. Where systemd runs the daemon, \
+            The link is closed, and data that waits to be typed is dropped and counted. If systemd runs the daemon, \
             `systemctl stop blewedge` does the same.
 
             EXAMPLES:
@@ -122,13 +122,14 @@ struct StopCommand: SimpleRequestCommand {
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Follow what the daemon does: one JSON object a line.",
+        abstract: "Follow the daemon's events, one JSON object per line.",
         discussion: """
-            First the state as it stands, then each change of it, each connect and disconnect, and how much was received, \
-            never what. Of beacons: "region" (entered, left or inside), "watching" (a switcher began or ended it), "advertising", \
-            and "beaconAvailability": possible, or with cause and remedy why none can be watched (starting, no-adapter, off, \
-            forbidden, unsupported, failed); nothing where no region is known. A line that the reader was too slow for is \
-            left out, and the next has "missed": how many. Ends with status 69 when the daemon does.
+            Prints the current state, then each change of state, each connect and disconnect, and the number of bytes \
+            received, but never the data. Events of beacons are "region" (entered, left or inside), "watching" \
+            (started or stopped by a switcher), "advertising", and "beaconAvailability": possible, or the cause \
+            (starting, no-adapter, off, forbidden, unsupported, failed) and the remedy. The last one is omitted if no \
+            region is known. If the consumer is too slow, lines are skipped, and the next line has their number in \
+            "missed". Exits with status 69 when the daemon ends.
 
             EXAMPLES:
               blewedge events
@@ -152,8 +153,8 @@ struct SendCommand: ParsableCommand {
         commandName: "send",
         abstract: "Send bytes to the connected device.",
         discussion: """
-            The device must be connected, and its profile must have a characteristic to write to. Done means that the \
-            controller has the bytes; most such devices confirm nothing.
+            The device must be connected, and its profile must have a writable characteristic. The command succeeds \
+            when the controller has the bytes; most devices confirm nothing.
 
             EXAMPLES:
               blewedge send --text 'R'
@@ -161,17 +162,17 @@ struct SendCommand: ParsableCommand {
             """
     )
 
-    @Option("Send these bytes: pairs of digits, with or without spaces.", value: "digits")
+    @Option("Bytes to send: pairs of hexadecimal digits, with or without spaces.", value: "digits")
     var hex: String?
 
-    @Option(help: "Send this text, as UTF-8.")
+    @Option(help: "Text to send, as UTF-8.")
     var text: String?
 
     @OptionGroup var daemon: DaemonOptions
 
     func validate() throws {
-        guard (hex == nil) != (text == nil) else { throw ValidationError("send wants --hex or --text.") }
-        guard let bytes else { throw ValidationError("--hex wants pairs of hexadecimal digits.") }
+        guard (hex == nil) != (text == nil) else { throw ValidationError("send requires --hex or --text.") }
+        guard let bytes else { throw ValidationError("--hex requires pairs of hexadecimal digits.") }
         guard 1...ControlRequest.mostBytes ~= bytes.count else {
             throw ValidationError("send takes 1 to \(ControlRequest.mostBytes) bytes.")
         }
@@ -202,7 +203,7 @@ extension SimpleRequestCommand {
 struct SocketOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The daemon's control socket; without it the user's own daemon is asked, then the system's.",
+            "Control socket of the daemon; by default the user's own daemon is asked, then the system's.",
             valueName: "path"
         ),
         completion: .file()

@@ -14,11 +14,11 @@ import Texts
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "List the known devices, and those that are connected now.",
+        abstract: "List known and connected devices.",
         discussion: """
-            Known is a device that was chosen, paired or connected before, by its address; a private address is not kept. \
-            Connected is a device with a link to this machine, whichever program has made it. No adapter and no \
-            permission is needed, and nothing is scanned for.
+            A device is known by its address if it was selected, paired or connected before; private addresses are not \
+            saved. A device is connected if it has a link to this machine, made by any program. The command does not \
+            scan, and needs no adapter and no permission.
 
             EXAMPLES:
               blewedge devices
@@ -27,14 +27,14 @@ struct DevicesCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object a line, a device each.")
+    @Flag(help: "Print one JSON object per line, for one device each.")
     var json = false
 
-    @Option("Forget when this device was connected; its choice and its keys stay.", value: "address")
+    @Option("Delete the date of this device's last connection; its selection and keys stay.", value: "address")
     var remove: String?
 
     func validate() throws {
-        if let remove, BluetoothAddress(remove) == nil { throw ValidationError("--remove wants an address.") }
+        if let remove, BluetoothAddress(remove) == nil { throw ValidationError("--remove requires an address.") }
     }
 
     func run() throws {

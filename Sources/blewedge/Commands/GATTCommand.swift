@@ -18,12 +18,12 @@ enum GATTAction: String, ExpressibleByArgument, CaseIterable {
 struct GATTCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatt",
-        abstract: "Show what a device offers; read, write and subscribe.",
+        abstract: "Show a device's GATT services; read, write and subscribe.",
         usage: "blewedge gatt <address|name> [<action>] [<handle|uuid>] [<options>]",
         discussion: """
-            Looks for the device for 10 s, connects, and prints its services, characteristics and descriptors; or reads, \
-            writes or subscribes to one. An attribute is named by its handle (0x0012) or by its UUID (2A00, or the \
-            longer forms). Values are printed in hexadecimal and as text. Data goes to standard output, all else to \
+            Scans for the device for 10 s, connects, and prints its services, characteristics and descriptors; or \
+            reads, writes or subscribes to one attribute, given by its handle (0x0012) or its UUID (2A00, or the \
+            longer forms). Values are printed in hexadecimal and as text. Data goes to standard output, messages to \
             standard error.
 
             EXAMPLES:
@@ -37,51 +37,51 @@ struct GATTCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The device: its address, or its name.", valueName: "address|name"))
+    @Argument(help: ArgumentHelp("Address or name of the device.", valueName: "address|name"))
     var device: String
 
-    @Argument(help: ArgumentHelp("read, write or subscribe; without it all is shown.", valueName: "action"))
+    @Argument(help: ArgumentHelp("read, write or subscribe; without it, all services are shown.", valueName: "action"))
     var action: GATTAction?
 
-    @Argument(help: ArgumentHelp("The attribute.", valueName: "handle|uuid"))
+    @Argument(help: ArgumentHelp("Attribute to read, write or subscribe to.", valueName: "handle|uuid"))
     var attribute: String?
 
     @OptionGroup var adapterOptions: AdapterOptions
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Option("Write these bytes: pairs of digits, with or without spaces.", value: "digits")
+    @Option("Bytes to write: pairs of hexadecimal digits, with or without spaces.", value: "digits")
     var hex: String?
 
-    @Option(help: "Write this text, as UTF-8.")
+    @Option(help: "Text to write, as UTF-8.")
     var text: String?
 
-    @Flag(name: .customLong("no-response"), help: "Write without asking whether it worked.")
+    @Flag(name: .customLong("no-response"), help: "Write without a response from the device.")
     var withoutResponse = false
 
-    @Option("End after so many values.", value: "number")
+    @Option("Stop after this many values.", value: "number")
     var count: Int?
 
-    @Option("End after this time; with status 75 if --count is not reached by then.", value: "time")
+    @Option("Stop after this time, with status 75 if --count is not reached by then.", value: "time")
     var seconds: TimeArgument?
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
-        if device.isEmpty { throw ValidationError("the device wants a name or an address.") }
-        if let action, attribute == nil { throw ValidationError("\(action.rawValue) wants a handle or a UUID.") }
+        if device.isEmpty { throw ValidationError("the device requires a name or an address.") }
+        if let action, attribute == nil { throw ValidationError("\(action.rawValue) requires a handle or a UUID.") }
         if let attribute, GATTTarget(attribute) == nil {
-            throw ValidationError("\(attribute) is no handle such as 0x0012, and no UUID such as 2A00.")
+            throw ValidationError("\(attribute) is neither a handle such as 0x0012 nor a UUID such as 2A00.")
         }
         if action == .write {
-            guard (hex == nil) != (text == nil) else { throw ValidationError("write wants --hex or --text.") }
-            if let hex, Self.bytes(hex) == nil { throw ValidationError("--hex wants pairs of hexadecimal digits.") }
+            guard (hex == nil) != (text == nil) else { throw ValidationError("write requires --hex or --text.") }
+            if let hex, Self.bytes(hex) == nil { throw ValidationError("--hex requires pairs of hexadecimal digits.") }
         } else if hex != nil || text != nil || withoutResponse {
-            throw ValidationError("--hex, --text and --no-response are for write.")
+            throw ValidationError("--hex, --text and --no-response are only for write.")
         }
         if action != .subscribe, count != nil || seconds != nil {
-            throw ValidationError("--count and --seconds are for subscribe.")
+            throw ValidationError("--count and --seconds are only for subscribe.")
         }
         if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
         if let seconds, seconds.duration == .zero { throw ValidationError("--seconds must be more than 0.") }

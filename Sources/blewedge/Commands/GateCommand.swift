@@ -11,7 +11,7 @@ import Texts
 struct GateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gate",
-        abstract: "Hand the typing over to another instance.",
+        abstract: "Hand over typing to another instance.",
         subcommands: [GateGiveCommand.self]
     )
 }
@@ -19,12 +19,13 @@ struct GateCommand: ParsableCommand {
 struct GateGiveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "give",
-        abstract: "Let another instance type, and this one no more.",
+        abstract: "Let another instance type instead of this one.",
         discussion: """
-            Opens the gate of the other instance, and closes ours, as `resume` there and `pause` here. Where the other one \
-            refuses, or its gate stays closed for another reason, ours stays as it was. An instance is a daemon with a \
-            runtime directory of its own, and goes by that directory's name: with RUNTIME_DIRECTORY=/run/till beside \
-            /run/blewedge it is till. A path names the directory of one that is elsewhere.
+            Opens the gate of the other instance and closes this one's gate, like `resume` there and `pause` here. If \
+            the other instance refuses, or its gate stays closed for another reason, nothing changes here. An instance \
+            is a daemon with its own runtime directory, and has that directory's name: a daemon started with \
+            RUNTIME_DIRECTORY=/run/till beside /run/blewedge is till. For an instance elsewhere, give its directory's \
+            path.
 
             EXAMPLES:
               blewedge gate give till
@@ -33,13 +34,13 @@ struct GateGiveCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The other instance.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The other instance, by its name or directory.", valueName: "name"))
     var name: String
 
     @OptionGroup var daemon: DaemonOptions
 
     func validate() throws {
-        if ["", ".", ".."].contains(name) { throw ValidationError("give wants the name of an instance.") }
+        if ["", ".", ".."].contains(name) { throw ValidationError("give requires the name of an instance.") }
     }
 
     func run() throws {

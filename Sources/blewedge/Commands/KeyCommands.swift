@@ -15,10 +15,10 @@ import Typing
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Press keys, to mend a wrong entry without a keyboard.",
+        abstract: "Press keys, to correct an entry without a keyboard.",
         discussion: """
-            Digits and the signs + - < > . , are typed as characters, whatever the layout; shells want some of them in \
-            quotes, or by name: plus, minus, less, greater, period, comma. The other keys are \
+            Digits and the signs + - < > . , are typed as characters in every layout. Quote signs that the shell \
+            interprets, or give their names: plus, minus, less, greater, period, comma. The other keys are \
             \(([" "].map { _ in "space" } + KeyName.keys).joined(separator: ", ")). No other key can be pressed.
 
             EXAMPLES:
@@ -28,7 +28,7 @@ struct KeyCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The keys, one after the other.", valueName: "name"), completion: .list(KeyName.words))
+    @Argument(help: ArgumentHelp("Keys to press, in this order.", valueName: "name"), completion: .list(KeyName.words))
     var names: [String]
 
     @OptionGroup var daemon: DaemonOptions
@@ -36,7 +36,7 @@ struct KeyCommand: ParsableCommand {
     func validate() throws {
         if let name = names.first(where: { KeyName($0) == nil }) {
             let known = KeyName.allCases.map(\.description).joined(separator: " ")
-            throw ValidationError("there is no key '\(name)'; known are \(known)")
+            throw ValidationError("there is no key '\(name)'; the keys are \(known)")
         }
         if names.count > ControlRequest.mostKeys {
             throw ValidationError("at most \(ControlRequest.mostKeys) keys at a time.")
@@ -49,14 +49,14 @@ struct KeyCommand: ParsableCommand {
 struct SnippetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "snippet",
-        abstract: "Type a text that has a title, and put the cursor where input goes.",
+        abstract: "Type a saved text, and place the cursor in it.",
         discussion: """
-            Titles and texts are those of snippets.json in the configuration directory: \
-            {"title": "text", "irony": {"opening": "<i>", "closing": "</i>"}}. `snippets = "habr"` in the configuration has HTML \
-            tags below them, as an example. Afterwards the cursor goes behind \
-            the first of ] :// =" > that the text has, in this order. In scan mode, {"bold": {"received": "B1"}, "sig": \
-            {"text": "Jane Doe", "received": "S1"}} types them for the scans B1 and S1 too. Without a title, all are listed as the user's and \
-            the system's files have them now: title and text, separated by a tab.
+            Snippets are read from snippets.json in the configuration directory: {"title": "text", "irony": \
+            {"opening": "<i>", "closing": "</i>"}}. `snippets = "habr"` in the configuration adds HTML tags, as an \
+            example. After typing, the cursor moves behind the first of ] :// =" > that the text contains, in this \
+            order. In scan mode, {"bold": {"received": "B1"}, "sig": {"text": "Jane Doe", "received": "S1"}} also \
+            types these snippets for the barcodes B1 and S1. Without a title, the current snippets of the user's and \
+            the system's files are listed: title and text, separated by a tab.
 
             EXAMPLES:
               blewedge snippet greeting
@@ -64,7 +64,7 @@ struct SnippetCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The title; without one, all are listed.", valueName: "title"))
+    @Argument(help: ArgumentHelp("Title of the snippet; without it, all are listed.", valueName: "title"))
     var title: String?
 
     @OptionGroup var daemon: DaemonOptions
@@ -82,10 +82,11 @@ struct SnippetCommand: ParsableCommand {
 struct ClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Empty the field that was typed into.",
+        abstract: "Clear the field that was typed into.",
         discussion: """
-            End, then Backspace for each character that the daemon has typed since the last Enter or Tab; what was in the \
-            field before stays. With `clear = "select-all"` in the configuration Ctrl+A and Backspace instead.
+            Presses End, then Backspace for each character that the daemon has typed since the last Enter or Tab; \
+            earlier contents of the field stay. With `clear = "select-all"` in the configuration, presses Ctrl+A and \
+            Backspace instead.
 
             EXAMPLES:
               blewedge clear

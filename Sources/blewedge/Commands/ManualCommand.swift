@@ -9,8 +9,10 @@ import Texts
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual",
-        abstract: "Print the manual page, which says what --help of every command does.",
+        abstract: "Print the manual page.",
         discussion: """
+            The page contains the help of every command.
+
             EXAMPLES:
               blewedge manual | man -l -
               blewedge manual > /usr/local/share/man/man1/blewedge.1
@@ -138,8 +140,11 @@ struct ManualText {
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions",
-        abstract: "Print what a shell needs to complete commands and options.",
+        abstract: "Print a shell's completion script.",
         discussion: """
+            The script completes commands, options and values, such as the names of known devices, profiles, layouts \
+            and tables.
+
             EXAMPLES:
               blewedge completions bash > /usr/share/bash-completion/completions/blewedge
               blewedge completions zsh > /usr/local/share/zsh/site-functions/_blewedge
@@ -169,7 +174,7 @@ struct CompletionsCommand: ParsableCommand {
         }
     }
 
-    @Argument(help: ArgumentHelp("The shell.", valueName: Shell.allCases.map(\.rawValue).joined(separator: "|")))
+    @Argument(help: ArgumentHelp("Shell to use.", valueName: Shell.allCases.map(\.rawValue).joined(separator: "|")))
     var shell: Shell
 
     func run() throws {

@@ -19,31 +19,34 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Connect to a device and type what it sends.",
         discussion: """
-            Without --device it is the daemon: it types what the device sends that `blewedge use` has chosen, follows \
-            another choice at once, and waits for an adapter or a permission that it lacks. With --device it is for that one: \
-            of a paired device (`blewedge pair`) it demands its keys, and for an unpaired one it asks on a terminal; elsewhere \
-            it wants --security none, or ends with status 78, whatever the output.
+            Without --device, this is the daemon: it types the data of the device selected with `blewedge use`, \
+            follows a new selection at once, and waits while the adapter or a permission is missing. With --device, it \
+            uses that device only. A paired device (`blewedge pair`) must encrypt the link with its keys. For an \
+            unpaired device, the command asks on a terminal; elsewhere it needs --security none, or exits with status \
+            78.
 
-            It connects, subscribes to the device's serial service and types through a virtual keyboard. A lost link is \
-            tried again after 3 s, a connection that fails after 3, 6, 12, 24, 48 and then every 60 s, and at once when the \
-            device is heard again after a silence. What no option says here is as in the configuration file \
-            (`blewedge config show`). Ctrl-C closes the link and prints what became of every byte; SIGHUP is \
-            `blewedge reload`. On a terminal the last line shows the state, unless status-line is off.
+            A lost link is re-established after 3 s. Failed connection attempts are retried after 3, 6, 12, 24, 48 and \
+            then every 60 s, or as soon as the device advertises again after a silence. Settings without an option \
+            here come from the configuration file (`blewedge config show`). Ctrl-C closes the link and prints the byte \
+            counts. SIGHUP reloads the configuration, like `blewedge reload`. On a terminal, the last line shows the \
+            state, unless status-line is off.
 
-            A layout says by which keys the programs that read them make characters: us and jp are built in, console is \
-            the live keymap of a text console, and every other name is looked up by libxkbcommon where that is installed. \
-            A character that the layout cannot type is rejected and counted, never approximated; with --scan, with the \
-            whole barcode, before its first key. What waited longer than --max-age while nothing could be typed is dropped \
-            and counted, so that a kiosk that wakes up does not type yesterday's codes; a backlog that is being typed is \
-            typed to its end. With --scan whole barcodes only are typed, and one \
-            that a lost link has cut is rejected. The keyboard is called "blewedge keyboard" by programs, on the bus \
-            virtual, with vendor b1ed and product 0001; it declares the keys that can be typed and, for udev, the codes 1 \
-            to 31.
+            The layout maps characters to keys. It must be the layout that the application uses: us and jp are built \
+            in, console is the current keymap of a text console, and other names are looked up by libxkbcommon, if it \
+            is installed. A character that the layout cannot type is rejected and counted. With --scan, the whole \
+            barcode is rejected before its first key is pressed.
+
+            Data that waited longer than --max-age while nothing could be typed is dropped and counted, so that a \
+            kiosk does not type yesterday's barcodes when it wakes up. A backlog that is already being typed is \
+            finished. With --scan, only whole barcodes are typed; a barcode cut short by a lost link is rejected.
+
+            The virtual keyboard has the name "blewedge keyboard", bus type virtual, vendor b1ed and product 0001. It \
+            declares the keys that can be typed and, for udev, the key codes 1 to 31.
 
             EXAMPLES:
               blewedge run
-              blewedge run --device LINBLE-TEST                  Paired, or it asks.
-              blewedge run --device LINBLE-TEST --security none  Whoever has that name.
+              blewedge run --device LINBLE-TEST                  Asks if unpaired.
+              blewedge run --device LINBLE-TEST --security none  For an unpaired one.
               blewedge run --device F0:F1:F2:F3:F4:F5 --table strict --stall 50ms
               blewedge run --device LINBLE-TEST --layout de --table gs1-text
               blewedge run --device LINBLE-TEST --pace scanner
@@ -52,7 +55,7 @@ struct RunCommand: ParsableCommand {
               blewedge run --device LINBLE-TEST --security none --to pty:/run/scanner --raw
               blewedge run --to keyboard --to unix:/run/scans --slow-reader drop-oldest
               blewedge run --device LINBLE-TEST --hook /usr/local/bin/scanner-event
-              blewedge run --user blewedge          From the script of another init.
+              blewedge run --user blewedge          For other init systems.
             """
     )
 
@@ -61,30 +64,30 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var captureOptions: CaptureOptions
 
     @Option(
-        "The device, whatever is chosen: its name, in letters of either case, its address, or NAME@ADDRESS.",
+        "Device to use instead of the selected one: its name in upper or lower case, its address, or NAME@ADDRESS.",
         value: "name|address"
     )
     var device: String?
 
     @Option(
-        "The least security of the link: without it nothing is typed. With --device none takes an unpaired device, without a question.",
+        "Minimum security of the link; below it, nothing is typed. With --device, none accepts an unpaired device without asking.",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        help: ArgumentHelp("The configuration, instead of blewedge.toml in its usual place.", valueName: "file"),
+        help: ArgumentHelp("Configuration file to use instead of the default blewedge.toml.", valueName: "file"),
         completion: .file()
     )
     var config: String?
 
     @Option(
-        "What each byte types: a built-in table (\(ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", "))) or a file.",
+        "Table that says what each byte types: built in (\(ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", "))) or a file.",
         value: "name|file"
     )
     var table: String?
 
-    @Option("The layout that the reader of the keys uses: \(LayoutSource.names).", value: "name")
+    @Option("Keyboard layout of the application: \(LayoutSource.names).", value: "name")
     var layout: String?
 
     @OptionGroup var wireOptions: WireOptions
@@ -92,60 +95,61 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var paceOptions: PaceOptions
 
     @Option(
-        "Type nothing that waited longer while nothing could be typed; 0 types whatever its age (default: 5s).",
+        "Drop data that waited longer while nothing could be typed; 0 keeps data of any age (default: 5s).",
         value: "time"
     )
     var maxAge: TimeArgument?
 
     @Option(
-        "While readers have CapsLock on, type letters the other way round so that they come out as meant (auto), or as if it were off (ignore).",
+        "While CapsLock is on: auto inverts the case of typed letters so that they come out right; ignore types as if it were off.",
         value: "policy"
     )
     var capsLock: CapsLockPolicy?
 
-    @Flag(help: "Read the keyboard's own event node, and count what arrived there and what did not.")
+    @Flag(help: "Read the keyboard's own event node, and count the events that arrived and those that did not.")
     var verify = false
 
     @Option(
-        "Type only while this virtual terminal is in front; what comes meanwhile is refused for good.",
+        "Type only while this virtual terminal is in the foreground; data received meanwhile is never typed.",
         value: "number"
     )
     var gateVT: Int?
 
     @Option(
-        "Started by root: act for this user, as a service of systemd does; `blewedge setup` makes the user blewedge.",
+        "If started by root: run as this user, as a systemd service does; `blewedge setup` creates the user blewedge.",
         value: "name"
     )
     var user: String?
 
     @Flag(
         help:
-            "Print lines for a journal: with their priority, without a name. So it is where systemd has connected one."
+            "Print lines for a journal: with a priority, without the program's name. Default if systemd connected one."
     )
     var foreground = false
 
     @OptionGroup(title: "Scan mode") var barcodeModeOptions: BarcodeModeOptions
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     @Flag(
         help: """
-            The same with connects, disconnects and how much was received, at most ten times a second; never what. A line \
-            that the reader is too slow for is left out, and the next says so.
+            Like --json, with connects, disconnects and byte counts, at most ten times per second; never the data. If \
+            the consumer is too slow, lines are skipped, and the next line reports how many.
             """
     )
     var events = false
 
     @Option(
         help: ArgumentHelp(
-            "Run a program on connect, disconnect and received barcodes, without a shell and without arguments.",
+            "Run a program on each connect, disconnect and received barcode, without a shell or arguments.",
             discussion: """
-                It gets the barcodes on its standard input, one a line. Its environment has BLEWEDGE_EVENT (connect, \
-                disconnect, received), BLEWEDGE_COUNT (how often, or how many barcodes), BLEWEDGE_LENGTH (bytes on standard \
-                input), BLEWEDGE_ADDRESS, BLEWEDGE_ADDRESS_TYPE and BLEWEDGE_REASON. One runs at a time, at most 30 s; what \
-                happens meanwhile is told as one, and of barcodes 64 KiB wait (--slow-reader). One that it has not read when \
-                it ends is counted as undelivered; typing never waits for it.
+                It gets the barcodes on its standard input, one per line. Its environment has BLEWEDGE_EVENT (connect, \
+                disconnect, received), BLEWEDGE_COUNT (number of events or barcodes), BLEWEDGE_LENGTH (bytes on \
+                standard input), BLEWEDGE_ADDRESS, BLEWEDGE_ADDRESS_TYPE and BLEWEDGE_REASON. One program runs at a \
+                time, for at most 30 s. Events that occur meanwhile are combined, and up to 64 KiB of barcodes are \
+                queued (--slow-reader). Barcodes that it has not read when it ends count as undelivered. Typing never \
+                waits for it.
                 """,
             valueName: "program"
         )

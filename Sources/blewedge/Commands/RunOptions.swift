@@ -15,7 +15,7 @@ import Typing
 struct DaemonOptions: ParsableArguments {
     @OptionGroup var place: SocketOption
 
-    @Flag(help: "Print the daemon's answer, one JSON object on a line.")
+    @Flag(help: "Print the daemon's answer as one line of JSON.")
     var json = false
 
     func client() throws(CommandFailure) -> ControlClient { try place.client() }
@@ -54,41 +54,41 @@ struct DaemonOptions: ParsableArguments {
 /// Options for the device's profile, and for the output of its bytes.
 struct WireOptions: ParsableArguments {
     @Option(
-        "The serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), one of the configuration, a file by its path, or \(Configuration.anyProfile) for whichever the device offers.",
+        "Serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), a profile of the configuration, a file by its path, or \(Configuration.anyProfile) for any that the device offers.",
         value: "name|path"
     )
     var profile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where goes what is received: \(OutputDestination.form). A terminal and a socket carry bytes to the device too.",
+            "Output for received data: \(OutputDestination.form). A terminal or socket also carries bytes to the device.",
             discussion: """
-                Several times for several at once, at most \(Configuration.mostOutputs): each has its own queue and account, \
-                and none waits for another. Given here, those of the configuration are left out.
+                Repeat it for several outputs, at most \(Configuration.mostOutputs). Each has its own queue and byte \
+                counts, and none waits for another. If it is given, the outputs of the configuration are not used.
                 """,
-            valueName: "end"
+            valueName: "output"
         )
     )
     var to: [String] = []
 
     @Flag(
         inversion: .prefixedNo,
-        help: "With another end than the keyboard: deliver to it while typing is paused or the gate is closed, or not."
+        help: "For outputs other than the keyboard: withhold data while typing is paused or the gate is closed, or deliver it."
     )
     var gated: Bool?
 
-    @Flag(help: "With another end than the keyboard: the bytes as received, not the text that would be typed.")
+    @Flag(help: "For outputs other than the keyboard: deliver the received bytes instead of the text to type.")
     var raw = false
 
     @Option(
         help: ArgumentHelp(
-            "With another end than the keyboard: what becomes of lines while 64 KiB wait for a reader.",
+            "For outputs other than the keyboard: what to do when 64 KiB are queued for a client.",
             discussion: """
-                drop-newest (the default) drops the line that comes, drop-oldest what waits longest, and wait takes no more \
-                until every reader has room, and there is one. Only whole lines are dropped: what is typed up to an Enter, a \
-                scan of scan mode, or what comes before a silence of 100 ms; one of 4096 bytes ends there. Bytes count as \
-                typed when one reader at least took their whole line, else as undelivered; what one reader did not get is \
-                counted as missed.
+                drop-newest (the default) drops the new line, drop-oldest drops the oldest queued line, and wait \
+                accepts no more data until a client is connected and every client has room. Only whole lines are \
+                dropped. A line ends at an Enter, at the end of a barcode in scan mode, before a silence of 100 ms, or \
+                after 4096 bytes. Bytes count as typed if at least one client got their whole line, and otherwise as \
+                undelivered. Bytes that some client did not get count as missed.
                 """,
             valueName: "policy"
         )
@@ -120,7 +120,7 @@ struct WireOptions: ParsableArguments {
 struct PaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The rhythm, by who reads the keys: "
+            "Typing rhythm for the application: "
                 + Pace.Profile.allCases.map { "\($0.rawValue) (\($0.summary))" }.joined(separator: ", ") + ".",
             valueName: "profile"
         )
@@ -128,13 +128,13 @@ struct PaceOptions: ParsableArguments {
     var pace: Pace.Profile?
 
     @Option(
-        "How long a reader may stall without losing a key, instead of what the pace says; 0 assumes none.",
+        "How long an application may stall without losing a key, instead of the pace's value; 0 assumes no stalls.",
         value: "time"
     )
     var stall: TimeArgument?
 
     @Option(
-        "How many events the kernel keeps for each reader: 256, or 64 for Xorg's old driver evdev (default: 256).",
+        "Events that the kernel queues for each application: 256, or 64 for Xorg's old evdev driver (default: 256).",
         value: "events"
     )
     var queue: ReaderQueue?
@@ -155,32 +155,35 @@ struct PaceOptions: ParsableArguments {
 
 /// Options of scan mode, which types whole barcodes instead of bytes as they arrive.
 struct BarcodeModeOptions: ParsableArguments {
-    @Flag(help: "Type whole scans only, each checked before its first key.")
+    @Flag(help: "Type only whole barcodes, each checked before its first key is pressed.")
     var scan = false
 
     @Option(
-        "With --scan: the bytes that end a scan, by name (cr, lf, tab, etx, gs …) or as 0x03; or none.",
+        "With --scan: bytes that end a barcode, by name (cr, lf, tab, etx, gs …) or as 0x03; or none.",
         value: "bytes"
     )
     var terminator: TerminatorArgument?
 
-    @Option("With --scan: the silence that ends a scan too.", value: "time")
+    @Option("With --scan: length of a silence that also ends a barcode.", value: "time")
     var idleGap: TimeArgument?
 
-    @Option("With --scan: type no scan of fewer bytes (default: 1).", value: "bytes")
+    @Option("With --scan: minimum length of a barcode; shorter ones are not typed (default: 1).", value: "bytes")
     var minLength: Int?
 
-    @Option("With --scan: type no scan of more bytes (default: \(BarcodeRules.defaultMaximumLength)).", value: "bytes")
+    @Option(
+        "With --scan: maximum length; longer ones are not typed (default: \(BarcodeRules.defaultMaximumLength)).",
+        value: "bytes"
+    )
     var maxLength: Int?
 
-    @Option("With --scan: what is typed before each scan; keys by name in braces, as in {f9}.", value: "text")
+    @Option("With --scan: text to type before each barcode; keys by name in braces, as in {f9}.", value: "text")
     var prefix: String?
 
-    @Option("With --scan: what is typed after each scan, instead of its terminator, as in {tab}.", value: "text")
+    @Option("With --scan: text to type after each barcode instead of its terminator, as in {tab}.", value: "text")
     var suffix: String?
 
     @Option(
-        "With --scan: do not type the same scan again within this time; 0 types every one (default: 0).",
+        "With --scan: do not type the same barcode again within this time; 0 types every one (default: 0).",
         value: "time"
     )
     var duplicates: TimeArgument?

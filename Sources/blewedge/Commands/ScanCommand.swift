@@ -14,15 +14,18 @@ import Texts
 struct ScanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
-        abstract: "Show the Bluetooth LE devices around.",
+        abstract: "Show the Bluetooth LE devices nearby.",
         usage: "blewedge scan [<options>]",
         discussion: """
-            On a terminal a table, strongest first, refreshed every two seconds (scan.refresh); a device not heard for a minute leaves \
-            it, but the chosen one, which stands on top with an asterisk. Into a pipe a line for each new device, and again when what it says has changed: address, type of \
-            address, RSSI, name, services, separated by tabs. Where a daemon uses the adapter, the daemon scans, a look \
-            after the other; with --passive, --duplicates or --capture this command itself listens, beside the daemon on an \
-            adapter of the kernel's. A controller at the end of a line, or behind a user channel, is one process's: there \
-            it says which has it, and ends with status 69.
+            On a terminal, the devices are shown in a table, strongest signal first, which is refreshed every two \
+            seconds (scan.refresh). A device that was not heard for a minute is removed. The selected device is always \
+            shown, at the top and with an asterisk. Into a pipe, a line is printed for each new device, and again when \
+            its data changes: address, address type, RSSI, name and services, separated by tabs.
+
+            If a daemon uses the adapter, the daemon scans, for one client after another. With --passive, --duplicates \
+            or --capture, the command itself scans, which is possible beside the daemon if the kernel manages the \
+            adapter. A controller on a serial line or a user channel belongs to one process: the command then names \
+            that process and exits with status 69.
 
             EXAMPLES:
               blewedge scan
@@ -36,25 +39,25 @@ struct ScanCommand: ParsableCommand {
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Flag(help: "Listen for 5 s (or --seconds), then print each device once.")
+    @Flag(help: "Scan for 5 s (or --seconds), then print each device once.")
     var once = false
 
-    @Option("End after this time.", value: "time")
+    @Option("Stop after this time.", value: "time")
     var seconds: TimeArgument?
 
-    @Option(help: ArgumentHelp("Show devices that offer this service only; may be given again.", valueName: "uuid"))
+    @Option(help: ArgumentHelp("Show only devices that offer this service; can be repeated.", valueName: "uuid"))
     var service: [BluetoothUUID] = []
 
-    @Option("Show devices of this name only, in letters of either case.", value: "text")
+    @Option("Show only devices with this name, in upper or lower case.", value: "text")
     var name: String?
 
-    @Flag(help: "Only listen: ask no device for its scan response, which often holds the name.")
+    @Flag(help: "Scan passively: do not request scan responses, which often contain the name.")
     var passive = false
 
-    @Flag(help: "Print every advertisement, not only news.")
+    @Flag(help: "Print every advertisement, even if nothing has changed.")
     var duplicates = false
 
     @Option("Table refresh interval (default: scan.refresh of the configuration, 2s).", value: "time")

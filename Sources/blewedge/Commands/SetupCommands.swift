@@ -17,25 +17,26 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Find out why nothing is typed.",
         discussion: """
-            Looks at the kernel, the adapter, the rights, the keyboard, the choice, the daemon and the console, and changes \
-            none of them. Each finding says what is wrong, why it matters and what mends it. A finding `blocks` when nothing is \
-            typed until it is mended, `hinders` when what is typed may go wrong, and is a `note` else. With --json there is a \
-            table of what the kernel has of all that is used: each row with its state, and what is done without it.
+            Examines the kernel, the adapter, the permissions, the keyboard, the selected device, the daemon and the \
+            console, and changes nothing. Each finding says what is wrong, its effect and its fix. A finding `blocks` \
+            if nothing can be typed, `hinders` if text may be typed wrongly, and is otherwise a `note`. The output of \
+            --json also has a table of the kernel features that blewedge uses: whether each is available, and the \
+            fallback without it.
 
             EXAMPLES:
               blewedge doctor
               sudo blewedge doctor --json
 
             EXIT STATUS:
-            That of the first finding but notes: 69 the adapter, a kernel's part, the daemon or the device is not there, or \
-            Bluetooth is off; 77 a permission is missing; 78 the configuration, the choice, a layout or a terminal is not \
-            what it has to be; 74 bytes were lost. 0 where nothing is found.
+            The status of the first finding that is not a note: 69 the adapter, a kernel feature, the daemon or the \
+            device is missing, or Bluetooth is off; 77 a permission is missing; 78 the configuration, the selection, a \
+            layout or a terminal is wrong; 74 bytes were lost. 0 if there is no such finding.
             """
     )
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Option("The layout to compare with the console's, instead of the daemon's or the configuration's.", value: "name")
+    @Option("Layout to compare with the console's, instead of the daemon's or the configuration's.", value: "name")
     var layout: String?
 
     @Flag(help: "Print one JSON object.")
@@ -60,15 +61,15 @@ struct DoctorCommand: ParsableCommand {
 struct SetupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "setup",
-        abstract: "Make it a service of this machine.",
+        abstract: "Install blewedge as a service on this machine.",
         discussion: """
-            Installs what udev/ of the source has: the user `blewedge`, who alone may make keyboards, and the group whose \
-            members may ask the service how it stands, the modules that are loaded at every start, and a service of \
-            systemd, OpenRC, runit, sysvinit or BusyBox's init that may do no more than it needs: with systemd it starts when \
-            there is an adapter, else with the machine. To files of others, such as /etc/inittab, it adds lines of its own. \
-            Loads modules and unblocks the radio where that is what is missing. Installs the manual page and what the shells \
-            that are there complete commands with. Each step is shown; what is there already is left alone, and so is what a \
-            package has installed.
+            Installs the files in udev/ of the source code: the user `blewedge`, the only one that may create virtual \
+            keyboards; a group whose members may query the service; the modules to load at each start; and a sandboxed \
+            service for systemd, OpenRC, runit, sysvinit or BusyBox's init. With systemd, the service starts when an \
+            adapter appears; otherwise it starts at boot. Lines are added to files such as /etc/inittab, whose other \
+            contents stay. If needed, modules are loaded and the radio is unblocked. The manual page, and completions \
+            for the installed shells, are installed too. Each step is shown. Files that exist already, or belong to a \
+            package, stay unchanged.
 
             EXAMPLES:
               blewedge setup --dry-run
@@ -77,10 +78,10 @@ struct SetupCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Show the steps, and do none of them.")
+    @Flag(help: "Show the steps without doing them.")
     var dryRun = false
 
-    @Flag(help: "Remove what setup installed; the user, the choice, the configuration and the program stay.")
+    @Flag(help: "Remove what setup installed; the user, the selection, the configuration and the program stay.")
     var remove = false
 
     func run() throws {
@@ -111,10 +112,10 @@ struct SetupCommand: ParsableCommand {
 struct GuideCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "guide",
-        abstract: "Go from nothing to the first typed character, each step tested on the way.",
+        abstract: "Set up typing step by step, with a test of each step.",
         discussion: """
-            On a terminal it is a page with a field that shows what is typed. Elsewhere the steps are printed as they stand, \
-            with what is to be done next, and the commands that do all of them.
+            On a terminal, this is a page with a field that shows what is typed. Elsewhere, it prints the state of \
+            each step, the next thing to do, and the commands that do all of the steps.
 
             EXAMPLES:
               blewedge guide

@@ -31,19 +31,21 @@ enum LineEnd: String, ExpressibleByArgument, CaseIterable {
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Be a serial device: send lines to whoever connects, and print what is written to it.",
+        abstract: "Act as a serial device: send lines to a central, and print what it writes.",
         usage: "blewedge simulate [<options>]",
         discussion: """
-            Advertises the LINBLE UART Service, or that of another profile, under a name, and takes connections until Ctrl-C. Lines come from standard \
-            input, from a file or from a generator, and are notified in order. They are read no faster than the central \
-            takes them, and wait while there is none. What a central writes is printed, one line for each write.
+            Advertises the LINBLE UART service, or that of another profile, and accepts connections until Ctrl-C. \
+            Lines come from standard input, a file or a generator, and are sent as notifications in their order. They \
+            are read only as fast as the central receives them, and wait while none is connected. Each write from a \
+            central is printed on a line of its own.
 
-            --pairable lets one central that asks for it agree on keys, once and in that time only; they are kept in the \
-            state directory, as those of `pair` are, and `bonds` and `forget` know them. With --security only a link \
-            encrypted with such keys subscribes and writes. While a daemon has the adapter, end it first.
+            With --pairable, one central may pair, once and within that time. Its keys are saved in the state \
+            directory like those of `pair`; `bonds` lists them and `forget` deletes them. With --security, a central \
+            can subscribe and write only over a link encrypted with such keys. If a daemon uses the adapter, stop it \
+            first.
 
             EXAMPLES:
-              blewedge simulate                       Send each line that is typed.
+              blewedge simulate                       Send each line typed here.
               blewedge simulate --name SCANNER-7 --file scans.txt
               blewedge simulate --barcodes 1000 --rate 20
               blewedge simulate --profile nordic --name SCANNER-8
@@ -57,51 +59,51 @@ struct SimulateCommand: ParsableCommand {
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Option(help: "The name to be found by.")
+    @Option(help: "Name to advertise.")
     var name = "LINBLE-TEST"
 
-    @Option("The serial service to have: \(Profile.builtIn.map(\.name).joined(separator: ", ")).", value: "profile")
+    @Option("Serial service to offer: \(Profile.builtIn.map(\.name).joined(separator: ", ")).", value: "profile")
     var profile = Profile.linble.name
 
-    @Option("Send the lines of a file instead of standard input's.", value: "file")
+    @Option("Send the lines of this file instead of standard input.", value: "file")
     var file: String?
 
-    @Option("Send so many barcodes, no two alike, instead of standard input's lines.", value: "number")
+    @Option("Send this many different barcodes instead of standard input.", value: "number")
     var barcodes: Int?
 
     @Option(
-        "Send at most so many lines a second; 0 sends as many as the link takes. Barcodes: 1 a second, lines: all.",
+        "Maximum lines per second; 0 is as fast as the link allows (default: 1 for --barcodes, else 0).",
         value: "number"
     )
     var rate: Int?
 
-    @Option("What ends each line that is sent: cr, lf, crlf or none.", value: "end")
+    @Option("End of each line that is sent: cr, lf, crlf or none.", value: "end")
     var lineEnd = LineEnd.cr
 
-    @Option("Let a central pair in this time, 1 to 600 s; without this none can.", value: "time")
+    @Option("Accept pairing for this time, 1 to 600 s; by default, pairing is rejected.", value: "time")
     var pairable: TimeArgument?
 
     @Option(
-        "What a link must have before its central may subscribe and write; none by default.",
+        "Minimum security of a link for subscribing and writing (default: none).",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        "With --pairable: what the person here can do. Answers are lines on standard input, which is not sent then.",
+        "With --pairable: what you can do here. Answers are read from standard input, which is then not sent.",
         value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?
 
-    @Flag(help: "Print what is written as hexadecimal digits instead of text.")
+    @Flag(help: "Print writes as hexadecimal digits instead of text.")
     var hex = false
 
-    @Flag(help: "Print one JSON object a line: what is written, and what happens.")
+    @Flag(help: "Print writes and events, one JSON object per line.")
     var json = false
 
     func validate() throws {
         if file != nil, barcodes != nil { throw ValidationError("--file and --barcodes exclude each other.") }
-        if hex, json { throw ValidationError("--hex and --json exclude each other: JSON has both forms.") }
+        if hex, json { throw ValidationError("--hex and --json exclude each other; JSON has both forms.") }
         if let barcodes, !(1...10_000_000).contains(barcodes) {
             throw ValidationError("--barcodes takes 1 to 10000000.")
         }
@@ -109,9 +111,9 @@ struct SimulateCommand: ParsableCommand {
         if let pairable, !(.seconds(1)...(.seconds(600))).contains(pairable.duration) {
             throw ValidationError("--pairable must be 1 to 600.")
         }
-        if console != nil, pairable == nil { throw ValidationError("--console is for --pairable.") }
+        if console != nil, pairable == nil { throw ValidationError("--console requires --pairable.") }
         if let console, console.isAsked, !leavesInput {
-            throw ValidationError("--console \(console.rawValue) wants --file or --barcodes.")
+            throw ValidationError("--console \(console.rawValue) requires --file or --barcodes.")
         }
         if Profile(named: profile) == nil {
             let names = Profile.builtIn.map(\.name).joined(separator: ", ")

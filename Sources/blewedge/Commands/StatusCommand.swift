@@ -13,11 +13,11 @@ import Texts
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say what the daemon does: its state, the chosen device, what became of every byte.",
+        abstract: "Show the daemon's state, the selected device and the byte counts.",
         discussion: """
-            With --watch on a terminal it is drawn anew every second; into a pipe, or with --json, it is printed again each \
-            time that it has changed. What was received is told by time and length, never by its contents. Without a \
-            daemon the status is 69.
+            With --watch on a terminal, the status is redrawn every second; into a pipe, or with --json, it is printed \
+            again after each change. Received data is shown by time and length only, never by its contents. Without a \
+            daemon, the exit status is 69.
 
             EXAMPLES:
               blewedge status
@@ -26,7 +26,7 @@ struct StatusCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Go on, until Ctrl-C.")
+    @Flag(help: "Keep showing the status, until Ctrl-C.")
     var watch = false
 
     @OptionGroup var daemon: DaemonOptions

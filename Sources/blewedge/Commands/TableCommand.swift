@@ -13,21 +13,21 @@ import Typing
 struct TableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "table",
-        abstract: "Check or show what each byte types.",
+        abstract: "Check a table, or show what each byte types.",
         discussion: """
-            A table says of each byte whether it types a text, presses a key or is discarded. CR LF is one Enter in every \
-            table that gives both to Enter.
+            A table says for each byte whether it types text, presses a key or is discarded. If a table maps both CR \
+            and LF to Enter, CR LF is a single Enter.
 
             TABLE FILES:
-              # What follows a number sign is a comment.
-              base = linble                 # The table of bytes that are not named here.
+              # A comment starts with a number sign.
+              base = linble                 # Table for all bytes not listed here.
               0x41 = text "b"               # One character or several.
               0x09 = discard
               0x0d = key enter
               0x02 = key shift+f9           # Also altgr+, ctrl+, alt+ and meta+.
-              gs = text "<GS>"              # 0x1d; names as of run --terminator.
-              0x03 = macro key f8 text "a"  # Several of these, one after the other.
-              0x10-0x1a = discard           # A run of bytes; of two lines the later.
+              gs = text "<GS>"              # 0x1d; names as in run --terminator.
+              0x03 = macro key f8 text "a"  # Several actions in a row.
+              0x10-0x1a = discard           # A range; the last line for a byte counts.
             """,
         subcommands: [TableCheckCommand.self, TableShowCommand.self]
     )
@@ -36,9 +36,9 @@ struct TableCommand: ParsableCommand {
 struct TableCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check a table file; nothing is typed.",
+        abstract: "Check a table file, without typing anything.",
         discussion: """
-            A fault is named with its line and column, and ends the command with status 78.
+            An error is reported with its line and column, and with exit status 78.
 
             EXAMPLES:
               blewedge table check mytable
@@ -46,7 +46,7 @@ struct TableCheckCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("A table file, or a built-in table.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Table file, or name of a built-in table.", valueName: "file"))
     var table: String
 
     @OptionGroup var layoutOptions: LayoutOptions
@@ -73,9 +73,9 @@ struct TableCheckCommand: ParsableCommand {
 struct TableShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what each byte types, and by which keys.",
+        abstract: "Show what each byte types, and with which keys.",
         discussion: """
-            What is shown can be saved as a table file. Bytes that are discarded are left out. The built-in tables are:
+            The output can be saved as a table file. Discarded bytes are omitted. The built-in tables are:
 
             \(ByteTable.BuiltIn.allCases.map { "  \($0.rawValue): \($0.summary)" }.joined(separator: "\n"))
 
@@ -86,7 +86,7 @@ struct TableShowCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("A built-in table, or a file.", valueName: "name|file"))
+    @Argument(help: ArgumentHelp("Name of a built-in table, or a file.", valueName: "name|file"))
     var table = "linble"
 
     @OptionGroup var layoutOptions: LayoutOptions
@@ -141,6 +141,6 @@ struct TableShowCommand: ParsableCommand {
 
 /// Options of every command that uses a layout.
 struct LayoutOptions: ParsableArguments {
-    @Option("The layout that the reader of the keys uses: \(LayoutSource.names).", value: "name")
+    @Option("Keyboard layout of the application: \(LayoutSource.names).", value: "name")
     var layout = "us"
 }

@@ -276,36 +276,36 @@ final class DemoRun {
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show the whole path with a radio in memory: no adapter, no privilege, nothing typed elsewhere.",
+        abstract: "Show the whole path with a simulated radio; needs no adapter or privilege.",
         usage: "blewedge demo [<options>]",
         discussion: """
-            A simulated scanner advertises on a controller in memory. The same program that `run` is finds it, connects, \
-            discovers its service, subscribes, and types the barcodes that it sends, here into this terminal instead of a \
-            virtual keyboard. At the end the account has to balance, and every barcode to be there.
+            A simulated scanner advertises on a controller in memory. The code of `run` finds it, connects, discovers \
+            its service, subscribes, and types its barcodes into this terminal instead of a virtual keyboard. At the \
+            end, all barcodes must have arrived, and the byte counts must add up.
 
-            With --tui the pages of `blewedge tui` are shown before simulated devices: two readers, a scale, a keyboard \
-            and a badge. A line at the bottom names the next step; q ends the demo.
+            With --tui, the pages of `blewedge tui` are shown with simulated devices: two barcode readers, a scale, a \
+            keyboard and a badge. A line at the bottom names the next step; q ends the demo.
 
             EXAMPLES:
-              blewedge demo                  Watch it.
+              blewedge demo                  Watch the demo.
               blewedge demo --tui            Try the pages yourself, step by step.
-              blewedge demo --fast           Without pauses; status 0 if all is right.
+              blewedge demo --fast           Without pauses; status 0 on success.
               blewedge demo --fast --barcodes 1000 --json
             """
     )
 
-    @Flag(help: "Type without the pauses that readers of a real keyboard need, and draw nothing.")
+    @Flag(help: "Type without the pauses that applications need on a real keyboard, and draw nothing.")
     var fast = false
 
-    @Flag(help: "Show the pages before simulated devices, with the steps to follow.")
+    @Flag(help: "Show the pages with simulated devices and the steps to follow.")
     var tui = false
 
-    @Option("Send so many barcodes instead of a few samples.", value: "count")
+    @Option("Send this many barcodes instead of a few samples.", value: "count")
     var barcodes: Int?
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
