@@ -31,51 +31,118 @@ struct ManualCommand: ParsableCommand {
     }
 }
 
-/// Manual page generated from the output of `--help`, so that both always agree; man(7), groff_man(7).
+/// Manual page generated from the output of `--help`, so that both always agree; man(7), groff_man(7), man-pages(7).
 struct ManualText {
+    /// Smallest number of commands that makes an option a common one.
+    private static let leastUses = 5
+
     private var lines: [String] = []
+    /// Options that several commands have with the same words; described once.
+    private let common: [JSONValue]
 
     /// Returns the page of a program from its help as JSON: commands with their arguments and descriptions.
     static func page(ofHelp help: JSONValue, version: String) -> String {
-        var text = ManualText()
         let command = help["command"] ?? .null
+        var text = ManualText(common: commonOptions(of: command))
         let name = command["commandName"]?.string ?? ""
         text.macro("TH", [name.uppercased(), "1", "", "\(name) \(version)", "User Commands"])
         text.macro("SH", ["NAME"])
-        text.text("\(name) - \(command["abstract"]?.string ?? "")")
+        let abstract = command["abstract"]?.string ?? ""
+        text.text("\(name) - \(abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract)")
         text.macro("SH", ["SYNOPSIS"])
         text.macro("B", [name])
-        text.text("[COMMAND] [OPTIONS]")
+        text.text("[command] [options]")
+        let sections = sections(of: command)
         text.macro("SH", ["DESCRIPTION"])
-        text.discussion(of: command)
+        for section in sections where section.title.map({ !titles.contains($0) }) ?? true { text.prose(section.lines) }
+        text.macro("SH", ["OPTIONS"])
+        text.text("The options of a command are listed below it. These options belong to all or to several commands:")
+        for argument in text.common { text.argument(argument) }
+        text.macro("PP", [])
+        text.text("A <time> is a number with the unit ms or s; without a unit, it is in seconds.")
         text.macro("SH", ["COMMANDS"])
         text.commands(command, path: name)
+        for title in titles {
+            guard let section = sections.first(where: { $0.title == title }) else { continue }
+            text.macro("SH", [title])
+            if title == "EXAMPLES" { text.prose(section.lines) } else { text.entries(section.lines) }
+        }
+        text.macro("SH", ["SEE ALSO"])
+        for (index, other) in others.enumerated() {
+            text.macro("BR", [other.name, "(\(other.section))" + (index == others.count - 1 ? "" : ",")])
+        }
         return text.lines.joined(separator: "\n") + "\n"
     }
 
+    /// Sections of the program's description that are sections of the page, in their order.
+    private static let titles = ["FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES"]
+
+    private static let others: [(name: String, section: Int)] = [
+        ("btmon", 1), ("journalctl", 1), ("systemctl", 1), ("xkeyboard-config", 7), ("rfkill", 8), ("udevadm", 8),
+    ]
+
+    /// Finds the options that many commands have, each with the same words everywhere.
+    private static func commonOptions(of program: JSONValue) -> [JSONValue] {
+        var found: [(option: JSONValue, uses: Int, isSame: Bool)] = []
+        func add(_ command: JSONValue) {
+            for option in shown(command["arguments"]) where option["kind"]?.string != "positional" {
+                if let index = found.firstIndex(where: { names($0.option) == names(option) }) {
+                    found[index].uses += 1
+                    if found[index].option["abstract"] != option["abstract"] { found[index].isSame = false }
+                } else {
+                    found.append((option, 1, true))
+                }
+            }
+            for inner in shown(command["subcommands"]) where inner["commandName"]?.string != "help" { add(inner) }
+        }
+        add(program)
+        return found.filter { $0.isSame && $0.uses >= leastUses }.map(\.option)
+    }
+
+    private static func shown(_ values: JSONValue?) -> [JSONValue] {
+        (values?.array ?? []).filter { $0["shouldDisplay"]?.bool == true }
+    }
+
     private mutating func commands(_ command: JSONValue, path: String) {
-        for command in command["subcommands"]?.array ?? [] where command["shouldDisplay"]?.bool == true {
+        for command in Self.shown(command["subcommands"]) where command["commandName"]?.string != "help" {
             let path = "\(path) \(command["commandName"]?.string ?? "")"
-            guard command["commandName"]?.string != "help" else { continue }
-            let arguments = (command["arguments"]?.array ?? []).filter { $0["shouldDisplay"]?.bool == true }
+            let arguments = Self.shown(command["arguments"])
             macro("SS", [path])
             text(command["abstract"]?.string ?? "")
-            let positional = arguments.filter { $0["kind"]?.string == "positional" }.map(Self.synopsis)
-            if !positional.isEmpty {
-                macro("PP", [])
-                text("Usage: " + ([path] + positional).joined(separator: " "))
-            }
-            for argument in arguments {
-                macro("TP", [])
-                macro("B", [Self.names(argument)])
-                text(argument["abstract"]?.string ?? "")
-                if let standard = argument["defaultValue"]?.string { text("(default: \(standard))") }
-            }
-            // Without this macro, the text would belong to the last option.
             macro("PP", [])
-            discussion(of: command)
+            let positional = arguments.filter { $0["kind"]?.string == "positional" }.map(Self.synopsis)
+            text("Usage: " + ([path] + positional + ["[options]"]).joined(separator: " "))
+            let sections = Self.sections(of: command)
+            for section in sections where section.title == nil {
+                macro("PP", [])
+                prose(section.lines)
+            }
+            let known = common.map(Self.names)
+            for argument in arguments where !known.contains(Self.names(argument)) { self.argument(argument) }
+            let shared = arguments.map(Self.names).filter { known.contains($0) }.compactMap { name in
+                name.split(separator: " ").first.map(String.init)
+            }.filter { !["--version", "-h,"].contains($0) }
+            if !shared.isEmpty {
+                macro("PP", [])
+                text("Common options: " + shared.joined(separator: ", ") + ".")
+            }
+            for section in sections {
+                guard let title = section.title else { continue }
+                macro("PP", [])
+                macro("B", ["\(title):"])
+                macro("br", [])
+                prose(section.lines)
+            }
             commands(command, path: path)
         }
+    }
+
+    private mutating func argument(_ argument: JSONValue) {
+        macro("TP", [])
+        macro("B", [Self.names(argument)])
+        text(argument["abstract"]?.string ?? "")
+        if let standard = argument["defaultValue"]?.string { text("(default: \(standard))") }
+        text(argument["discussion"]?.string ?? "")
     }
 
     private static func synopsis(_ argument: JSONValue) -> String {
@@ -92,24 +159,53 @@ struct ManualText {
         return names.joined(separator: ", ") + value
     }
 
-    /// Appends the long part of a command's help: titled sections, sentences, and preformatted lines.
-    private mutating func discussion(of command: JSONValue) {
-        var isTable = false
+    /// Splits the long part of a command's help at its titles; text before the first title has none.
+    private static func sections(of command: JSONValue) -> [(title: String?, lines: [Substring])] {
+        var sections: [(title: String?, lines: [Substring])] = [(nil, [])]
         for line in (command["discussion"]?.string ?? "").split(separator: "\n", omittingEmptySubsequences: false) {
-            let isIndented = line.hasPrefix("  ")
-            if isIndented != isTable { macro(isIndented ? "EX" : "EE", []) }
-            isTable = isIndented
-            if line.allSatisfy({ $0 == " " }) {
-                if !isTable { macro("PP", []) }
-            } else if line.hasSuffix(":"), line.allSatisfy({ $0.isUppercase || " :".contains($0) }) {
-                macro("PP", [])
-                macro("B", [String(line)])
-                macro("br", [])
+            if line.hasSuffix(":"), line.allSatisfy({ $0.isUppercase || " :".contains($0) }) {
+                sections.append((String(line.dropLast()), []))
             } else {
+                sections[sections.count - 1].lines.append(line)
+            }
+        }
+        for index in sections.indices {
+            while sections[index].lines.last?.isEmpty == true { sections[index].lines.removeLast() }
+        }
+        return sections.filter { !$0.lines.isEmpty }
+    }
+
+    /// Appends sentences, and preformatted lines, which are indented.
+    private mutating func prose(_ section: [Substring]) {
+        var isTable = false
+        var isBreak = false
+        for line in section {
+            if line.allSatisfy({ $0 == " " }) {
+                isBreak = true
+                continue
+            }
+            let isIndented = line.hasPrefix("  ")
+            if isTable, !isIndented || isBreak { macro("EE", []) }
+            if isBreak { macro("PP", []) }
+            if isIndented, !isTable || isBreak { macro("EX", []) }
+            (isTable, isBreak) = (isIndented, false)
+            text(String(line))
+        }
+        if isTable { macro("EE", []) }
+    }
+
+    /// Appends lines of a term and its description, two or more spaces apart, and sentences after them.
+    private mutating func entries(_ section: [Substring]) {
+        for line in section {
+            if line.hasPrefix("  "), let gap = line.dropFirst(2).firstRange(of: "  ") {
+                macro("TP", [])
+                macro("B", [String(line.dropFirst(2)[..<gap.lowerBound])])
+                text(String(line[gap.upperBound...].drop { $0 == " " }))
+            } else {
+                macro("PP", [])
                 text(String(line))
             }
         }
-        if isTable { macro("EE", []) }
     }
 
     private mutating func macro(_ name: String, _ arguments: [String]) {

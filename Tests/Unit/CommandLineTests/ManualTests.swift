@@ -35,10 +35,42 @@ struct ManualTests {
         let table = try ByteTable(text: file.joined(separator: "\n"))
         #expect(table != .linble)
         let page = try ManualCommand.page()
-        for title in ["HOW IT WORKS:", "FILES:", "ENVIRONMENT:", "EXIT STATUS:", "TABLE FILES:"] {
-            #expect(page.contains("\n.PP\n.B \"\(title)\"\n.br\n"), "\(title)")
-        }
-        #expect(page.contains("\nShow help information.\n.PP\nA table says"))
+        #expect(page.contains("\n.PP\n.B \"TABLE FILES:\"\n.br\n.EX\n"))
+        #expect(page.contains("\n.PP\nA table says"))
+        #expect(page.contains("\n.TP\n.B \"/run/blewedge/control\"\nControl socket"))
+    }
+
+    @Test("The page has the usual sections in the usual order")
+    func sections() throws {
+        let titles = try ManualCommand.page().split(separator: "\n").filter { $0.hasPrefix(".SH ") }
+        let usual = [
+            "NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS", "FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES",
+            "SEE ALSO",
+        ]
+        #expect(titles == usual.map { ".SH \"\($0)\"" })
+    }
+
+    @Test("An option of many commands is described once, and named below each of them")
+    func commonOptions() throws {
+        let page = try ManualCommand.page()
+        #expect(page.count("\n.B \"\\-\\-socket <path>\"\n") == 1)
+        #expect(page.count("\nCommon options: \\-\\-socket.\n") > 10)
+        // This option has other words in other commands.
+        #expect(page.count("\n.B \"\\-\\-json\"\n") > 40)
+    }
+
+    @Test("man shows the page without a warning, in 80 columns")
+    func warnings() throws {
+        let shown = try RunningProgram(
+            ["manual"],
+            environment: ["PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C.UTF-8", "MANWIDTH=80"],
+            prelude: """
+                command -v man >/dev/null && command -v groff >/dev/null || exit 69
+                "$0" manual | man --warnings=w -l - 2>&1 >/dev/null; exit
+                """
+        ).end()
+        guard shown.status != 69 else { return }
+        #expect(shown.status == 0 && shown.output.isEmpty && shown.error.isEmpty, "\(shown)")
     }
 
     @Test("No line of a text is taken for a request")
@@ -55,8 +87,13 @@ struct ManualTests {
         )
         let table = [".EX", "  \\efBa\\-b \"q\"", ".EE"]
         #expect(lines.indices.contains { lines[$0...].starts(with: table) }, "\(lines)")
-        let known = ["TH", "SH", "SS", "B", "PP", "TP", "EX", "EE", "br"]
+        let known = ["TH", "SH", "SS", "B", "BR", "PP", "TP", "EX", "EE", "br"]
         let requests = lines.filter { $0.hasPrefix(".") || $0.hasPrefix("'") }
         #expect(requests.allSatisfy { line in known.contains { line.hasPrefix(".\($0)") } })
     }
+}
+
+extension String {
+    /// Counts the occurrences of a text.
+    fileprivate func count(_ text: String) -> Int { ranges(of: text).count }
 }
