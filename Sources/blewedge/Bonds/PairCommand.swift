@@ -44,7 +44,10 @@ struct PairCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Address or name of the device.", valueName: "address|name"))
+    @Argument(
+        help: ArgumentHelp("Address or name of the device.", valueName: "address|name"),
+        completion: Completion.devices
+    )
     var device: String
 
     @Option(

@@ -46,8 +46,12 @@ struct TimeArgument: ExpressibleByArgument {
 
 extension Option {
     /// Creates an optional value, shown as `value` in the help.
-    init<Wrapped: ExpressibleByArgument>(_ help: String, value: String) where Value == Wrapped? {
-        self.init(help: ArgumentHelp(help, valueName: value))
+    init<Wrapped: ExpressibleByArgument>(
+        _ help: String,
+        value: String,
+        completion: CompletionKind? = nil
+    ) where Value == Wrapped? {
+        self.init(help: ArgumentHelp(help, valueName: value), completion: completion)
     }
 
     /// Creates a value with a default, shown as `value` in the help.

@@ -28,7 +28,7 @@ struct CaptureCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Capture file.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Capture file.", valueName: "file"), completion: .file())
     var file: String
 
     @Flag(help: "Print one JSON object per line.")

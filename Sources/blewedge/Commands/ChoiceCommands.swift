@@ -42,7 +42,8 @@ struct UseCommand: ParsableCommand {
         help: ArgumentHelp(
             "The device: its name in upper or lower case, its address, or both.",
             valueName: "name|address|name@address"
-        )
+        ),
+        completion: Completion.devices
     )
     var device: String
 
@@ -172,7 +173,10 @@ struct ForgetCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Delete the keys of this paired device.", valueName: "address"))
+    @Argument(
+        help: ArgumentHelp("Delete the keys of this paired device.", valueName: "address"),
+        completion: Completion.addresses
+    )
     var device: String?
 
     @OptionGroup var adapterOptions: AdapterOptions

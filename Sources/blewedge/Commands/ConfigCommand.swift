@@ -41,7 +41,7 @@ struct ConfigCheckCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Configuration file.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Configuration file.", valueName: "file"), completion: .file())
     var file: String?
 
     func run() throws {
@@ -103,7 +103,7 @@ struct ConfigShowCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Configuration file.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Configuration file.", valueName: "file"), completion: .file())
     var file: String?
 
     @Flag(help: "Explain every key; keys that have their default value are commented out.")
@@ -130,10 +130,13 @@ struct ProfilesCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Profile: built in, or from the configuration.", valueName: "name"))
+    @Argument(
+        help: ArgumentHelp("Profile: built in, or from the configuration.", valueName: "name"),
+        completion: Completion.profiles
+    )
     var name: String?
 
-    @Option("Configuration file with further profiles.", value: "file")
+    @Option("Configuration file with further profiles.", value: "file", completion: .file())
     var file: String?
 
     @Flag(help: "Print one JSON object per line.")

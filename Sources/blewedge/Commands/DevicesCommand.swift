@@ -30,7 +30,11 @@ struct DevicesCommand: ParsableCommand {
     @Flag(help: "Print one JSON object per line, for one device each.")
     var json = false
 
-    @Option("Delete the date of this device's last connection; its selection and keys stay.", value: "address")
+    @Option(
+        "Delete the date of this device's last connection; its selection and keys stay.",
+        value: "address",
+        completion: Completion.addresses
+    )
     var remove: String?
 
     func validate() throws {

@@ -37,7 +37,10 @@ struct GATTCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Address or name of the device.", valueName: "address|name"))
+    @Argument(
+        help: ArgumentHelp("Address or name of the device.", valueName: "address|name"),
+        completion: Completion.devices
+    )
     var device: String
 
     @Argument(help: ArgumentHelp("read, write or subscribe; without it, all services are shown.", valueName: "action"))

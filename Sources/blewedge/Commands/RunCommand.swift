@@ -31,10 +31,10 @@ struct RunCommand: ParsableCommand {
             counts. SIGHUP reloads the configuration, like `blewedge reload`. On a terminal, the last line shows the \
             state, unless status-line is off.
 
-            The layout maps characters to keys. It must be the layout that the application uses: us and jp are built \
-            in, console is the current keymap of a text console, and other names are looked up by libxkbcommon, if it \
-            is installed. A character that the layout cannot type is rejected and counted. With --scan, the whole \
-            barcode is rejected before its first key is pressed.
+            The layout maps characters to keys. It must be the layout that the application uses: us, jp, de and others \
+            are built in, console is the current keymap of a text console, and other names are looked up by \
+            libxkbcommon, if it is installed. A character that the layout cannot type is rejected and counted. With \
+            --scan, the whole barcode is rejected before its first key is pressed.
 
             Data that waited longer than --max-age while nothing could be typed is dropped and counted, so that a \
             kiosk does not type yesterday's barcodes when it wakes up. A backlog that is already being typed is \
@@ -65,7 +65,8 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         "Device to use instead of the selected one: its name in upper or lower case, its address, or NAME@ADDRESS.",
-        value: "name|address"
+        value: "name|address",
+        completion: Completion.devices
     )
     var device: String?
 
@@ -83,11 +84,16 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         "Table that says what each byte types: built in (\(ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", "))) or a file.",
-        value: "name|file"
+        value: "name|file",
+        completion: Completion.tables
     )
     var table: String?
 
-    @Option("Keyboard layout of the application: \(LayoutSource.names).", value: "name")
+    @Option(
+        "Keyboard layout of the application: \(LayoutSource.names).",
+        value: "name",
+        completion: Completion.layouts
+    )
     var layout: String?
 
     @OptionGroup var wireOptions: WireOptions

@@ -55,7 +55,8 @@ struct DaemonOptions: ParsableArguments {
 struct WireOptions: ParsableArguments {
     @Option(
         "Serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), a profile of the configuration, a file by its path, or \(Configuration.anyProfile) for any that the device offers.",
-        value: "name|path"
+        value: "name|path",
+        completion: Completion.profiles
     )
     var profile: String?
 
@@ -73,7 +74,10 @@ struct WireOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "For outputs other than the keyboard: withhold data while typing is paused or the gate is closed, or deliver it."
+        help: """
+            For outputs other than the keyboard: withhold data while typing is paused or the gate is closed, or \
+            deliver it.
+            """
     )
     var gated: Bool?
 

@@ -36,7 +36,11 @@ struct DoctorCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Option("Layout to compare with the console's, instead of the daemon's or the configuration's.", value: "name")
+    @Option(
+        "Layout to compare with the console's, instead of the daemon's or the configuration's.",
+        value: "name",
+        completion: Completion.layouts
+    )
     var layout: String?
 
     @Flag(help: "Print one JSON object.")

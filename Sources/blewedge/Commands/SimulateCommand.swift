@@ -65,7 +65,7 @@ struct SimulateCommand: ParsableCommand {
     @Option("Serial service to offer: \(Profile.builtIn.map(\.name).joined(separator: ", ")).", value: "profile")
     var profile = Profile.linble.name
 
-    @Option("Send the lines of this file instead of standard input.", value: "file")
+    @Option("Send the lines of this file instead of standard input.", value: "file", completion: .file())
     var file: String?
 
     @Option("Send this many different barcodes instead of standard input.", value: "number")

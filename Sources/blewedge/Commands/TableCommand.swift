@@ -46,7 +46,10 @@ struct TableCheckCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Table file, or name of a built-in table.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("Table file, or name of a built-in table.", valueName: "file"),
+        completion: Completion.tables
+    )
     var table: String
 
     @OptionGroup var layoutOptions: LayoutOptions
@@ -86,7 +89,10 @@ struct TableShowCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Name of a built-in table, or a file.", valueName: "name|file"))
+    @Argument(
+        help: ArgumentHelp("Name of a built-in table, or a file.", valueName: "name|file"),
+        completion: Completion.tables
+    )
     var table = "linble"
 
     @OptionGroup var layoutOptions: LayoutOptions
@@ -141,6 +147,9 @@ struct TableShowCommand: ParsableCommand {
 
 /// Options of every command that uses a layout.
 struct LayoutOptions: ParsableArguments {
-    @Option("Keyboard layout of the application: \(LayoutSource.names).", value: "name")
+    @Option(
+        help: ArgumentHelp("Keyboard layout of the application: \(LayoutSource.names).", valueName: "name"),
+        completion: Completion.layouts
+    )
     var layout = "us"
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BluetoothHost
+import BluetoothPackets
+import Configuration
+import Control
+import Daemon
+import Devices
+import Keystrokes
+import LinuxIO
+import SystemPackage
+import Texts
+
+/// Words that a shell offers for an argument; they are collected while the user waits, without privilege.
+enum Completion {
+    /// Time limit for an answer of the daemon.
+    private static let patience = Duration.milliseconds(300)
+    /// Largest size in bytes of the X keyboard database's list of layouts.
+    private static let longestLayoutList = 1 << 20
+
+    /// Names and addresses of known devices.
+    static let devices = CompletionKind.custom { _, _, _ in
+        words(knownDevices().flatMap { [$0.name, $0.address].compactMap(\.self) })
+    }
+    /// Addresses of known devices.
+    static let addresses = CompletionKind.custom { _, _, _ in words(knownDevices().map(\.address)) }
+    /// Names of the profiles that are built in or in the configuration, and files.
+    static let profiles = CompletionKind.custom { _, _, prefix in
+        words(Configuration.anyProfileNames(own: configuration()) + files(prefix))
+    }
+    /// Names of the built-in tables, and files.
+    static let tables = CompletionKind.custom { _, _, prefix in
+        words(ByteTable.BuiltIn.allCases.map(\.rawValue) + files(prefix))
+    }
+    /// Names of the layouts that are built in or in the X keyboard database.
+    static let layouts = CompletionKind.custom { _, _, _ in
+        words(BuiltInLayout.allCases.map(\.rawValue) + ["console"] + databaseLayouts())
+    }
+
+    /// Prepares words for the shell: removes repeated ones and those that it might expand, and escapes the others.
+    ///
+    /// Names come from other devices, and bash expands the words that it is offered.
+    private static func words(_ words: [String]) -> [String] {
+        var seen: Set<String> = []
+        let safe = words.filter { word in
+            !word.isEmpty && !word.hasPrefix("-") && word.allSatisfy(isSafe) && seen.insert(word).inserted
+        }
+        // zsh takes the text after a colon for a description.
+        return CompletionShell.requesting == .zsh ? safe.map { $0.replacing(":", with: "\\:") } : safe
+    }
+
+    private static func isSafe(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || " -_.,:/()+@".contains(character)
+    }
+
+    /// Reads the selected device, and those of earlier connections, from readable files and from a running daemon.
+    private static func knownDevices() -> [(name: String?, address: String)] {
+        let places = (try? DaemonPaths.reachable()) ?? []
+        var found: [(name: String?, address: String)] = []
+        if var client = try? ControlClient(at: places.map(\.controlSocket.string), patience: patience),
+            let status = try? client.status(patience: patience)
+        {
+            if let selection = status.selection { found.append((selection.name, "\(selection.device.address)")) }
+            if let heard = status.heard { found.append((nil, "\(heard.address)")) }
+        }
+        for place in places {
+            if let choice = try? ChoiceStore(place.choice).read() {
+                found.append((choice.name, "\(choice.device.address)"))
+            }
+            for known in (try? KnownDeviceStore(place.known).read()) ?? [] {
+                found.append((known.name, "\(known.device.address)"))
+            }
+            for bond in (try? BondStore(place.bonds).read())?.bonds ?? [] {
+                found.append((nil, "\(bond.identityAddress.address)"))
+            }
+        }
+        return found
+    }
+
+    private static func configuration() -> Configuration? {
+        (try? DaemonPaths.current()).flatMap { try? Configuration.read($0.configurationFile) }
+    }
+
+    /// Reads the names of the layouts from the X keyboard database; empty if it is not installed.
+    private static func databaseLayouts() -> [String] {
+        let path = "/usr/share/X11/xkb/rules/evdev.lst"
+        guard let bytes = try? FileSystem.contents(of: path, limit: longestLayoutList) else { return [] }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        return lines.drop { $0 != "! layout" }.dropFirst().prefix { !$0.hasPrefix("!") }.compactMap { line in
+            line.split(separator: " ").first.map(String.init)
+        }
+    }
+
+    /// Returns the files and directories that begin with a prefix.
+    private static func files(_ prefix: String) -> [String] {
+        let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
+        return FileSystem.names(in: folder.isEmpty ? "." : folder).map { folder + $0 }.filter { $0.hasPrefix(prefix) }
+    }
+}
+
+extension Configuration {
+    /// Returns the names for an option that selects a profile.
+    fileprivate static func anyProfileNames(own configuration: Configuration?) -> [String] {
+        ((configuration?.ownProfiles ?? []) + Profile.builtIn).map(\.name) + [anyProfile]
+    }
+}
