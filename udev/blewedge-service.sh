@@ -1,31 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The keyboard as a service where systemd is not the first process; `blewedge setup` installs it as
-# /usr/local/sbin/blewedge-service. A service manager starts it as root, and the keyboard drops root's rights by itself.
+# Runs the daemon as a service without systemd. `blewedge setup` installs this script as /usr/local/sbin/blewedge-service. A
+# service manager starts it as root; the daemon drops root's privileges itself.
 #
-#   blewedge-service run     becomes the keyboard, for a manager that is told how a service ended (runit)
-#   blewedge-service keep    starts the keyboard anew whenever it ends, for one that is not (OpenRC, sysvinit, BusyBox). After
-#                            the exit statuses 0 (`blewedge stop`), 64 (wrong command line) and 78 (wrong configuration) it
-#                            rests until it is ended: the manager then starts it, and with it the keyboard, again
-#   blewedge-service await   waits until the keyboard can be asked, for half a minute
-#   blewedge-service end     ends what keeps the keyboard, and the keyboard with it
+#   blewedge-service run     replaces itself with the daemon, for a manager that uses exit statuses (runit)
+#   blewedge-service keep    restarts the daemon whenever it ends, for other managers (OpenRC, sysvinit, BusyBox). After the
+#                            exit statuses 0 (`blewedge stop`), 64 (wrong command line) and 78 (wrong configuration), it waits
+#                            until it is ended; the manager then starts it again, and with it the daemon
+#   blewedge-service await   waits until the daemon accepts requests, for at most 30 s
+#   blewedge-service end     ends `blewedge-service keep` and the daemon
 
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 kept=/run/blewedge-service.pid
 pipe=/run/blewedge-service.log
 
-# What the keyboard needs and a udev rule, mdev.conf or a list of modules may not have given: root and the service's user make
-# virtual keyboards, nobody else. A keyboard that was left alone when what kept it was killed is ended: two would be in each
-# other's way, and nobody would see how that one ends.
+# Loads the modules and sets the permissions of /dev/uinput, in case udev, mdev or a list of modules did not: only root and the
+# service's user may create virtual keyboards. Stops a daemon whose `blewedge-service keep` was killed, because two daemons would
+# conflict, and nothing would restart the old one.
 prepare() {
   modprobe -a uinput evdev bluetooth
   chown blewedge:root /dev/uinput && chmod 600 /dev/uinput
   blewedge stop
 } 2>/dev/null
 
-# The keyboard in the background; what it says goes to the system's log where there is one.
+# Starts the daemon in the background; its output goes to the system log, if there is one.
 begin() {
   if command -v logger >/dev/null && rm -f "$pipe" && mkfifo -m 600 "$pipe"; then
     logger -t blewedge <"$pipe" &
@@ -37,7 +37,7 @@ begin() {
 
 finish() {
   trap '' TERM INT HUP
-  # The last one that was begun: the keyboard, or what waits between two.
+  # The last background process: the daemon, or the sleep between two daemons.
   kill "$!" 2>/dev/null && wait "$!"
   rm -f "$kept" "$pipe"
   exit 0
@@ -49,7 +49,7 @@ case ${1-} in
     exec blewedge run --user blewedge </dev/null
     ;;
   keep)
-    # Init gives it the console, which is no terminal of its.
+    # Releases the console, which init passes to the script.
     exec </dev/null >/dev/null 2>&1
     mkdir -p "${kept%/*}"
     echo $$ >"$kept"
