@@ -199,8 +199,8 @@ extension Configuration {
     }
 
     private static let outputExample = """
-        # Further outputs, each in a table of its own, beside those of to: with their own slow-reader, gated and raw, or those
-        # above. An output that is slow or ends holds up no other.
+        # Outputs in addition to those of to, each in a table of its own. slow-reader, gated and raw can be set for each; their
+        # defaults are the settings above. A slow or closed output does not delay the others.
         #
         #[outputs.log]
         #to = "unix:/run/blewedge/log"
@@ -210,9 +210,9 @@ extension Configuration {
         """
 
     private static let actionExample = """
-        # What happens as a region is entered and left, each in a table of its own. do: gate types what is received only
-        # while the region is inside; type types the key code of the beacon that enters it, as a barcode; hook tells the hook;
-        # event tells clients. Anybody can copy a beacon: gate and type want that said, by unauthenticated = true.
+        # Actions when a region is entered or left, each in a table of its own. do: gate types received data only while the
+        # region is inside; type types the key code of the entering beacon, as a barcode; hook runs the hook; event informs
+        # clients. Anyone can copy a beacon, so gate and type require unauthenticated = true.
         #
         #[beacons.actions.badge]
         #region = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
@@ -221,13 +221,13 @@ extension Configuration {
         """
 
     private static let profileExample = """
-        # Further profiles, each in a table of its own. send and expect are bytes in hexadecimal; "text" stands for its
-        # bytes, {NAME} for a checksum of what is before it (\(Checksum.names)), and in
-        # expect ?? for any byte, ?1 for one that $1 (also $1^5A, $1+01, $1-01) repeats later, and * for all that follows.
-        # The device is typed from only when every reply has come. A framing says what the bytes to type are wrapped in:
-        # start, header (bytes without a meaning), length-bytes, length-high-first, length-surplus, end, checksum,
+        # Further profiles, each in a table of its own. send and expect are bytes in hexadecimal. "text" stands for its
+        # bytes, and {NAME} for a checksum of the bytes before it (\(Checksum.names)). In
+        # expect, ?? matches any byte, ?1 a byte that $1 (also $1^5A, $1+01, $1-01) repeats later, and * the rest.
+        # Data is typed only after all replies have arrived. A framing describes the bytes around the text:
+        # start, header (ignored bytes), length-bytes, length-high-first, length-surplus, end, checksum,
         # checksum-from, checksum-behind-end, keep-end, max-payload. security (\(GATTLinkSecurity.Level.words)) is
-        # the least of a link with a device that is found to have the profile.
+        # the minimum security of a link to a device with this profile.
         #
         #[profiles.scale]
         #title = "Counter scale"

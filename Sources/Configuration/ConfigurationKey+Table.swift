@@ -17,9 +17,8 @@ extension ConfigurationKey {
             "adapter",
             \.adapter,
             """
-            Which Bluetooth adapter: its name, or its address; or, for this program alone, user:hci0, h4:unix:PATH, \
-            h4:tcp:HOST:PORT or h4:/dev/ttyX@BAUD; or memory:, for a rehearsal before simulated devices. Not set, the \
-            first one.
+            Bluetooth adapter: its name or address; or a controller for this program alone, user:hci0, h4:unix:PATH, \
+            h4:tcp:HOST:PORT or h4:/dev/ttyX@BAUD; or memory: for simulated devices. Default: the first adapter.
             """,
             wanted: "an adapter's name such as hci0, its address, user:hci0, h4: and a stream, or memory:",
             example: "hci0",
@@ -30,8 +29,9 @@ extension ConfigurationKey {
             "profile",
             \.profile,
             """
-            The kind of serial service: auto takes the first that the device offers of those in [profiles] below, then \
-            \(Profile.builtIn.map(\.name).joined(separator: ", ")). A name of these, or a file by its path, takes no other.
+            Serial service: auto uses the first that the device offers of those in [profiles] below, then \
+            \(Profile.builtIn.map(\.name).joined(separator: ", ")). With one of these names, or the path of a file, no \
+            other is used.
             """,
             wanted: "a profile's name, a path, or auto"
         ),
@@ -39,8 +39,9 @@ extension ConfigurationKey {
             "security",
             \.security,
             """
-            The least security of a link, without which nothing of it is typed: none, encrypted, or authenticated (by a number \
-            when it was paired, which legacy pairing cannot do). A device's own choice, its keys and its profile may demand more.
+            Minimum security of a link; below it, nothing is typed: none, encrypted, or authenticated (paired with a \
+            number, which is not possible in legacy pairing). The selected device, its keys and its profile may \
+            require more.
             """,
             wanted: "one of \(GATTLinkSecurity.Level.words)",
             read: { GATTLinkSecurity.Level(word: $0) },
@@ -50,7 +51,8 @@ extension ConfigurationKey {
             "table",
             \.table,
             """
-            What each byte types: \(names(ByteTable.BuiltIn.self)), or a file. Not set, that of the profile that is named, or linble.
+            Table that says what each byte types: \(names(ByteTable.BuiltIn.self)), or a file. Default: the table of \
+            the profile that is set, or linble.
             """,
             wanted: "a table's name, or a file",
             example: "linble",
@@ -60,17 +62,17 @@ extension ConfigurationKey {
         name(
             "layout",
             \.layout,
-            "The layout that the reader of the keys uses: \(LayoutSource.names).",
+            "Keyboard layout of the application: \(LayoutSource.names).",
             wanted: "a layout's name"
         ),
-        choice("pace", \.pace, "The rhythm, by who reads the keys: \(names(Pace.Profile.self))."),
+        choice("pace", \.pace, "Typing rhythm for the application: \(names(Pace.Profile.self))."),
         optionalTime(
             "stall",
             \.stall,
             .zero...Duration.nanoseconds(Pace.greatestStall / 1_000_000 * 1_000_000),
             """
-            How long a reader may stall without losing a key; 0 assumes none. Not set, what the pace says. The greatest \
-            that can be survived depends on the pace, the queue and the table.
+            How long an application may stall without losing a key; 0 assumes no stalls. Default: the value of the \
+            pace. The maximum depends on the pace, the queue and the table.
             """,
             example: "100ms"
         ),
@@ -78,8 +80,9 @@ extension ConfigurationKey {
             "queue",
             \.queue,
             """
-            How many events the kernel keeps for each reader of the keyboard: 256 survives the same stall at four times the \
-            rate. It is made by declaring axes on which nothing is sent; 64 declares none, for Xorg's old driver evdev.
+            Number of events that the kernel queues for each application: with 256, the same stall is survived at four \
+            times the rate. For 256, the keyboard declares axes that it never uses; 64 declares none, for Xorg's old \
+            evdev driver.
             """
         ),
         time(
@@ -87,95 +90,105 @@ extension ConfigurationKey {
             \.maximumAge,
             .zero...Configuration.greatestAge,
             """
-            Nothing is typed that waited longer while nothing could be typed, with no keyboard, or process or machine \
-            asleep; 0 types whatever its age.
+            Data that waited longer while nothing could be typed (no keyboard, process stopped, or machine asleep) is \
+            dropped; 0 keeps data of any age.
             """
         ),
         choice(
             "caps-lock",
             \.capsLock,
             """
-            While readers have CapsLock on: auto types letters the other way round, so that they come out as meant; ignore \
-            takes it to be off.
+            While CapsLock is on: auto inverts the case of typed letters so that they come out right; ignore types as \
+            if it were off.
             """
         ),
-        flag("verify", \.verifies, "Read the keyboard's own events back, and count what arrived and what did not."),
+        flag(
+            "verify",
+            \.verifies,
+            "Read back the keyboard's events, and count those that arrived and those that did not."
+        ),
         destinations(
             "to",
             \.destinations,
             """
-            Where what is received goes: keyboard; stdout; pty:PATH, a terminal that appears at that path; or unix:PATH, a \
-            local socket there. The last two carry bytes to the device too. A list, as in ["keyboard", "unix:PATH"], names \
-            several, at most \(Configuration.mostOutputs): each has its own queue and account, and none waits for another.
+            Output for received data: keyboard; stdout; pty:PATH, a pseudoterminal at that path; or unix:PATH, a local \
+            socket. The last two also carry bytes to the device. A list such as ["keyboard", "unix:PATH"] names \
+            several outputs, at most \(Configuration.mostOutputs). Each has its own queue and byte counts, and none \
+            waits for another.
             """
         ),
         flag(
             "raw",
             \.isRaw,
-            "To other ends than the keyboard: the bytes as received, not as the table would type them."
+            "For outputs other than the keyboard: deliver the received bytes instead of the text to type."
         ),
         choice(
             "slow-reader",
             \.slowReader,
             """
-            To other ends than the keyboard, whole lines only: where 64 KiB wait for a reader, drop-newest drops what comes, \
-            drop-oldest what waits longest, and wait takes no more from the ring until all readers have room. What nobody \
-            got is counted as undelivered, what one reader did not get as missed. A line ends with Enter, in scan mode with \
-            its scan, before a silence of 100 ms, and after 4096 bytes. With raw, which has no ring, wait refuses what comes.
+            For outputs other than the keyboard: what to do when 64 KiB are queued for a client. drop-newest drops the \
+            new line, drop-oldest drops the oldest queued line, and wait accepts no more data until all clients have \
+            room. Only whole lines are dropped. Bytes that no client got count as undelivered, those that some client \
+            did not get as missed. A line ends at an Enter, at the end of a barcode in scan mode, before a silence of \
+            100 ms, or after 4096 bytes. With raw, wait rejects new data.
             """
         ),
         flag(
             "gated",
             \.isGated,
             """
-            Whether other ends than the keyboard get nothing either while typing is paused or the gate is closed, and lose \
-            what waits as it closes; false delivers to them all the same.
+            For outputs other than the keyboard: true withholds data while typing is paused or the gate is closed, and \
+            drops queued data when it closes; false delivers it.
             """
         ),
         flag(
             "keys",
             \.allowsKeys,
-            "Whether the commands key, snippet and clear are carried out; off refuses them to all."
+            "Accept the commands key, snippet and clear; false rejects them for all clients."
         ),
         choice(
             "snippets",
             \.snippetSet,
-            "The snippets below those of snippets.json: none, or habr, HTML tags as an example."
+            "Snippets in addition to those of snippets.json: none, or habr (HTML tags, as an example)."
         ),
         choice(
             "clear",
             \.clearMethod,
             """
-            How clear empties a field: backspaces deletes what was typed into it and nothing else, select-all presses Ctrl+A \
-            and Backspace, which deletes everything where programs select with it.
+            How the command clear empties a field: backspaces deletes only the typed text; select-all presses Ctrl+A \
+            and Backspace, which deletes everything in applications that select with Ctrl+A.
             """
         ),
         flag(
             "udev-keyboard",
             \.isUdevKeyboard,
             """
-            Whether udev calls it a keyboard (ID_INPUT_KEYBOARD), for programs that read nothing else: the keys 1 to 31 are \
-            declared then, Escape and the left Ctrl among them. Off declares the keys only that are typed.
+            Declare the keys 1 to 31, among them Escape and the left Ctrl, so that udev recognises a keyboard \
+            (ID_INPUT_KEYBOARD); some applications read no other devices. false declares only the keys that are typed.
             """
         ),
-        flag("status-line", \.showsStatus, "Whether the status line is shown where a terminal shows one."),
+        flag("status-line", \.showsStatus, "Show the status line on a terminal."),
         text(
             "hook",
             \.hook,
             """
-            A program that is told of connects and disconnects and gets received barcodes on its standard input, one a line, \
-            without a shell and without arguments.
+            Program to run on each connect, disconnect and received barcode, without a shell or arguments. It gets the \
+            barcodes on its standard input, one per line.
             """,
             example: "/usr/local/bin/scanner-event"
         ),
     ]
 
     private static let barcodeModeKeys: [ConfigurationKey] = [
-        flag("scan-mode.on", \.barcodeMode.isOn, "Type whole scans only, each checked before its first key."),
+        flag(
+            "scan-mode.on",
+            \.barcodeMode.isOn,
+            "Type only whole barcodes, each checked before its first key is pressed."
+        ),
         word(
             "scan-mode.terminator",
             \.barcodeMode.terminators,
-            "The bytes that end a scan: \(TerminatorText.form).",
+            "Bytes that end a barcode: \(TerminatorText.form).",
             wanted: TerminatorText.form,
             read: { TerminatorText.bytes($0) },
             write: { TerminatorText.text($0) }
@@ -184,25 +197,25 @@ extension ConfigurationKey {
             "scan-mode.idle-gap",
             \.barcodeMode.idleGap,
             .milliseconds(1)...Duration.nanoseconds(BarcodeRules.longestTime),
-            "The silence that ends a scan too. Not set, only terminators do.",
+            "Length of a silence that also ends a barcode. Default: only terminators end it.",
             example: "50ms"
         ),
         number(
             "scan-mode.min-length",
             \.barcodeMode.minimumLength,
             0...BarcodeRules.greatestLength,
-            "No scan of fewer bytes is typed."
+            "Minimum length of a barcode in bytes; shorter ones are not typed."
         ),
         number(
             "scan-mode.max-length",
             \.barcodeMode.maximumLength,
             0...BarcodeRules.greatestLength,
-            "No scan of more bytes is typed."
+            "Maximum length of a barcode in bytes; longer ones are not typed."
         ),
         word(
             "scan-mode.prefix",
             \.barcodeMode.prefix,
-            "What is typed before each scan; keys by name in braces, as in {f9}.",
+            "Text to type before each barcode; keys by name in braces, as in {f9}.",
             wanted: "a text in quotes",
             read: { $0 },
             write: { $0 }
@@ -210,14 +223,14 @@ extension ConfigurationKey {
         text(
             "scan-mode.suffix",
             \.barcodeMode.suffix,
-            "What is typed after each scan in its terminator's stead. Not set, the terminator as the table says.",
+            "Text to type after each barcode instead of its terminator. Default: the terminator, as in the table.",
             example: "{tab}"
         ),
         time(
             "scan-mode.duplicates",
             \.barcodeMode.duplicates,
             .zero...Duration.nanoseconds(BarcodeRules.longestTime),
-            "The same scan within this time is not typed again; 0 types every one."
+            "Time within which the same barcode is not typed again; 0 types every one."
         ),
     ]
 
@@ -226,29 +239,29 @@ extension ConfigurationKey {
             "gate.vt",
             \.gateTerminal,
             Configuration.terminals,
-            "Type only while this virtual terminal is in front. Not set, always.",
+            "Type only while this virtual terminal is in the foreground. Default: always.",
             example: 1
         ),
         time(
             "scan.refresh",
             \.refreshPeriod,
             Configuration.refreshPeriods,
-            "How often the list of devices is drawn anew."
+            "Refresh interval of the list of devices."
         ),
         optionalNumber(
             "advertised-address.offset",
             \.addressOffset,
             0...ManufacturerAddressField.greatestOffset,
             """
-            Devices are known, too, by an address in the manufacturer data of their advertisements, this many bytes behind \
-            its beginning (0 is the low byte of the company's number). Not set, only by the address on the air.
+            Offset in bytes of a second device address in the manufacturer data of advertisements (0 is the low byte \
+            of the company identifier). Default: devices have only the address in the packet.
             """,
             example: 2
         ),
         flag(
             "advertised-address.reversed",
             \.isAddressReversed,
-            "Whether that address has its last written byte first."
+            "The byte order of that address is reversed: the last byte as written comes first."
         ),
     ]
 
@@ -258,15 +271,15 @@ extension ConfigurationKey {
             "beacons.regions",
             \.beacons.regionsFile,
             """
-            The file of the regions: lines such as `static UUID name`, `dynamic UUID/MAJOR name` and \
-            `key UUID/MAJOR/MINOR code`. Not set, there are none.
+            Regions file, with lines such as `static UUID name`, `dynamic UUID/MAJOR name` and `key UUID/MAJOR/MINOR \
+            code`. Default: no regions.
             """,
             example: "/etc/blewedge/regions"
         ),
         word(
             "beacons.watch",
             \.beacons.watched,
-            "The regions that the daemon watches from its start, with commas between: \(names(BeaconMonitor.Group.self)).",
+            "Groups of regions that the daemon watches from its start, separated by commas: \(names(BeaconMonitor.Group.self)).",
             wanted: "words of \(names(BeaconMonitor.Group.self)), with commas between",
             example: "initial, designated",
             read: { words($0) { BeaconMonitor.Group(rawValue: $0) } },
@@ -275,7 +288,7 @@ extension ConfigurationKey {
         word(
             "beacons.tell",
             \.beacons.options,
-            "What is told of them, with commas between: \(WatchOptions.named.map(\.word).joined(separator: ", ")).",
+            "Events to report of these regions, separated by commas: \(WatchOptions.named.map(\.word).joined(separator: ", ")).",
             wanted: "words of \(WatchOptions.named.map(\.word).joined(separator: ", ")), with commas between",
             read: {
                 words($0) { word in WatchOptions.named.first { $0.word == word }?.option }.map { WatchOptions($0) }
@@ -288,18 +301,18 @@ extension ConfigurationKey {
             "beacons.enter-within",
             \.beacons.entryWindow,
             .milliseconds(100) ... .seconds(60),
-            "The longest time between the two sightings that enter a region."
+            "Maximum time between two sightings for entering a region."
         ),
         time(
             "beacons.exit-after",
             \.beacons.exitSilence,
             .seconds(1) ... .seconds(3600),
-            "The silence after which a region is left."
+            "Time without a sighting after which a region is left."
         ),
         word(
             "beacons.path-loss",
             \.beacons.pathLoss,
-            "The exponent by which metres are estimated: 2 in the open, 1.5 in a corridor, 3 and more among people.",
+            "Path-loss exponent for the distance: 2 in the open, 1.5 in a corridor, 3 or more among people.",
             wanted: "a number from 1.0 to 6.0 in quotes",
             read: { Double($0).flatMap { BeaconConfiguration.pathLosses.contains($0) ? $0 : nil } },
             write: { "\($0)" }
@@ -308,37 +321,37 @@ extension ConfigurationKey {
             "beacons.max-designated",
             \.beacons.mostDesignated,
             DesignatedBeacons.limits,
-            "The most beacons that can be designated."
+            "Maximum number of designated beacons."
         ),
         number(
             "beacons.update-interval",
             \.beacons.updateInterval,
             BeaconConfiguration.updateIntervals,
-            "The hours between two fetches of the server's regions; sooner ones are refused (1500)."
+            "Hours between two fetches of the server's regions; earlier fetches are rejected (1500)."
         ),
         flag(
             "beacons.test-mode",
             \.beacons.isTest,
-            "Whether the server is told that this is a test, and may be sent test logs."
+            "Test mode: tell the server that this is a test, and allow test logs."
         ),
-        constant("beacons.edition", \.beacons.edition, "The edition that the server is told."),
-        constant("beacons.version", \.beacons.version, "The version that the server is told."),
+        constant("beacons.edition", \.beacons.edition, "Edition that is sent to the server."),
+        constant("beacons.version", \.beacons.version, "Version that is sent to the server."),
         text(
             "beacons.app-code-file",
             \.beacons.appCodeFile,
-            "The file of the code that the server knows this board by, readable by its owner alone.",
+            "File with the code that identifies this machine to the server, readable only by its owner.",
             example: "/etc/blewedge/app-code"
         ),
         text(
             "beacons.server",
             \.beacons.server,
-            "The server's address. Not set, nothing is ever sent to anybody.",
+            "Address of the server. Default: no server, so nothing is sent.",
             example: "https://beacons.example.com/v1"
         ),
         word(
             "beacons.auid",
             \.beacons.userID,
-            "What the application calls its user, sent with each request to the server. Not set, nothing is.",
+            "The application's identifier of its user, sent with each request to the server. Default: none.",
             wanted: "1 to \(BeaconConfiguration.longestUserID) bytes of printable text in quotes",
             example: "kiosk17",
             read: { BeaconConfiguration.userID($0) },
@@ -347,18 +360,18 @@ extension ConfigurationKey {
         word(
             "beacons.advertise",
             \.beacons.advertised,
-            "The beacon that the daemon is itself: UUID/MAJOR/MINOR. Not set, none.",
+            "Beacon that the daemon advertises: UUID/MAJOR/MINOR. Default: none.",
             wanted: "a beacon such as \"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2\"",
             example: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2",
             read: { text in BeaconIdentity(text).map { .some($0) } },
             write: { $0.map { "\($0)" } }
         ),
-        choice("beacons.advertise-format", \.beacons.advertisedFormat, "The frame in which it is that."),
+        choice("beacons.advertise-format", \.beacons.advertisedFormat, "Frame format of the advertised beacon."),
         number(
             "beacons.advertise-power",
             \.beacons.advertisedPower,
             Int(BeaconFrame.measuredPowers.lowerBound)...Int(BeaconFrame.measuredPowers.upperBound),
-            "The strength in dBm at one metre that it tells: to be measured with the board's own antenna."
+            "Advertised signal strength at one metre, in dBm; measure it with the board's own antenna."
         ),
     ]
 
