@@ -24,8 +24,9 @@ struct BeaconsCommand: ParsableCommand {
             actions: open the gate, type the beacon's key code, or run the hook. Anyone can copy a beacon, so a \
             sighting proves nothing.
 
-            If a server is configured and agreed to, set-up, track, fetch, validate, test-log and send contact it. The \
-            daemon never does; it has no network access. show-record prints the data that would be sent.
+            If a server is configured and you have agreed to its use, set-up, track, fetch, validate, test-log and \
+            send contact it. The daemon never does; it has no network access. show-record prints the data that would \
+            be sent.
 
             If a daemon is running, it carries out the command. Otherwise the command does so itself; continuous \
             commands then run until Ctrl-C.

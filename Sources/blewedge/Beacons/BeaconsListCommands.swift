@@ -16,7 +16,7 @@ import Texts
 struct BeaconsStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show watched regions, regions inside, designated beacons and our own beacon."
+        abstract: "Show watched and entered regions, designated beacons, and our own beacon."
     )
 
     @OptionGroup var daemon: DaemonOptions

@@ -200,7 +200,7 @@ struct BeaconsRangeCommand: ParsableCommand {
 struct BeaconsTrackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
-        abstract: "Record up to five sightings of a static region's beacons within 15 s.",
+        abstract: "Record five sightings of a static region's beacons, within 15 s.",
         usage: "blewedge beacons track <region> [<options>]",
         discussion: """
             Prints the sightings. If there were fewer than five, it prints an empty list and exits with status 75. The \

@@ -21,8 +21,8 @@ struct BenchCommand: ParsableCommand {
             ends in /dev/null.
 
             With --uinput, a virtual keyboard is created and grabbed (EVIOCGRAB) before its first key, so that no \
-            terminal and no application receives it. This prints events per second, and the time from a write to its \
-            read, for each length of the event queue.
+            terminal and no application receives its events. It prints the events per second, and the time from a \
+            write to its read, for each length of the event queue.
 
             With --profile, one case runs in one thread without being measured, for example for a profiler or to count \
             instructions. Cases written in C have names that end in -c; `typing` is the daemon's own path.

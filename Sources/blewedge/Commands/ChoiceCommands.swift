@@ -21,8 +21,8 @@ struct UseCommand: ParsableCommand {
             A running daemon switches at once: it closes the old link, drops and counts the data that waits, and \
             connects to the new device. Without a daemon, the command scans for the device first, to learn its \
             address, address type and name, and saves them for the next daemon. If another device is selected, the \
-            command asks on a terminal; elsewhere it needs --yes. If two devices have the same name, it is rejected, \
-            and both are listed.
+            command asks on a terminal; elsewhere it needs --yes. If two devices have the same name, the name is \
+            rejected, and both are listed.
 
             If the device is paired (`blewedge pair`), its data is typed only over a link encrypted with its keys. \
             Anyone can impersonate an unpaired device by copying its name and address. For an unpaired device, the \
@@ -57,7 +57,7 @@ struct UseCommand: ParsableCommand {
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        "Without a daemon: save the address with this type, without scanning for the device.",
+        "Without a daemon: save the address with this type, and do not scan.",
         value: AddressType.allCases.map { "\($0)" }.joined(separator: "|")
     )
     var addressType: AddressType?

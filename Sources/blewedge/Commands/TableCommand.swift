@@ -27,7 +27,7 @@ struct TableCommand: ParsableCommand {
               0x02 = key shift+f9           # Also altgr+, ctrl+, alt+ and meta+.
               gs = text "<GS>"              # 0x1d; names as in run --terminator.
               0x03 = macro key f8 text "a"  # Several actions in a row.
-              0x10-0x1a = discard           # A range; the last line for a byte counts.
+              0x10-0x1a = discard           # A range. If lines overlap, the last counts.
             """,
         subcommands: [TableCheckCommand.self, TableShowCommand.self]
     )
