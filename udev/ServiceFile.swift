@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A file that installs blewedge as a part of a system.
+/// File that integrates blewedge into a system.
 ///
-/// Its text is that of the file in this directory when the program was built.
+/// Its text is that of the file in this directory at build time.
 public struct ServiceFile: Hashable, Sendable {
-    /// The path at which it is installed by `blewedge setup`.
+    /// Path at which `blewedge setup` installs the file.
     public let path: String
-    /// The path at which a package of the system installs it; nil for what no package has, since its systems have systemd.
+    /// Path at which a package installs the file; nil for systems without systemd, which have no package.
     public var packagedPath: String? {
         switch reader {
         case .sysusers, .tmpfiles, .modulesLoad, .udev, .systemd: "/usr/lib" + path.dropFirst("/etc".count)
         case .openrc, .runit, .inittab, .others: nil
         }
     }
-    /// The text of the file.
+    /// Contents of the file.
     public let text: String
-    /// The part of the system that reads the file.
+    /// Program that reads the file.
     public let reader: Reader
-    /// True for a program.
+    /// True if the file is executable.
     public let isProgram: Bool
-    /// True for what asks a server of beacons, which is installed only where one is configured.
+    /// True for a file of the beacon server client, which is installed only if a server is configured.
     public let isOfServer: Bool
 
-    /// The parts of a system that read such files.
+    /// Programs that read such files.
     public enum Reader: Hashable, Sendable, CaseIterable {
-        /// systemd-sysusers, which makes users and groups.
+        /// systemd-sysusers, which creates users and groups.
         case sysusers
-        /// systemd-tmpfiles, which makes directories.
+        /// systemd-tmpfiles, which creates directories.
         case tmpfiles
         /// systemd-modules-load, or another service manager's equivalent.
         case modulesLoad
@@ -38,13 +38,13 @@ public struct ServiceFile: Hashable, Sendable {
         case openrc
         /// runit.
         case runit
-        /// An administrator where init itself starts the service: sysvinit, BusyBox's.
+        /// Administrators, if init itself starts the service (sysvinit, BusyBox).
         case inittab
-        /// Every service manager but systemd.
+        /// All service managers except systemd.
         case others
     }
 
-    /// All files, in the order in which they are needed.
+    /// All files, in the order of installation.
     public static let all = [
         ServiceFile("/etc/sysusers.d/blewedge.conf", PackageResources.sysusers_conf, .sysusers),
         ServiceFile("/etc/tmpfiles.d/blewedge.conf", PackageResources.tmpfiles_conf, .tmpfiles),

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Lines of blewedge's in a file that belongs to the system.
+/// Lines that `blewedge setup` adds to a file of the system.
 ///
-/// They are those of the file in this directory when the program was built, without its comments.
+/// They are those of the file in this directory at build time, without its comments.
 public struct ServiceLines: Hashable, Sendable {
-    /// The path of the system's file.
+    /// Path of the system's file.
     public let path: String
-    /// The lines.
+    /// Lines to add.
     public let lines: [String]
-    /// True where the file's first line that fits decides, so that these have to stand in front.
+    /// True if the lines must be at the beginning of the file, because its first matching line decides.
     public let isFirst: Bool
 
-    /// The service of sysvinit.
+    /// Start of the service by sysvinit.
     public static let sysvinit = ServiceLines("/etc/inittab", PackageResources.inittab_sysvinit)
-    /// The service of BusyBox's init.
+    /// Start of the service by BusyBox's init.
     public static let busybox = ServiceLines("/etc/inittab", PackageResources.inittab_busybox)
-    /// The rights to device nodes where mdev makes them.
+    /// Permissions of device nodes for mdev.
     public static let mdev = ServiceLines("/etc/mdev.conf", PackageResources.mdev_conf, isFirst: true)
-    /// The modules where no directory of lists is read.
+    /// Modules to load, for systems that do not read a directory of lists.
     public static let modules = ServiceLines("/etc/modules", PackageResources.modules_load_conf)
-    /// All of them.
+    /// Lines for all files.
     public static let all = [sysvinit, busybox, mdev, modules]
 
     private init(_ path: String, _ bytes: [UInt8], isFirst: Bool = false) {

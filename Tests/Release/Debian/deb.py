@@ -159,13 +159,13 @@ def control(made, program, processor, size):
         lines += ["Recommends: libxkbcommon0, xkb-data", "Suggests: libcurl4"]
     lines += [
         "Description: keyboard wedge for Bluetooth LE serial devices",
-        " Types what a barcode reader, a scale or a gauge behind a Bluetooth LE serial",
-        " module sends into whatever has the keyboard focus: a console, a kiosk's",
-        " browser, the only program of an embedded board.",
+        " Types the data of barcode readers, scales and gauges with a Bluetooth LE serial",
+        " module. The application with the keyboard focus receives it, for example a",
+        " console or a kiosk's browser.",
         " .",
-        " It needs no bluetoothd, no D-Bus and no desktop: it speaks to the kernel's own",
-        " sockets and to uinput. A service starts when there is an adapter; `blewedge",
-        " scan --once` lists the devices, and `blewedge use DEVICE` chooses one.",
+        " It uses the kernel's sockets and uinput directly, without bluetoothd, D-Bus or",
+        " a desktop. The service starts when an adapter appears. `blewedge scan --once`",
+        " lists the devices, and `blewedge use DEVICE` selects one.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -11,7 +11,7 @@ import Texts
 
 @testable import blewedge
 
-@Suite("What is kept of the server's side")
+@Suite("Saved data of the beacon server")
 struct KeptTests {
     private let uuid: ServerUUID
     private let template: TrackRecord

@@ -7,7 +7,7 @@ import Texts
 
 @testable import blewedge
 
-@Suite("What a server answers, read")
+@Suite("Answers of a beacon server")
 struct WireTests {
     @Test("SW-19: each of the seven results is read from the answer to a track, and has a text in both languages")
     func contacts() throws {

@@ -68,7 +68,7 @@ struct BeaconFrameTests {
         return false
     }
 
-    @Test("What is written is read as the same beacon, and fits into an advertisement with its flags")
+    @Test("A written beacon frame is parsed as the same beacon, and fits into an advertisement with flags")
     func roundTrip() throws {
         for vector in try Vector.all() {
             guard let frame = BeaconFrame(advertisement: vector.bytes.span) else { continue }
@@ -88,7 +88,7 @@ struct BeaconFrameTests {
         #expect(BeaconFrame(.iBeacon, badge, measuredPower: 0)?.measuredPower == nil)
     }
 
-    @Test("Bytes by chance are read to an end")
+    @Test("Random bytes are parsed without a trap")
     func chance() {
         var random = SeededGenerator(seed: 22)
         for _ in 0..<20_000 {

@@ -102,7 +102,7 @@ struct BeaconRangingTests {
         #expect(list.contains { $0.identity == Self.frame(0xFFFF).identity })
     }
 
-    @Test("Where each of the beacons was heard twice, newcomers are left out and counted")
+    @Test("If each listed beacon was heard twice, new beacons are left out and counted")
     func refused() {
         var ranging = BeaconRanging(Self.region)
         for round in 0..<2 {

@@ -57,14 +57,14 @@ import Testing
         }
     }
 
-    @Test("Where nobody may ask, there is no scan response to overflow to")
+    @Test("A non-scannable advertisement cannot move data to the scan response")
     func noScanResponse() {
         #expect(throws: AdvertisementLayout.Failure.self) {
             try AdvertisementLayout(.init(localName: "LINBLE-TEST", services: [Self.long]), canBeAsked: false)
         }
     }
 
-    @Test("Whatever is laid out is read again as it was meant; what is not laid out was too long")
+    @Test("Advertisements are parsed back as written, and are rejected only if they are too long")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 22)
         var refused = 0

@@ -76,7 +76,7 @@ import Testing
         #expect(advertiser.nextCommand(now: .zero) == nil)
     }
 
-    @Test("What was off already, and a set that is not there yet, are no failure", arguments: generations)
+    @Test("At the start, advertising that is already off, or a missing set, is no failure", arguments: generations)
     func offAlready(_ generation: Advertiser.Generation) {
         var advertiser = Advertiser(generation)
         advertiser.start(Self.content)

@@ -96,7 +96,7 @@ import Testing
         #expect(try security(key(short, size: 7)).keySize == 7)
     }
 
-    @Test("What is said of a bond tells no byte of a key")
+    @Test("The description of a bond contains no byte of a key")
     func secrecy() throws {
         let secret = [UInt8](repeating: 0xA5, count: 16)
         let made = Bond(

@@ -4,7 +4,7 @@ import BluetoothHost
 import BluetoothPackets
 import Testing
 
-@Suite("What belongs into a capture")
+@Suite("Contents of a capture")
 struct CaptureSelectionTests {
     private func record(_ index: UInt16, _ opcode: MonitorOpcode = .event, length: Int = 10) -> BtsnoopRecord {
         BtsnoopRecord(
@@ -32,7 +32,7 @@ struct CaptureSelectionTests {
         #expect(selection.take(record(1)) == nil)
     }
 
-    @Test("What waits is bounded in bytes; what is dropped is counted in every record after it")
+    @Test("Queued bytes are bounded; drops are counted in every later record")
     func bounded() {
         var selection = CaptureSelection()
         for _ in 0..<10_000 { #expect(selection.take(record(0, length: 1000)) == nil) }

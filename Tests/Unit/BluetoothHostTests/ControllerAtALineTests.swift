@@ -210,7 +210,7 @@ import Testing
         #expect(opcodes(controller) == [.leCreateConnection])
     }
 
-    @Test("Where only connecting is unknown, the command before it is tried; where none is known, that is said")
+    @Test("If the connect command is unknown, the older one is tried; if both are unknown, this is reported")
     func unknownConnection() {
         var controller = ModelController.ready()
         controller.refusals = [.leExtendedCreateConnection: .unknownHCICommand]

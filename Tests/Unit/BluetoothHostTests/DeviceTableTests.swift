@@ -142,7 +142,7 @@ import Testing
         #expect(scanner.devices.devices.allSatisfy { scanner.devices[$0.address]?.address == $0.address })
     }
 
-    @Test("Who is looked for by its address is heard in a crowd, however strong that is and weak itself")
+    @Test("A device with a known address is found in a crowd of stronger devices")
     func identityInACrowd() {
         let printed = BluetoothAddress(rawValue: 0xC0FF_EE01_0203)
         let carried: [UInt8] = [9, 0xFF, 0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]

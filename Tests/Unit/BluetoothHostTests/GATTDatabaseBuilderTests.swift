@@ -37,7 +37,7 @@ import Testing
         try builder.add(GATTServiceDefinition(uuid: uuid, characteristics: [characteristic]))
     }
 
-    @Test("What cannot be published is refused, and leaves nothing behind")
+    @Test("An invalid GATT service is rejected, and leaves nothing behind")
     func refusals() throws {
         var builder = GATTDatabaseBuilder()
         let one = BluetoothUUID(UInt16(0x2A29))

@@ -135,7 +135,7 @@ import Testing
         #expect(controller.commands.count == 9)
     }
 
-    @Test("What is longer than 31 bytes is not begun, and a refusal is reported once")
+    @Test("Advertising of more than 31 bytes is not started, and a rejection is reported once")
     func advertisingFails() {
         var controller = ModelController.ready()
         let parameters = AdvertisingParameters(kind: .connectable, interval: 0xA0)

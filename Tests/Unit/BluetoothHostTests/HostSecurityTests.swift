@@ -41,7 +41,7 @@ import VirtualRadio
         }
     }
 
-    @Test("What the user enters wrongly, or says is not the same, leaves no bond and no encryption")
+    @Test("A wrong passkey or a rejected number leaves no bond and no encryption")
     func mistakes() throws {
         for entry in PairingCase.all
         where !entry.isSlow && entry.model.hasNumber && entry.model != .passkeyEntered {

@@ -18,7 +18,7 @@ import Testing
         return controller
     }
 
-    @Test("What waits at the end of a connection leaves first, and the controller is told when it has sent all of it")
+    @Test("Queued packets are sent before a disconnect, which waits until the controller has sent them")
     func drains() {
         var controller = ending(DataBuffers(dataLength: 27, packetCount: 2), frames: 3)
         #expect(controller.data.map(\.last) == [0, 1] && controller.commands.isEmpty)

@@ -264,7 +264,7 @@ import Testing
         #expect(bond.identityAddress == Self.peer && bond.identityResolvingKey == nil)
     }
 
-    @Test("What the kernel says of the end is told apart, and a pairing that is called off leaves no key")
+    @Test("Each failure status of the kernel has its own error, and a cancelled pairing leaves no key")
     func ends() throws {
         let ends: [(ManagementStatus?, ManagedPairing.Failure)] = [
             (.alreadyPaired, .alreadyPaired), (.authenticationFailed, .disagreed), (.rejected, .disagreed),

@@ -83,7 +83,7 @@ import Testing
         expectFailure(pairing, .passkeyEntryFailed, noticedBy: asker)
     }
 
-    @Test("A passkey of seven digits is none")
+    @Test("A passkey of seven digits is rejected")
     func longPasskey() throws {
         let entry = PairingCase(central: .keyboardOnly, peripheral: .keyboardOnly, model: .passkeyEntered)
         var pairing = entry.start()
@@ -381,7 +381,7 @@ import Testing
         expectNothing(pairing)
     }
 
-    @Test("Nothing is answered that comes outside a pairing, and reserved codes never are")
+    @Test("Packets outside a pairing and reserved codes are never answered")
     func ignored() throws {
         for side in 0...1 {
             var pairing = Self.justWorks.start()

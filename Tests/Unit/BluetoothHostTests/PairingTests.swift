@@ -91,7 +91,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test("What the user is shown and asked is what the association model says", arguments: PairingCase.all)
+    @Test("Questions to the user follow the association model", arguments: PairingCase.all)
     func asks(_ entry: PairingCase) throws {
         var pairing = entry.start()
         try pairing.pair()

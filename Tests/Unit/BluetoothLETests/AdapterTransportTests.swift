@@ -5,7 +5,7 @@ import BluetoothHost
 import BluetoothPackets
 import Testing
 
-@Suite("What --adapter names")
+@Suite("Values of --adapter")
 struct AdapterTransportTests {
     @Test("Each way to a controller is read, and written as it is read")
     func forms() throws {
@@ -34,7 +34,7 @@ struct AdapterTransportTests {
         #expect(try AdapterTransport("h4:/dev/ttyACM0") == .h4(.serialLine("/dev/ttyACM0", speed: 115_200)))
     }
 
-    @Test("Whatever else is refused with what is wrong")
+    @Test("Other values are rejected with the cause")
     func refusals() {
         let refusals: [(String, AdapterTransport.ParsingError)] = [
             ("", .unknownForm("")), ("eth0", .unknownForm("eth0")), ("hci", .unknownForm("hci")),

@@ -199,7 +199,7 @@ import Testing
         #expect(try await adapter.cancelsTwoWaiters() == [1, 0, 1])
     }
 
-    @Test("Who waits for a connection is told when the adapter is lost")
+    @Test("A pending connection attempt fails when the adapter is lost")
     func adapterLostWhileWaiting() async throws {
         let adapter = try await BluetoothAdapter.fake { $0.attempts = [nil] }
         let task = Task { try await Central(adapter).connect(to: Script.device) }

@@ -152,7 +152,7 @@ struct H4StreamTransportTests {
         #expect(endings == ["cannot connect to the controller: Connection refused"])
     }
 
-    @Test("What a slow controller does not take waits in order; beyond a bound the stream ends")
+    @Test("Data for a slow controller is queued in order; beyond a limit the stream ends")
     func slow() throws {
         let bench = try H4Bench(.unixSocket)
         // More than the socket takes, less than the bound.

@@ -87,7 +87,7 @@ struct HostAdapterTests {
         func close() { way.close() }
     }
 
-    @Test("What was done so that a controller goes on is counted, and stays so when its adapter is lost")
+    @Test("Counts of controller recoveries survive the loss of the adapter")
     func counts() throws {
         let loop = try EventLoop()
         let radio = MemoryRadio(on: loop)

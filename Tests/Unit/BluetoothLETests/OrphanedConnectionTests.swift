@@ -25,7 +25,7 @@ import Testing
         return look
     }
 
-    @Test("Where nothing comes the look ends after 5 s")
+    @Test("The search for an orphaned connection ends after 5 s without an event")
     func nothing() {
         let look = Self.look()
         #expect(look.deadline == .seconds(15))

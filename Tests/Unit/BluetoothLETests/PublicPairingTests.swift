@@ -127,7 +127,7 @@ struct PublicPairingTests {
         }
     }
 
-    @Test("Whoever says that the numbers differ has no bond, and whoever wants more than there was neither")
+    @Test("A rejected number, or a level that cannot be reached, leaves no bond")
     func refusing() async {
         await #expect(processExitsWith: .success) {
             let pair = try await Pair()

@@ -68,7 +68,7 @@ import Testing
         #expect(bench.radio.counts.armed == 2 && bench.radio.counts.quiet == 0)
     }
 
-    @Test("Nothing holds the sockets of a scanner whose adapter is gone, whether it scans or is being stopped")
+    @Test("The sockets of a scanner are released when its adapter is lost, while scanning and while stopping")
     func released() throws {
         for isStopped in [false, true] {
             let bench = try Bench()

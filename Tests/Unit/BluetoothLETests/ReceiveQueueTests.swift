@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothAdapters
 
-@Suite("What a receive queue may have dropped")
+@Suite("Possible drops of a receive queue")
 struct ReceiveQueueTests {
     /// A queue that was found empty twice, with so many packets between.
     private static func queue(after packets: Int) -> ReceiveQueue {
@@ -21,7 +21,7 @@ struct ReceiveQueueTests {
         #expect(!Self.queue(after: 1).mayHaveDropped)
     }
 
-    @Test("What was dropped behind the last of several packets is told by the next one, however late", arguments: 2...9)
+    @Test("A drop after the last of several packets is reported with the next packet, however late", arguments: 2...9)
     func long(packets: Int) {
         var queue = Self.queue(after: packets)
         #expect(queue.mayHaveDropped)

@@ -36,7 +36,7 @@ import Testing
         #expect(day.arms.count > 2800)
     }
 
-    @Test("What is heard ends the silence; the scan is left alone, and every period begins anew")
+    @Test("A report ends the silence, leaves the scan running, and restarts every period")
     func heard() {
         var watch = ScanWatch()
         watch.begin(reports: 0, now: .zero)

@@ -108,7 +108,7 @@ struct BtsnoopTests {
         #expect(try MonitorPacket(cut.span, isTruncated: true).payload == [0x03, 0x0C])
     }
 
-    @Test("What other programs say to the kernel is no part of a capture")
+    @Test("Traffic of other programs to the kernel is not captured")
     func foreignTalk() {
         #expect(MonitorOpcode.command.concernsController)
         #expect(MonitorOpcode(HCIPacketType.acl, .received) == .aclReceived)

@@ -188,7 +188,7 @@ private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
         }
     }
 
-    @Test("A controller's 280 bytes, none less or more")
+    @Test("Controller information is parsed from exactly 280 bytes")
     func controllerInformation() throws {
         var bytes: [UInt8] = [0x06, 0x05, 0x04, 0x03, 0x02, 0x01, 0x0C, 0x02, 0x00]
         bytes += [0xFF, 0xBE, 0x01, 0x00, 0x81, 0x02, 0x00, 0x00, 0x0C, 0x01, 0x1C]
@@ -210,7 +210,7 @@ private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
         }
     }
 
-    @Test("What commands return, refused at every other length")
+    @Test("Return parameters of commands are rejected at every other length")
     func returns() throws {
         #expect(try ManagementReturn.indexList([2, 0, 0, 0, 5, 0].span).map(\.rawValue) == [0, 5])
         #expect(try ManagementReturn.connections([1, 0, 6, 5, 4, 3, 2, 1, 2].span).first?.device?.type == .random)

@@ -24,7 +24,7 @@ struct BeaconRemedyTests {
         return (outcome.status, outcome.output, outcome.error, directory("blewedge.toml"))
     }
 
-    @Test("Without a server fetch ends with 78, and says how one is named, in which file too")
+    @Test("Without a server, fetch exits with 78, and names the setting and its file")
     func server() throws {
         let (status, output, error, file) = try Self.run(["fetch"], regions: "static \(Self.badges)\n")
         #expect(status == 78 && output.isEmpty)
@@ -61,7 +61,7 @@ struct BeaconRemedyTests {
         #expect(try run("fetch").status == 77)
     }
 
-    @Test("What is not designated has its remedy, for people and for programs")
+    @Test("A failed designation reports its remedy, as text and as JSON")
     func designating() throws {
         let (status, output, _, _) = try Self.run(["designate", "A17C"], regions: "")
         #expect(status == 64)

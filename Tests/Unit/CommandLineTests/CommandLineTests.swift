@@ -331,7 +331,7 @@ struct CommandLineTests {
         #expect(outcome.error.isEmpty)
     }
 
-    @Test("What an option takes stands in its help, and in the completions, as it is written")
+    @Test("The values of an option are in its help and in the completions")
     func values() throws {
         let help = try run(["use", "--help"]).output
         #expect(help.contains("public, random") && !help.contains("0, 1"), "\(help)")

@@ -73,7 +73,7 @@ struct ManualTests {
         #expect(shown.status == 0 && shown.output.isEmpty && shown.error.isEmpty, "\(shown)")
     }
 
-    @Test("No line of a text is taken for a request")
+    @Test("No line of a text becomes a roff request")
     func requests() throws {
         let help = try JSONValue(
             Array(

@@ -26,7 +26,7 @@ struct ScreenTests {
         #expect(screen.text[0] == " ab 語" && screen.row(9).isEmpty)
     }
 
-    @Test("What a terminal would act on, hide or join is a question mark or left out")
+    @Test("Characters that a terminal would interpret, hide or join are replaced or omitted")
     func hostile() {
         #expect(ScreenText.cells(of: "a\u{1B}[2Jb").map(\.character) == ["a", "?", "[", "2", "J", "b"])
         #expect(ScreenText.cells(of: "\u{202E}x\u{200B}\r\n").map(\.character) == ["?", "x", "?", "?"])
@@ -80,7 +80,7 @@ struct ScreenTests {
         #expect(frame.update(to: Screen(columns: 4, rows: 1)) == "\u{1B}[0m\u{1B}[2J")
     }
 
-    @Test("Without colours and without UTF-8 the same stands there in ASCII")
+    @Test("Without colours and UTF-8, the screen has the same contents in ASCII")
     func plain() {
         var screen = Screen(columns: 10, rows: 1)
         screen.put("日a", row: 0, column: 0, style: [.reverse, .red])

@@ -51,7 +51,7 @@ struct StatusLineTests {
         #expect(Console.printable("a\u{2028}\nb\r") == "a\u{FFFD}\nb\u{FFFD}")
     }
 
-    @Test("What is received is marked at the right edge, for less than half a second")
+    @Test("Received data is marked at the right edge for less than half a second")
     func flash() {
         #expect(!line(facts(.connected)).contains("*"))
         let marked = line(facts(.connected, received: 1), true, columns: 90)

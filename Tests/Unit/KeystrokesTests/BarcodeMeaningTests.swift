@@ -108,7 +108,7 @@ struct BarcodeMeaningTests {
         #expect(path.ledger.snapshot().gated == 3 && path.ledger.snapshot().waiting == 0)
     }
 
-    @Test("What can be no barcode stands for nothing; keys of meanings are declared; an empty one discards")
+    @Test("Impossible barcodes are rejected as triggers; keys of triggered texts are declared; an empty text discards")
     func bounds() throws {
         let rules = try BarcodeRules(maximumLength: 4)
         for bytes in [[], "12345".bytes, "1\r".bytes] {
@@ -123,7 +123,7 @@ struct BarcodeMeaningTests {
         #expect(path.ledger.snapshot().discarded == 3 && path.ledger.snapshot().typed == 4)
     }
 
-    @Test("What only CapsLock keeps from being typed is rejected whole, and comes out as meant else")
+    @Test("A barcode that CapsLock makes untypable is rejected as a whole; others are typed correctly")
     func capsLock() throws {
         let light = CapsLockLight()
         light.set(true)

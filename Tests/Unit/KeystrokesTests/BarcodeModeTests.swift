@@ -188,7 +188,7 @@ struct BarcodeModeTests {
         }
     }
 
-    @Test("Where notifications were lost before they came, what is on either side is no barcode")
+    @Test("Data before and after a lost notification is not joined to a barcode")
     func missingNotifications() throws {
         let path = try Path(barcodes: try BarcodeRules())
         path.receive("123".bytes)

@@ -100,7 +100,7 @@ struct ByteRingTests {
         #expect(try ByteRing(capacity: 2).capacity == 2)
     }
 
-    @Test("Each end exists once")
+    @Test("A ring has one producer and one consumer")
     func ends() throws {
         let ring = try ByteRing(capacity: 2)
         var taken = 0

@@ -23,7 +23,7 @@ struct ByteTableTests {
         for text in ["", "0x", "0x100", "0x+1", "0x-1", "1d", "cr ", "tabs"] { #expect(ByteName.byte(text) == nil) }
     }
 
-    @Test("What the built-in tables mean")
+    @Test("Meaning of the built-in tables")
     func builtIn() {
         for byte in UInt8.min...UInt8.max {
             let printable = (0x20...0x7E).contains(byte)
@@ -85,7 +85,7 @@ struct ByteTableTests {
         #expect(try ByteTable(text: "base = discard") == .discard)
     }
 
-    @Test("What the built-in tables do with the group separator")
+    @Test("The group separator in the built-in tables")
     func groupSeparator() throws {
         for base in ByteTable.BuiltIn.allCases {
             let meant: ByteTable.Action =
@@ -107,7 +107,7 @@ struct ByteTableTests {
         #expect(japanese.strokes(of: 0x1D) == [KeyboardLayout.Stroke(KeyCode(rawValue: 43), .control)])
     }
 
-    @Test("What the actions of a table are written as reads as the same actions")
+    @Test("Written actions of a table are parsed as the same actions")
     func roundTrip() throws {
         for (_, table) in ByteTable.builtIn { try Self.readsAsTheSame(table) }
         var random = SeededGenerator(seed: 11)

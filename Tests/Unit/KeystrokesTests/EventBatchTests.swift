@@ -168,7 +168,7 @@ struct EventBatchTests {
         }
     }
 
-    @Test("What the layout cannot type is counted as rejected, apart from what the table discards")
+    @Test("Characters that the layout cannot type count as rejected, separate from bytes that the table discards")
     func rejected() throws {
         var strokes = KeyboardLayout.us.strokes
         strokes["#"] = nil
@@ -196,7 +196,7 @@ struct EventBatchTests {
         }
     }
 
-    @Test("What does not fit the kernel's queue, or no frame, is refused with its byte")
+    @Test("A byte with more events than the kernel's queue or a frame is rejected")
     func tooLong() throws {
         var table = ByteTable.linble
         table[0x02] = .text("aA")

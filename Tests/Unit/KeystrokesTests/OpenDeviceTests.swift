@@ -5,7 +5,7 @@ import Testing
 
 @testable import Keystrokes
 
-@Suite("What a device presses that anybody may be", .timeLimit(.minutes(10)))
+@Suite("Keys that an unpaired device can press", .timeLimit(.minutes(10)))
 struct OpenDeviceTests {
     /// Every built-in table, in both modes.
     static let defaults = ByteTable.BuiltIn.allCases.flatMap { table in [false, true].map { (table, $0) } }

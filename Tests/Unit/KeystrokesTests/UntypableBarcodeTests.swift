@@ -16,7 +16,7 @@ struct UntypableBarcodeTests {
         return KeyboardLayout(name: "without", strokes: strokes, capsLockStrokes: capsLockStrokes)
     }()
 
-    @Test("Wherever the byte is, nothing of the barcode is typed, each byte is counted; the next is typed")
+    @Test("An untypable byte at any position rejects and counts the whole barcode; the next one is typed")
     func rejected() throws {
         for stall in [0, 100_000_000] as [Int64] {
             for place in 0...13 {
@@ -69,7 +69,7 @@ struct UntypableBarcodeTests {
         #expect(path.ledger.snapshot().discarded == 2)
     }
 
-    @Test("What can be typed depends on the light, as it is when the barcode is judged")
+    @Test("The state of CapsLock at the check of a barcode decides if it can be typed")
     func light() throws {
         let light = CapsLockLight()
         let path = try Path(layout: Self.layout, barcodes: try BarcodeRules(), light: light)

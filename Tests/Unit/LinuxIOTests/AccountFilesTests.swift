@@ -41,7 +41,7 @@ struct AccountFilesTests {
         #expect(files.groups(ofUserNamed: "nobody") == [])
     }
 
-    @Test("Without the files there is nobody")
+    @Test("Without the account files, no user is found")
     func none() throws {
         let directory = try TestDirectory()
         let files = AccountFiles(directory: directory.path)

@@ -109,7 +109,7 @@ struct ChildProcessTests {
         if ProcessFacts.user == 0 { #expect(ours["CapEff"] != "0000000000000000") }
     }
 
-    @Test("What cannot be run is an error with its cause")
+    @Test("A program that cannot be run is an error with its cause")
     func missing() throws {
         #expect(throws: Errno.noSuchFileOrDirectory) {
             _ = try ChildProcess("/nonexistent/program", environment: [], replacing: "BLEWEDGE_")

@@ -93,7 +93,7 @@ struct ConsoleKeymapTests {
         #expect(counts[false] == 2 * 127 + 27 + 256 + 127)
     }
 
-    @Test("What is no console is refused by the kernel's error")
+    @Test("A terminal that is no console is rejected with the kernel's error")
     func noConsole() {
         #expect(throws: Errno.inappropriateIOCTLForDevice) { try ConsoleKeymap(ofTerminal: "/dev/null") }
         #expect(throws: Errno.noSuchFileOrDirectory) { try ConsoleKeymap(ofTerminal: "/dev/nosuchtty") }

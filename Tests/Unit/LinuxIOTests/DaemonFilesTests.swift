@@ -7,7 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What a daemon watches, locks and tells")
+@Suite("Watched files, locks and notifications of a daemon")
 struct DaemonFilesTests {
     /// A directory of its own, removed afterwards.
     private func inDirectory(_ body: (FilePath) throws -> Void) throws {
@@ -60,7 +60,7 @@ struct DaemonFilesTests {
         }
     }
 
-    @Test("A directory that goes is told")
+    @Test("The removal of a watched directory is reported")
     func gone() throws {
         let directory = FilePath("/tmp/blewedge-gone.\(getpid())")
         try #require(mkdir(directory.string, 0o700) == 0)

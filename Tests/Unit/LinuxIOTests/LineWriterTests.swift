@@ -111,7 +111,7 @@ struct LineWriterTests {
         #expect(stuck.take().count > 60_000)
     }
 
-    @Test("What waits is written at the end to a reader that is there")
+    @Test("At the end, queued lines are written if there is a reader")
     func rest() throws {
         let ends = try Ends(.pipe)
         // The reader has their numbers only.
@@ -132,7 +132,7 @@ struct LineWriterTests {
         thread.join()
     }
 
-    @Test("A file takes its lines behind what it has")
+    @Test("Lines are appended to the contents of a file")
     func file() throws {
         let directory = try TestDirectory()
         try directory.write("before\n", to: "log")

@@ -19,7 +19,7 @@ struct OutgoingBufferTests {
         }
     }
 
-    @Test("What is taken in pieces arrives in order, whatever comes between", arguments: 1...9)
+    @Test("Bytes written in pieces arrive in order, with appends in between", arguments: 1...9)
     func order(piece: Int) throws {
         var buffer = OutgoingBuffer(capacity: 64)
         var sink = Sink(takes: [])
@@ -38,7 +38,7 @@ struct OutgoingBufferTests {
         #expect(sent.count == 600 || piece < 3)
     }
 
-    @Test("What does not fit is refused as a whole, until there is room")
+    @Test("Bytes that do not fit are rejected as a whole, until there is room")
     func refusal() throws {
         var buffer = OutgoingBuffer(capacity: 4)
         let first = ["abc", "de", "d", "", "e"].map { buffer.append($0) }

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What the doctor looks at")
+@Suite("Probes of the doctor")
 struct ProbeTests {
     @Test("X-6: a program's name, terminal and place in front are read from its stat line, whatever its name holds")
     func stat() throws {

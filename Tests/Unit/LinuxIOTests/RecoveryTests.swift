@@ -73,7 +73,7 @@ struct RecoveryTests {
             #expect(try SystemCall.run { Int32(4) } == 4)
         }
 
-        @Test("What is put in the kernel's place holds for the threads that its thread starts, and for no other")
+        @Test("Replaced system calls apply to the thread and the threads that it starts, and to no others")
         func threads() throws {
             defer { CallScript.use(nil) }
             CallScript.use { _ in .result(9) }

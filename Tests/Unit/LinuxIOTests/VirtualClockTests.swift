@@ -102,7 +102,7 @@ struct VirtualClockTests {
         }
     }
 
-    @Test("Who was woken has its turn before time leaps, though it said that it sleeps")
+    @Test("A woken thread runs before the virtual clock advances, even if it was registered as sleeping")
     func wokenBeforeTheLeap() async {
         await #expect(processExitsWith: .success) {
             VirtualClock.begin(at: 5)

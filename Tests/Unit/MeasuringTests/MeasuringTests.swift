@@ -21,7 +21,7 @@ import Testing
         #expect(outputs.ours != outputs.reference)
     }
 
-    @Test("What goes through either ring comes out as it went in", arguments: [1, 20, 244])
+    @Test("Both rings deliver the bytes unchanged", arguments: [1, 20, 244])
     func ringsCarry(chunk: Int) throws {
         let pattern = Pattern(.random)
         _ = try RingMeasurement.ours(pattern, chunk: chunk, checks: true).run(5000)

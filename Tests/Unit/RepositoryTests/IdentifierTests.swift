@@ -43,7 +43,7 @@ struct IdentifierTests {
         #expect(files.count > 500 && count > 1000, "\(count) ids in \(files.count) files")
     }
 
-    @Test("What is an id in a text, and what is none")
+    @Test("Recognition of requirement ids in a text")
     func forms() {
         // Not one literal, so that the ids of this test are not looked for in requirements.txt.
         func found(_ kind: String, _ number: String) -> [String] {

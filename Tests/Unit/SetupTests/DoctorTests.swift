@@ -283,7 +283,7 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).map(\.cause) == expected)
     }
 
-    @Test("What this process may not is no cause where a service of its own rights does the work")
+    @Test("Missing permissions of this process are not reported if a service does the work")
     func service() throws {
         var facts = try healthy()
         facts.missingCapabilities = Capability.allCases
@@ -508,7 +508,7 @@ struct DoctorTests {
         #expect(Doctor.object([finding]).text == #"{"version":1,"status":69,"findings":[\#(object)]}"#)
     }
 
-    @Test("Nothing that a device calls itself acts on a terminal, or becomes part of a command")
+    @Test("A hostile device name cannot control a terminal or become part of a command")
     func hostileName() throws {
         var facts = try healthy()
         facts.says {

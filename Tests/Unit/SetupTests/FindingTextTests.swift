@@ -4,7 +4,7 @@ import Setup
 import Testing
 import Texts
 
-@Suite("What the doctor says")
+@Suite("Findings of the doctor")
 struct FindingTextTests {
     @Test("The doctor says every cause in both languages: what, why and the remedy differ, the command does not")
     func doctor() throws {

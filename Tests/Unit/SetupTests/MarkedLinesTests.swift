@@ -35,7 +35,7 @@ struct MarkedLinesTests {
         #expect(MarkedLines.removing(["one", "two"], from: text) == "a\nb\n")
     }
 
-    @Test("Where somebody has taken a mark away, the other goes and the lines that are known, and no line of others")
+    @Test("If one mark is missing, the other mark and known lines are removed, and no other lines")
     func broken() {
         for text in ["a\n\(MarkedLines.begin)\none\nc\n", "a\none\nc\n\(MarkedLines.end)\n"] {
             #expect(MarkedLines.found(in: text) == nil)

@@ -211,7 +211,7 @@ struct ServiceManagerTests {
         #expect(ServiceManager(signs) == .systemd)
     }
 
-    @Test("What systemd has in its unit the others have too: the user, and which exits are final")
+    @Test("The other services have the same user and final exit statuses as the systemd unit")
     func likeTheUnit() throws {
         let text = { (name: String) in try #require(ServiceFile.all.first { $0.path.hasSuffix(name) }).text }
         let unit = try text("/blewedge.service")

@@ -71,7 +71,7 @@ struct SetupPackageTests {
         #expect(lines(SetupPlan.removing(facts)) == help)
     }
 
-    @Test("Where a package has installed the service there is nothing to do, and that is said")
+    @Test("If a package has installed the service, nothing is done, and this is reported")
     func package() {
         let facts = Self.packaged()
         #expect(SetupPlan.installing(facts).isEmpty)
@@ -84,7 +84,7 @@ struct SetupPackageTests {
         #expect(SetupPlan.installing(built).isEmpty)
     }
 
-    @Test("What the package does not do is done: the radio, the service that has stopped, the user that is missing")
+    @Test("Steps that the package does not do are done: radio, stopped service, missing user")
     func beside() {
         var facts = Self.packaged()
         facts.softBlocks = ["/sys/class/rfkill/rfkill0/soft"]

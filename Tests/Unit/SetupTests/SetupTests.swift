@@ -107,7 +107,7 @@ struct SetupTests {
         )
     }
 
-    @Test("Where all is in place there is nothing to do; a service that has stopped is started")
+    @Test("If everything is installed, nothing is done, except that a stopped service is started")
     func again() {
         #expect(SetupPlan.installing(readyMachine()).isEmpty)
         var stopped = readyMachine()
@@ -204,7 +204,7 @@ struct SetupTests {
 
 @Suite("Setup's steps")
 struct SetupRunnerTests {
-    @Test("What is written is there with its mode, what is removed is not, and neither twice is a failure")
+    @Test("Files are written with their mode and removed; repeating either is no failure")
     func files() throws {
         let root = try TestDirectory()
         let runner = root.runner

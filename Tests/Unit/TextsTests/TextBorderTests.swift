@@ -111,7 +111,7 @@ struct TextBorderTests {
         }
     }
 
-    @Test("Every exception from that is needed")
+    @Test("Every exception is needed")
     func nothingNeedless() throws {
         let sentences = try Self.sentences.get()
         for category in Category.allCases {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Typing
 
-@Suite("What clear deletes")
+@Suite("Characters that clear deletes")
 struct FieldLengthTests {
     @Test("HK-5: clear is End and as many Backspaces as characters are ours, at most 1000; or Ctrl+A and Backspace")
     func sequences() throws {

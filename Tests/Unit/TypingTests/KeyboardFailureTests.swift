@@ -6,7 +6,7 @@ import Testing
 import Texts
 import Typing
 
-@Suite("What is said when the kernel refuses the keyboard")
+@Suite("Messages when the kernel rejects the keyboard")
 struct KeyboardFailureTests {
     @Test("D-10: every refusal to make the keyboard has a status and a cause; the usual ones have a remedy")
     func making() {

@@ -190,7 +190,7 @@ struct KeypadTests {
         }
     }
 
-    @Test("What the layout cannot type is refused when it is asked for, by name; other snippets are typed")
+    @Test("A snippet that the layout cannot type is rejected by name; other snippets are typed")
     func untypable() throws {
         let snippets = try Snippets(json: Array(#"{"yen": "¥5", "fine": "5"}"#.utf8))
         let keypad = try Keypad(layout: .us, snippets: snippets)

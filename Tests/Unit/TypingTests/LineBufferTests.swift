@@ -75,7 +75,7 @@ struct LineBufferTests {
         #expect(settled.typed == 10 && settled.lost(.undelivered) == 4 && settled.waiting == 0)
     }
 
-    @Test("What has no line end is a line when it is ended, and one that is too long ends by itself")
+    @Test("Text without a line end becomes a line when it is finished; a line that is too long ends by itself")
     func ends() throws {
         let stage = try Stage(ring: 1 << 14)
         #expect(stage.receive("abc"))

@@ -12,7 +12,7 @@ struct SelfCheckTests {
         EventNode.Event(type: 1, code: 30, value: 0), EventNode.Event(type: 0, code: 0, value: 0),
     ]
 
-    @Test("What arrives as it was meant is verified, over any number of keystrokes")
+    @Test("Expected events are verified over any number of keystrokes")
     func asMeant() {
         var check = SelfCheck()
         for _ in 0..<5000 {

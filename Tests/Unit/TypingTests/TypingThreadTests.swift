@@ -128,7 +128,7 @@ struct TypingThreadTests {
         }
     }
 
-    @Test("What comes while the thread sleeps is typed by its bringer, the rest by the thread, all in order")
+    @Test("Data that arrives while the thread sleeps is typed by its sender, the rest by the thread, all in order")
     func typedByBringer() throws {
         let ring = try ByteRing(capacity: 1 << 12)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {

@@ -132,7 +132,7 @@ import VirtualRadio
         #expect(bench.packets(bench.first).map { $0.dropFirst(10).prefix(2) } == ["00"])
     }
 
-    @Test("Who is out of range is not heard")
+    @Test("A device out of range is not received")
     func range() {
         let bench = Bench.pair(.legacy)
         advertise(bench, type: "00")

@@ -88,7 +88,7 @@ import VirtualRadio
         #expect(bench.packets(bench.first).isEmpty && bench.packets(bench.second).isEmpty)
     }
 
-    @Test("What a connection cannot be made with is refused")
+    @Test("Invalid connection parameters are rejected")
     func refusals() {
         let bench = Bench.pair { $0.maximumConnections = 1 }
         let peer = bench.address(bench.second)

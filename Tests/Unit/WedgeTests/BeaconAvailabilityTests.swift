@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 import Texts
 
-@Suite("Whether beacons can be watched", .virtualTime, .serialized, .timeLimit(.minutes(10)))
+@Suite("Availability of beacons", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct BeaconAvailabilityTests {
     private static let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 

@@ -116,7 +116,7 @@ struct ChatScriptTests {
         }
     }
 
-    @Test("However bytes are split into notifications, a conversation comes to the same")
+    @Test("A handshake has the same result however bytes are split into notifications")
     func splitting() throws {
         let commands = try [
             Self.command("01 => 81 ?1 {crc8}"), Self.command("02 $1^FF => \"OK\" ??"), Self.command("03 => 83 83 84"),

@@ -117,7 +117,7 @@ struct CommandQueueTests {
         #expect(count == 15)
     }
 
-    @Test("However bytes are split into notifications, each reply is taken out of them and all others are typed")
+    @Test("Replies are recognised, and other bytes typed, however bytes are split into notifications")
     func splitting() throws {
         var random = SeededGenerator(seed: 13)
         let reply = try HexTemplate("A5 81 ?? {crc8-maxim}", for: .reply)

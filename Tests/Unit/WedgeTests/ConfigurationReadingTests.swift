@@ -10,7 +10,7 @@ import Testing
 import Texts
 import Typing
 
-@Suite("What a configuration names")
+@Suite("Files and names in a configuration")
 struct ConfigurationReadingTests {
     private func keys(_ text: String) throws -> KeySet {
         try Configuration(text: text).settings(device: nil).typing.declaredKeys()

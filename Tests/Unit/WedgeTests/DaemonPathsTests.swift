@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Texts
 
-@Suite("Where a daemon keeps what it needs")
+@Suite("Directories of a daemon")
 struct DaemonPathsTests {
     private func paths(user: UInt32 = 1000, _ environment: [String: String]) -> DaemonPaths? {
         DaemonPaths(user: user) { environment[$0] }

@@ -64,7 +64,7 @@ struct DaemonTests {
         try bench.end()
     }
 
-    @Test("What an earlier version has kept in lines is read at the start, and kept as JSON from then on")
+    @Test("Files of an earlier version are read at the start, and converted to JSON")
     func earlierFiles() throws {
         let bench = try DaemonBench()
         let beacon = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2"

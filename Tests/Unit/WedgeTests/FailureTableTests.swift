@@ -18,7 +18,7 @@ import Typing
 
 @testable import Devices
 
-@Suite("How the errors of each module are reported")
+@Suite("Reports of the errors of each module")
 struct FailureTableTests {
     /// The cases of each error, which all have a row.
     private static let counts = [

@@ -11,7 +11,7 @@ import Texts
 @testable import Daemon
 @testable import Devices
 
-@Suite("What is said to people")
+@Suite("Messages")
 struct MessageTests {
     @Test("What the daemon says in English is read in Japanese by a client, with all that it is told of")
     func acrossTheSocket() throws {

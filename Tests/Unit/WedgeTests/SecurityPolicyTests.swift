@@ -200,7 +200,7 @@ struct SecurityPolicyTests {
         try bench.end()
     }
 
-    @Test("What the configuration demands is demanded of a choice, whatever is asked for")
+    @Test("The minimum security of the configuration applies to every selection")
     func least() throws {
         let open = try running(least: .encrypted)
         let less = #expect(throws: CommandFailure.self) { _ = try use(open, GATTLinkSecurity.Level.none).get() }

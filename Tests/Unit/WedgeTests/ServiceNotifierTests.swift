@@ -5,7 +5,7 @@ import Glibc
 import LinuxIO
 import Testing
 
-@Suite("What the service manager hears", .virtualTime)
+@Suite("Notifications to the service manager", .virtualTime)
 struct ServiceNotifierTests {
     /// The manager's end: a datagram socket at a path of its own.
     private final class Manager {
@@ -112,7 +112,7 @@ struct ServiceNotifierTests {
         try loop.run()
     }
 
-    @Test("Without a manager nothing is said, and nothing is asked")
+    @Test("Without a service manager, no notification is sent and no question is asked")
     func silent() throws {
         let notifier = ServiceNotifier(socket: nil, watchdog: 30_000, on: try EventLoop())
         var asked = 0

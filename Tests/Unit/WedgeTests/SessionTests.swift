@@ -88,7 +88,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Where listening fails, the pause doubles up to a minute, and one device heard makes it short again")
+    @Test("After failed scans, the pause doubles up to a minute; a received report resets it")
     func scanBackOff() {
         var (session, now) = session(after: .adapterReady)
         for seconds in [3, 6, 12, 24, 48, 60, 60, 60] {

@@ -161,7 +161,7 @@ struct SimulatedModuleTests {
         #expect(bench.log.sent == [long, Self.line(1)])
     }
 
-    @Test("What is written is reported; a name that does not fit is refused with its sizes")
+    @Test("Writes are reported; a name that is too long is rejected with the sizes")
     func written() throws {
         let bench = try Bench([])
         let central = bench.adapter.connect(1)

@@ -6,7 +6,7 @@ import Testing
 /// A process of its own, because its time is virtual.
 @Suite("A day of virtual time", .timeLimit(.minutes(10)))
 struct SoakTests {
-    @Test("Whatever happens in a day, what is typed is what came: nothing uncounted, doubled, reordered, joined")
+    @Test("In a day of faults, no byte is uncounted, doubled, reordered or joined")
     func day() async {
         await #expect(processExitsWith: .success) {
             var plan = SoakPlan()

@@ -418,7 +418,7 @@ struct WireAccountTests {
         reader.close()
     }
 
-    @Test("What has no line end is handed over after a silence; as it is, at once")
+    @Test("Text without a line end is delivered after a silence; raw data at once")
     func silence() throws {
         for isRaw in [false, true] {
             let directory = try TestDirectory()
@@ -437,7 +437,7 @@ struct WireAccountTests {
         }
     }
 
-    @Test("Where lines begin and end in bytes that go to another end as they are")
+    @Test("Line boundaries in raw output")
     func rawLines() {
         var raw = RawLines()
         func parts(_ text: String, _ milliseconds: Int) -> [String] {

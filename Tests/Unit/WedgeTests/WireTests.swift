@@ -148,7 +148,7 @@ struct WireTests {
         }
     }
 
-    @Test("What a program did not read is not given to the next one, though nothing was sent in between")
+    @Test("Unread data of a client is not delivered to the next client")
     func unread() throws {
         let directory = try TestDirectory()
         let path = directory("line")
