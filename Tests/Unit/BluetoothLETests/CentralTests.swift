@@ -101,15 +101,16 @@ import Testing
             adapter.attempts = [nil, nil]
         }
         let central = Central(adapter)
+        // Long enough for the attempt to begin on a busy machine.
         await #expect(throws: BluetoothError.timedOut) {
-            try await central.connect(to: Script.device, timeout: .milliseconds(1))
+            try await central.connect(to: Script.device, timeout: .milliseconds(200))
         }
         #expect(try await adapter.fake { [$0.begun, $0.cancelled] } == [1, 1])
         // Who has more patience keeps the attempt when the other one's is at its end.
         let patient = Task { try await central.connect(to: Script.device) }
         #expect(try await adapter.until { $0.begun == 2 })
         await #expect(throws: BluetoothError.timedOut) {
-            try await central.connect(to: Script.device, timeout: .milliseconds(1))
+            try await central.connect(to: Script.device, timeout: .milliseconds(200))
         }
         #expect(try await adapter.fake { $0.cancelled } == 1)
         patient.cancel()
