@@ -135,7 +135,7 @@ extension Configuration {
             let names = (Profile.builtIn + ownProfiles).map(\.name) + [Self.anyProfile]
             fault(
                 ["profile"],
-                "no profile is called \"\(profile)\"\(TOMLTableReader.suggestion(for: profile, among: names))"
+                "there is no profile \"\(profile)\"\(TOMLTableReader.suggestion(for: profile, among: names))"
             )
         }
         do throws(Pace.StallError) {

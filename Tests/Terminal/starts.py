@@ -104,7 +104,7 @@ def cannot(bench: Bench) -> None:
     bench.begin("tui")
     bench.wait("No daemon is running.", "Press Enter to start one")
     bench.press("Enter")
-    bench.wait("The daemon exited with status 69", "blewedge: a daemon answers at", without=[STATE])
+    bench.wait("The daemon exited with status 69", "blewedge: a daemon is already listening at", without=[STATE])
 
 
 def hidden(bench: Bench) -> None:

@@ -105,22 +105,22 @@ package enum AdapterError: Error, Equatable {
 ///
 /// A translation table is built from the same messages, by passing placeholders such as `{1}` as arguments.
 package enum AdapterErrorDescription {
-    static func managementBroken(_ error: String) -> String { "the kernel's management channel broke: \(error)" }
-    package static let noBluetooth = "this kernel has no Bluetooth (AF_BLUETOOTH is unknown)"
+    static func managementBroken(_ error: String) -> String { "the kernel's management channel failed: \(error)" }
+    package static let noBluetooth = "this kernel has no Bluetooth support (AF_BLUETOOTH is unknown)"
     package static let noAdapter = "no Bluetooth adapter"
-    package static let refusedByKernel = "not permitted: the kernel refuses"
+    package static let refusedByKernel = "permission denied by the kernel"
     package static let scanRefused = "not permitted to scan"
-    package static let scanUnsupported = "the controller knows no scan commands"
-    package static let gone = "the adapter is gone"
+    package static let scanUnsupported = "the controller does not support scanning"
+    package static let gone = "the adapter was lost"
     package static func noKeptAddress(_ name: String) -> String {
         "\(name) changes its address at each start, so bonds cannot be kept"
     }
 
     package static func notFound(_ selector: String, _ available: String) -> String {
-        "no adapter \(selector); there is \(available)"
+        "no adapter \(selector); available: \(available)"
     }
 
-    package static func noLowEnergy(_ name: String) -> String { "\(name) has no Bluetooth Low Energy" }
+    package static func noLowEnergy(_ name: String) -> String { "\(name) does not support Bluetooth Low Energy" }
 
     package static func softBlocked(_ name: String) -> String { "\(name) is blocked by rfkill (soft)" }
 
@@ -137,15 +137,15 @@ package enum AdapterErrorDescription {
     }
 
     package static func nothingHeard(_ name: String) -> String {
-        "nothing was heard for long: \(name) is switched off and on"
+        "nothing received for a long time: restarting \(name)"
     }
 
     package static func scanFailsAlways(_ name: String) -> String {
-        "scanning fails again and again: \(name) is switched off and on"
+        "scanning fails repeatedly: restarting \(name)"
     }
 
     package static func endsNothing(_ name: String) -> String {
-        "\(name) does not end what it was asked for: it is switched off and on"
+        "\(name) does not complete requests: restarting it"
     }
 
     package static func missingRights(_ capabilities: String) -> String { "not permitted: \(capabilities) missing" }
@@ -158,7 +158,7 @@ package enum AdapterErrorDescription {
         "the kernel refused \(request): \(status)"
     }
 
-    package static func unknownToKernel(_ request: String) -> String { "this kernel does not know \(request)" }
+    package static func unknownToKernel(_ request: String) -> String { "this kernel does not support \(request)" }
 
     package static func silent(_ opcode: String) -> String { "the kernel did not answer \(opcode)" }
 
@@ -166,7 +166,7 @@ package enum AdapterErrorDescription {
 
     package static func noAddress(_ address: String) -> String { "h4:\(address) has no IPv4 address" }
 
-    package static func noLine(_ path: String) -> String { "\(path) is no serial line" }
+    package static func noLine(_ path: String) -> String { "\(path) is not a serial port" }
 
     package static func stream(_ address: String, _ error: String) -> String { "cannot open h4:\(address): \(error)" }
 
@@ -175,24 +175,25 @@ package enum AdapterErrorDescription {
         package static let loadModule =
             "load it with `modprobe bluetooth`, or use a kernel built with CONFIG_BT and CONFIG_BT_LE"
         package static let plugIn =
-            "plug one in; `dmesg | grep -i bluetooth` tells of one that did not start, and a UART controller needs `btattach`"
+            "plug in an adapter; `dmesg | grep -i bluetooth` shows any that failed to start; a UART controller needs `btattach`"
         package static let plugBackIn = "plug it in again"
-        package static let newerAdapter = "use an adapter of Bluetooth 4.0 or later"
+        package static let newerAdapter = "use a Bluetooth 4.0 or later adapter"
         package static let unblock = "unblock it with `rfkill unblock bluetooth`"
-        package static let switchOn = "turn the switch on, or look for it in the firmware's settings"
-        package static let kernelLog = "`dmesg` may say more"
-        package static let offAndOn = "\(kernelLog); switching the adapter off and on often helps"
-        package static let newerKernel = "use a newer kernel, or one of which less was left out"
-        package static let plugInAgain = "the adapter may hang: unplug it and plug it in again"
-        package static let socketOwner = "run as the user who made the socket, or as root"
-        package static let nameLine = "name the line that the controller is at; `dmesg | grep tty` lists them"
-        package static let startEmulator = "start what emulates the controller first, and name where it listens"
+        package static let switchOn = "turn the switch on, or check the firmware settings"
+        package static let kernelLog = "`dmesg` may show details"
+        package static let offAndOn = "\(kernelLog); power-cycling the adapter often helps"
+        package static let newerKernel = "use a newer kernel, or one with more features enabled"
+        package static let plugInAgain = "the adapter may be stuck: unplug it and plug it in again"
+        package static let socketOwner = "run as the user who created the socket, or as root"
+        package static let nameLine = "specify the controller's serial port; `dmesg | grep tty` lists the ports"
+        package static let startEmulator = "start the controller emulator first, and specify its address"
         package static let startAnew =
-            "start the controller anew: unplug it and plug it in again, or restart what emulates it"
-        package static let otherScan = "another program may be scanning; else unplug the adapter and plug it in again"
+            "restart the controller: unplug it and plug it in again, or restart the emulator"
+        package static let otherScan =
+            "another program may be scanning; otherwise unplug the adapter and plug it in again"
 
         package static func powerOn(_ name: String) -> String {
-            "it is switched on again within 3 s; `btmgmt -i \(name) power on` does it at once"
+            "blewedge powers it on again within 3 s; `btmgmt -i \(name) power on` does so immediately"
         }
 
         package static func lineOwner(_ path: String) -> String {

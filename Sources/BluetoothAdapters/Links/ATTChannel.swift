@@ -130,21 +130,21 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
 /// English messages about the end of a link, each defined only here, like those of `AdapterErrorDescription`.
 package enum LinkErrorDescription {
     package static let ended = "the device ended the connection"
-    package static let outOfReach = "the device is out of reach"
+    package static let outOfReach = "the device is out of range"
     package static let aborted = "the connection was aborted"
-    package static let notSecured = "the device did not prove that it is the paired one"
+    package static let notSecured = "the identity of the paired device could not be verified"
     package static let closed = "the device closed the channel"
 
     package static func refused(_ command: String, _ status: String) -> String {
         "the controller refused \(command): \(status)"
     }
 
-    package static func notInTime(_ seconds: String) -> String { "no connection within \(seconds) s" }
+    package static func notInTime(_ seconds: String) -> String { "could not connect within \(seconds) s" }
 
     package static func noAnswer(_ request: String) -> String { "the device did not answer \(request) within 30 s" }
 
     package static func protocolBroken(_ fault: String) -> String {
-        "the device broke the Attribute Protocol: \(fault)"
+        "the device violated the Attribute Protocol: \(fault)"
     }
 }
 

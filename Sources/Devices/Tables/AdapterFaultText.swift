@@ -24,7 +24,7 @@ package enum AdapterFaultText: String, FaultText {
         )
         let soon = LocalText("try again in a few seconds", "数秒後にもう一度お試しください")
         let others = LocalText(
-            "work through it (`blewedge status`), end it (`blewedge stop`), or name another adapter",
+            "use it (`blewedge status`), stop it (`blewedge stop`), or specify another adapter",
             "それを通して使うか(`blewedge status`)、終了するか(`blewedge stop`)、別のアダプタを指定してください"
         )
         return switch self {
@@ -47,7 +47,7 @@ package enum AdapterFaultText: String, FaultText {
         case .notFound:
             (
                 LocalText(AdapterErrorDescription.notFound("{1}", "{2}"), "アダプタ {1} はありません。あるのは {2} です"),
-                LocalText("name one of these with --adapter", "--adapterでこの中の一つを指定してください")
+                LocalText("select one of these with --adapter", "--adapterでこの中の一つを指定してください")
             )
         case .noLowEnergy:
             (
@@ -133,9 +133,9 @@ package enum AdapterFaultText: String, FaultText {
             )
         case .scanUnknown:
             (
-                LocalText("the controller does not know {1}: {2}", "コントローラがスキャンのコマンド {1} に対応していません: {2}"),
+                LocalText("the controller does not support {1}: {2}", "コントローラがスキャンのコマンド {1} に対応していません: {2}"),
                 LocalText(
-                    "its firmware is at fault: update it, or use another adapter",
+                    "update the controller's firmware, or use another adapter",
                     "ファームウェアの問題です。更新するか、別のアダプタを使用してください"
                 )
             )
@@ -146,15 +146,15 @@ package enum AdapterFaultText: String, FaultText {
             )
         case .gone: (LocalText(AdapterErrorDescription.gone, "アダプタがなくなりました"), nil)
         case .nothingToListenWith:
-            (LocalText("there is no adapter to listen with", "スキャンに使えるアダプタがありません"), soon)
-        case .scannedAlready: (LocalText("somebody scans already", "すでにスキャン中です"), soon)
-        case .busy: (LocalText("busy connecting", "接続処理中です"), soon)
-        case .used: (LocalText("another blewedge uses {1}", "別のblewedgeが {1} を使用しています"), others)
+            (LocalText("no adapter is available for scanning", "スキャンに使えるアダプタがありません"), soon)
+        case .scannedAlready: (LocalText("a scan is already running", "すでにスキャン中です"), soon)
+        case .busy: (LocalText("a connection attempt is in progress", "接続処理中です"), soon)
+        case .used: (LocalText("another blewedge process is using {1}", "別のblewedgeが {1} を使用しています"), others)
         case .usedBy:
             (
-                LocalText("blewedge with process number {2} uses {1}", "プロセス番号{2}のblewedgeが {1} を使用しています"), others
+                LocalText("blewedge (process {2}) is using {1}", "プロセス番号{2}のblewedgeが {1} を使用しています"), others
             )
-        case .noLock: (LocalText("cannot make {1}: {2}", "{1} を作成できません: {2}"), nil)
+        case .noLock: (LocalText("cannot create {1}: {2}", "{1} を作成できません: {2}"), nil)
         }
     }
 

@@ -26,7 +26,7 @@ package enum LinkFaultText: String, FaultText {
     case commandsWait, commandUnanswered, commandNotWritten, commandCut, commandNotSent
 
     private static let writeProfile = LocalText(
-        "if one of these carries its data, write a profile: see `blewedge profiles nordic`",
+        "if one of these carries the data, write a profile; example: `blewedge profiles nordic`",
         "この中にデータを送るサービスがあれば、プロファイルを作成してください(例: `blewedge profiles nordic`)"
     )
 
@@ -51,7 +51,7 @@ package enum LinkFaultText: String, FaultText {
             (
                 LocalText(LinkErrorDescription.notSecured, "ペアリングしたデバイスであることを確認できませんでした"),
                 LocalText(
-                    "where its keys were removed: `blewedge forget {1}`, and `blewedge pair` again",
+                    "if the device deleted its keys: `blewedge forget {1}`, then `blewedge pair` again",
                     "デバイス側で鍵が削除された場合: `blewedge forget {1}` の後、`blewedge pair` をやり直してください"
                 )
             )
@@ -62,9 +62,12 @@ package enum LinkFaultText: String, FaultText {
             )
         case .weakBond:
             (
-                LocalText("the keys of {1} are not authenticated, as is asked for", "{1} の鍵は、要求されている認証済みのものではありません"),
                 LocalText(
-                    "`blewedge forget {1}`, and `blewedge pair {1} --security authenticated`",
+                    "the keys of {1} are not authenticated, but authentication is required",
+                    "{1} の鍵は、要求されている認証済みのものではありません"
+                ),
+                LocalText(
+                    "`blewedge forget {1}`, then `blewedge pair {1} --security authenticated`",
                     "`blewedge forget {1}` の後、`blewedge pair {1} --security authenticated` を実行してください"
                 )
             )
@@ -82,7 +85,7 @@ package enum LinkFaultText: String, FaultText {
             (
                 LocalText("the keys of {1} are damaged or lost", "{1} の鍵が壊れているか、失われています"),
                 LocalText(
-                    "`blewedge forget {1}`, and `blewedge pair {1}`",
+                    "`blewedge forget {1}`, then `blewedge pair {1}`",
                     "`blewedge forget {1}` の後、`blewedge pair {1}` を実行してください"
                 )
             )
@@ -93,18 +96,18 @@ package enum LinkFaultText: String, FaultText {
                     "{1} はペアリングされていません。名前とアドレスを真似た機器なら誰のものでも入力できます"
                 ),
                 LocalText(
-                    "`blewedge pair {1}`, or `--security none` if that is meant",
+                    "`blewedge pair {1}`, or `--security none` to accept the risk",
                     "`blewedge pair {1}` を実行するか、承知の上なら `--security none` を付けてください"
                 )
             )
         case .legacyBond:
             (
                 LocalText(
-                    "the keys of {1} are from legacy pairing, which authenticates nobody",
+                    "the keys of {1} are from legacy pairing, which provides no authentication",
                     "{1} の鍵はレガシーペアリングによるもので、認証になりません"
                 ),
                 LocalText(
-                    "`blewedge forget {1}`, `blewedge pair {1} --security authenticated`; if that is refused, pair and `use` it as encrypted",
+                    "`blewedge forget {1}`, then `blewedge pair {1} --security authenticated`; if refused, pair and `use` it as encrypted",
                     "`blewedge forget {1}` の後、`blewedge pair {1} --security authenticated` を実行してください。拒否される場合は encrypted でペアリングと `use` をやり直してください"
                 )
             )
@@ -115,29 +118,29 @@ package enum LinkFaultText: String, FaultText {
                     "{1} はペアリングされていません。名前とアドレスを真似た機器なら誰のものでも入力できます"
                 ),
                 LocalText(
-                    "`blewedge pair {2}`, or `--security none` if that is meant",
+                    "`blewedge pair {2}`, or `--security none` to accept the risk",
                     "`blewedge pair {2}` を実行するか、承知の上なら `--security none` を付けてください"
                 )
             )
         case .lessSecure:
             (
                 LocalText(
-                    "the security {1} is less than the configuration asks for: {2}",
+                    "security level {1} is below the configured minimum: {2}",
                     "セキュリティ {1} は、設定が要求する {2} を下回っています"
                 ),
                 LocalText(
-                    "`--security {2}`, or another `security` in the configuration or its profile",
+                    "use `--security {2}`, or change `security` in the configuration or profile",
                     "`--security {2}` を指定するか、設定またはプロファイルの `security` を変更してください"
                 )
             )
         case .flooded:
             (
                 LocalText(
-                    "the device sent more than can be typed: {1} bytes found no room",
+                    "the device sends faster than text can be typed: {1} bytes did not fit in the buffer",
                     "デバイスの送信量が入力できる量を超えました: {1}バイトを受け取れませんでした"
                 ),
                 LocalText(
-                    "it is connected to again by itself; a faster `pace` types more",
+                    "blewedge reconnects automatically; a faster `pace` increases the typing speed",
                     "自動的に再接続します。`pace` を速くすると、より多く入力できます"
                 )
             )
@@ -147,7 +150,7 @@ package enum LinkFaultText: String, FaultText {
             (
                 LocalText("it has no {1}; it offers {2}", "{1} がありません(提供: {2})"),
                 LocalText(
-                    "use `profile = \"auto\"` in the configuration, or `--profile auto`",
+                    "set `profile = \"auto\"` in the configuration, or use `--profile auto`",
                     "設定の `profile = \"auto\"`、または `--profile auto` を使用してください"
                 )
             )
@@ -159,128 +162,131 @@ package enum LinkFaultText: String, FaultText {
             (
                 LocalText("it is a Bluetooth keyboard (HID)", "Bluetoothキーボード(HID)です"),
                 LocalText(
-                    "set it to its serial (UART) mode, if it has one; keyboards are not supported yet",
+                    "switch it to serial (UART) mode if available; keyboards are not supported yet",
                     "シリアル(UART)モードがあれば切り替えてください。キーボードにはまだ対応していません"
                 )
             )
         case .noCharacteristic: (LocalText("it has no characteristic {1}", "キャラクタリスティック {1} がありません"), nil)
         case .noNotification:
             (
-                LocalText("its characteristic {1} does not notify", "キャラクタリスティック {1} が通知に対応していません"),
+                LocalText("its characteristic {1} does not support notifications", "キャラクタリスティック {1} が通知に対応していません"),
                 nil
             )
         case .notWritable:
             (
-                LocalText("its characteristic {1} cannot be written", "キャラクタリスティック {1} に書き込めません"), nil
+                LocalText("its characteristic {1} is not writable", "キャラクタリスティック {1} に書き込めません"), nil
             )
         case .nothingToRead: (LocalText("no characteristic", "キャラクタリスティックがありません"), nil)
-        case .takesNothing: (LocalText("it takes no bytes", "データを受け付けません"), nil)
+        case .takesNothing: (LocalText("it does not accept data", "データを受け付けません"), nil)
         case .noReply:
             (
                 LocalText(
-                    "command {1} of the handshake had no reply within {2}",
+                    "no reply to handshake command {1} within {2}",
                     "ハンドシェイクのコマンド{1}に対する応答が {2} 以内にありませんでした"
                 ), nil
             )
         case .otherReply:
             (
                 LocalText(
-                    "command {1} of the handshake had another reply than expected within {2}: {3} bytes",
+                    "unexpected reply to handshake command {1} within {2}: {3} bytes",
                     "ハンドシェイクのコマンド{1}に対して {2} 以内に期待と異なる応答がありました: {3}バイト"
                 ), nil
             )
         case .notHeard:
             (
                 LocalText(
-                    "not heard for {1} s: wake it by its button; is it on and advertising?",
+                    "no signal for {1} s: press its button, and check that it is on and advertising",
                     "{1}秒間受信がありません。スリープ中ならボタンで起動し、アドバタイズしているか確認して下さい"
                 ), nil
             )
         case .notHeardInTime:
             (
-                LocalText("{1} was not heard within {2} s", "{2}秒以内に {1} を受信できませんでした"),
+                LocalText("{1} was not found within {2} s", "{2}秒以内に {1} を受信できませんでした"),
                 LocalText(
-                    "wake it by its button, bring it near, disconnect it elsewhere; `blewedge scan` shows who is heard",
+                    "press its button, move it closer, disconnect it elsewhere; `blewedge scan` lists devices in range",
                     "スリープ中ならボタンで起動し、近づけ、ほかとの接続を切ってください。受信中のデバイスは `blewedge scan` で表示できます"
                 )
             )
         case .heardElsewhere:
             (
                 LocalText(
-                    "{1} is on the air at {2}, and not at its address {3}",
+                    "{1} is advertising from {2}, not from its known address {3}",
                     "{1} は、登録されたアドレス {3} ではなく、{2} で受信しています"
                 ),
                 LocalText("if its address has changed: `blewedge use {4}`", "アドレスが変わった場合は `blewedge use {4}` を実行してください")
             )
         case .wantsPairing:
             (
-                LocalText("the device wants to be paired: {1}", "デバイスがペアリングを要求しています: {1}"),
+                LocalText("the device requires pairing: {1}", "デバイスがペアリングを要求しています: {1}"),
                 LocalText("`blewedge pair {2}`", "`blewedge pair {2}` を実行してください")
             )
         case .wantsNumber:
             (
-                LocalText("the device wants a pairing by a number: {1}", "デバイスが番号によるペアリングを要求しています: {1}"),
+                LocalText("the device requires authenticated pairing: {1}", "デバイスが番号によるペアリングを要求しています: {1}"),
                 LocalText(
-                    "`blewedge forget {2}`, and `blewedge pair {2} --security authenticated`",
+                    "`blewedge forget {2}`, then `blewedge pair {2} --security authenticated`",
                     "`blewedge forget {2}` の後、`blewedge pair {2} --security authenticated` を実行してください"
                 )
             )
         case .severalHeard:
             (
-                LocalText("several devices are called {1}: {2}", "{1} という名前のデバイスが複数あります: {2}"),
-                LocalText("name one by its address, such as {3}", "{3} のようにアドレスで指定してください")
+                LocalText("several devices are named {1}: {2}", "{1} という名前のデバイスが複数あります: {2}"),
+                LocalText("specify one by its address, such as {3}", "{3} のようにアドレスで指定してください")
             )
         case .notFinished:
             (
-                LocalText("the device did not finish within {1} s", "デバイスの準備が{1}秒以内に完了しませんでした"), nil
+                LocalText("the device was not ready within {1} s", "デバイスの準備が{1}秒以内に完了しませんでした"), nil
             )
         case .notConnected:
             (
                 LocalText("not connected", "接続していません"),
-                LocalText("`blewedge status` says why", "理由は `blewedge status` で確認できます")
+                LocalText("`blewedge status` shows why", "理由は `blewedge status` で確認できます")
             )
-        case .noLink: (LocalText("there is no link to send on", "送信できる接続がありません"), nil)
+        case .noLink: (LocalText("cannot send: no connection", "送信できる接続がありません"), nil)
         case .noOutput:
             (
                 LocalText(
-                    "the device takes no bytes: it has no characteristic for them",
+                    "cannot send to the device: it has no characteristic for writing",
                     "デバイスへ送信できません: 書き込み用のキャラクタリスティックがありません"
                 ), nil
             )
         case .outputNotWritable:
             (
                 LocalText(
-                    "the device takes no bytes: its characteristic for them cannot be written",
+                    "cannot send to the device: its characteristic is not writable",
                     "デバイスへ送信できません: キャラクタリスティックに書き込めません"
                 ), nil
             )
         case .tooMuchWaits:
             (
                 LocalText(
-                    "{1} of {2} bytes cannot be sent: too many wait already",
+                    "cannot send {1} of {2} bytes: the send queue is full",
                     "{2}バイト中{1}バイトを送信できません: 送信待ちが多すぎます"
                 ), nil
             )
         case .commandsWait:
             (
-                LocalText("{1} commands to the device wait already", "デバイスへのコマンドがすでに{1}件待っています"),
-                LocalText("try again when some have had their reply", "応答があってからもう一度お試しください")
+                LocalText("{1} commands to the device are already pending", "デバイスへのコマンドがすでに{1}件待っています"),
+                LocalText("try again when some have completed", "応答があってからもう一度お試しください")
             )
         case .commandUnanswered:
             (
-                LocalText("the command had no reply as expected within {1}", "コマンドに対する期待どおりの応答が {1} 以内にありませんでした"), nil
+                LocalText(
+                    "the command did not receive the expected reply within {1}",
+                    "コマンドに対する期待どおりの応答が {1} 以内にありませんでした"
+                ), nil
             )
         case .commandNotWritten:
             (
                 LocalText(
-                    "the command was not written: the device does not take it",
+                    "the command was not written: the device does not accept it",
                     "コマンドを書き込めませんでした: デバイスが受け付けません"
                 ), nil
             )
         case .commandCut:
             (
                 LocalText(
-                    "the link ended before the reply came; the command was written",
+                    "the command was written, but the link ended before the reply",
                     "コマンドは書き込みましたが、応答の前に接続が終了しました"
                 ), nil
             )

@@ -21,13 +21,13 @@ package enum AccountText: String, Localized {
         case .dropped:
             LocalText("; notifications dropped by the kernel: {1}", "、カーネルによる通知の破棄: {1}")
         case .missed:
-            LocalText("; missed by single readers: {1} bytes", "、個々の接続先の取りこぼし: {1}バイト")
+            LocalText("; missed by individual clients: {1} bytes", "、個々の接続先の取りこぼし: {1}バイト")
         case .readBack:
             LocalText(
-                "events read back: {1} as meant, {2} not as meant; the kernel dropped unread ones {3} times",
+                "events verified: {1} as expected, {2} different; the kernel dropped unread events {3} times",
                 "照合したイベント: 一致 {1}、不一致 {2}、カーネルによる未読イベントの破棄 {3}回"
             )
-        case .demo: LocalText("barcodes typed right: {1} of {2}; {3}", "正しく入力されたバーコード: {2}件中{1}件、{3}")
+        case .demo: LocalText("barcodes typed correctly: {1} of {2}; {3}", "正しく入力されたバーコード: {2}件中{1}件、{3}")
         case .demoBytes:
             LocalText(
                 "received {1} bytes = typed {2} + discarded {3} + rejected {4} + gated {5} + lost {6} + waiting {7}",
@@ -57,13 +57,13 @@ package enum DemoText: String, Localized {
         case .notify: LocalText("notify", "通知")
         case .barcodes: LocalText("barcode {1} of {2}  {3}", "バーコード {1}/{2}  {3}")
         case .counted: LocalText("{1} notifications, {2} bytes", "通知{1}回、{2}バイト")
-        case .waiting: LocalText("{1} bytes wait", "入力待ち {1}バイト")
+        case .waiting: LocalText("{1} bytes waiting", "入力待ち {1}バイト")
         case .typed: LocalText("{1} typed, {2} discarded, {3} rejected", "入力 {1}、破棄 {2}、拒否 {3}")
         case .events: LocalText("{1} events in {2} writes", "イベント {1}、書き込み {2}回")
         case .sent: LocalText("{1} ({2} bytes)", "{1} ({2}バイト)")
         case .state: LocalText("{1}: {2}", "{1}: {2}")
         case .memory:
-            LocalText("two controllers in memory; no adapter is touched", "メモリ上のコントローラ2個で、アダプタは使用しません")
+            LocalText("two simulated controllers; no adapter is used", "メモリ上のコントローラ2個で、アダプタは使用しません")
         case .advertises:
             LocalText("{1} advertises the LINBLE UART Service", "{1} がLINBLE UART Serviceをアドバタイズしています")
         }
@@ -79,18 +79,18 @@ package enum DemoScriptText: String, Localized {
         case .line: LocalText("Step {1} of {2}: {3}", "手順{1}/{2}: {3}")
         case .choose:
             LocalText(
-                "choose LINBLE-Z1 with the arrows and Enter. It is not paired: confirm with Right and Enter.",
+                "select LINBLE-Z1 with the arrows and Enter. It is not paired: confirm with Right and Enter.",
                 "矢印とEnterで LINBLE-Z1 を選択します。ペアリングされていないため、→とEnterで確認します。"
             )
         case .text:
-            LocalText("F2 shows what the reader types. Wait for a barcode.", "F2で、リーダから入力された文字を確認できます。バーコードを待ちます。")
+            LocalText("F2 shows the text from the reader. Wait for a barcode.", "F2で、リーダから入力された文字を確認できます。バーコードを待ちます。")
         case .chooseScale:
             LocalText(
-                "F1 lists the devices. Choose SCALE-15K, and confirm both questions.",
+                "F1 lists the devices. Select SCALE-15K, and confirm both questions.",
                 "F1でデバイスの一覧に戻り、SCALE-15K を選択します。質問が2回あります。"
             )
         case .weight:
-            LocalText("F2 shows what the scale types. Wait for a weight.", "F2で、秤から入力された文字を確認できます。重量を待ちます。")
+            LocalText("F2 shows the text from the scale. Wait for a weight.", "F2で、秤から入力された文字を確認できます。重量を待ちます。")
         case .badgeLeaves:
             LocalText(
                 "the operator leaves with the badge. Wait for the gate to close.",
@@ -102,14 +102,14 @@ package enum DemoScriptText: String, Localized {
                 "ゲートが閉じているため、重量は破棄されます。バッジが戻るのを待ちます。"
             )
         case .linkBreaks:
-            LocalText("the scale leaves the radio range. Wait for the link to break.", "秤が電波の届かない所へ移動します。接続が切れるのを待ちます。")
+            LocalText("the scale moves out of range. Wait for the link to be lost.", "秤が電波の届かない所へ移動します。接続が切れるのを待ちます。")
         case .linkReturns:
             LocalText(
-                "the link is lost. The scale returns, and blewedge connects by itself.",
+                "the link is lost. When the scale returns, blewedge reconnects.",
                 "接続が切れました。秤が戻ると自動で再接続します。"
             )
         case .end:
-            LocalText("that is all. Look around on the other pages; q ends the demo.", "以上です。ほかの画面もご覧ください。qで終了します。")
+            LocalText("that is all. Explore the other pages; press q to quit.", "以上です。ほかの画面もご覧ください。qで終了します。")
         }
     }
 }
@@ -122,15 +122,15 @@ package enum AllowanceText: String, Localized {
         switch self {
         case .typed:
             LocalText(
-                "received bytes press {1}; of an open device Escape and Ctrl are withheld",
+                "received bytes can press {1}; Escape and Ctrl are blocked for unpaired devices",
                 "受信データが {1} を押します(認証のないデバイスのEscapeとCtrlは破棄されます)"
             )
         case .clients:
-            LocalText("`key` and `snippet` press {1}", "`key` と `snippet` が {1} を押します")
+            LocalText("`key` and `snippet` can press {1}", "`key` と `snippet` が {1} を押します")
         case .beacons:
-            LocalText("beacons, which anybody can copy, act by {1}", "誰でも複製できるビーコンが {1} により動作します")
+            LocalText("beacons, which anyone can copy, trigger {1}", "誰でも複製できるビーコンが {1} により動作します")
         case .declared:
-            LocalText("{1} are declared for udev, and nothing presses them", "{1} はudevのために宣言されていますが、押されることはありません")
+            LocalText("{1} are declared for udev but never pressed", "{1} はudevのために宣言されていますが、押されることはありません")
         }
     }
 }

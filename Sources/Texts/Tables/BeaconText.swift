@@ -15,41 +15,44 @@ package enum BeaconText: String, Localized {
     package var texts: LocalText {
         switch self {
         case .watching:
-            LocalText("watching {1} regions; Ctrl-C ends", "{1}個のリージョンを監視しています。Ctrl-Cで終了します")
-        case .watched: LocalText("{1} regions are watched", "{1}個のリージョンの監視を開始しました")
-        case .unwatched: LocalText("{1} regions are watched no more", "{1}個のリージョンの監視を停止しました")
+            LocalText("watching {1} regions; press Ctrl-C to quit", "{1}個のリージョンを監視しています。Ctrl-Cで終了します")
+        case .watched: LocalText("started watching {1} regions", "{1}個のリージョンの監視を開始しました")
+        case .unwatched: LocalText("stopped watching {1} regions", "{1}個のリージョンの監視を停止しました")
         case .entered: LocalText("entered {1} (beacon {2})", "{1} に入りました (ビーコン {2})")
         case .left: LocalText("left {1}", "{1} から出ました")
         case .inside: LocalText("inside {1} (beacon {2})", "{1} の中にいます (ビーコン {2})")
         case .switchedOn:
-            LocalText("{1} has started the watching of {2} regions", "{1} により{2}個のリージョンの監視が始まりました")
+            LocalText("{1} started watching {2} regions", "{1} により{2}個のリージョンの監視が始まりました")
         case .switchedOff:
-            LocalText("{1} has ended the watching of {2} regions", "{1} により{2}個のリージョンの監視が終わりました")
+            LocalText("{1} stopped watching {2} regions", "{1} により{2}個のリージョンの監視が終わりました")
         case .advertising:
-            LocalText("advertising the beacon {1} on {2}; Ctrl-C ends", "{2} でビーコン {1} を発信しています。Ctrl-Cで終了します")
-        case .stopped: LocalText("the beacon is advertised no more", "ビーコンの発信を停止しました")
+            LocalText("advertising the beacon {1} on {2}; press Ctrl-C to quit", "{2} でビーコン {1} を発信しています。Ctrl-Cで終了します")
+        case .stopped: LocalText("stopped advertising the beacon", "ビーコンの発信を停止しました")
         case .kept: LocalText("{1} beacons are designated", "指定ビーコンは{1}個です")
-        case .released: LocalText("{1} is designated no more", "{1} の指定を解除しました")
-        case .cleared: LocalText("the data of beacons is cleared", "ビーコンのデータを消去しました")
+        case .released: LocalText("{1} is no longer designated", "{1} の指定を解除しました")
+        case .cleared: LocalText("beacon data cleared", "ビーコンのデータを消去しました")
         case .setUp:
-            LocalText("{1} is made: name your regions in it", "{1} を作成しました。リージョンを記述してください")
-        case .setUpAlready: LocalText("{1} is there already, and stays as it is", "{1} は既にあり、変更しません")
+            LocalText("created {1}: add your regions to it", "{1} を作成しました。リージョンを記述してください")
+        case .setUpAlready: LocalText("{1} already exists and was not changed", "{1} は既にあり、変更しません")
         case .noDesignated: LocalText("no beacon is designated", "指定ビーコンはありません")
-        case .noRegions: LocalText("no region is known", "リージョンは登録されていません")
-        case .all: LocalText("all are designated", "すべて指定しました")
+        case .noRegions: LocalText("no regions are configured", "リージョンは登録されていません")
+        case .all: LocalText("all beacons were designated", "すべて指定しました")
         case .limitReached:
-            LocalText("the limit is reached: only the first ones are designated", "上限に達したため、先頭の一部だけを指定しました")
+            LocalText("limit reached: only the first beacons were designated", "上限に達したため、先頭の一部だけを指定しました")
         case .noAdapter:
-            LocalText("there is no adapter to hear beacons with", "ビーコンを受信するアダプタがありません")
+            LocalText("no adapter is available to receive beacons", "ビーコンを受信するアダプタがありません")
         case .noRegion:
-            LocalText("no region is named, and there is not exactly one static region", "リージョンの指定がなく、固定リージョンが1つに定まりません")
-        case .noCodes: LocalText("no key code is named", "キーコードの指定がありません")
-        case .unfitRegion: LocalText("this is no region of static beacons", "固定ビーコンのリージョンではありません")
+            LocalText(
+                "no region was specified, and there is not exactly one static region",
+                "リージョンの指定がなく、固定リージョンが1つに定まりません"
+            )
+        case .noCodes: LocalText("no key code was specified", "キーコードの指定がありません")
+        case .unfitRegion: LocalText("this is not a region of static beacons", "固定ビーコンのリージョンではありません")
         case .unfitCode:
-            LocalText("no beacon of the region has one of these key codes", "リージョンにこのキーコードのビーコンがありません")
-        case .tooMany: LocalText("there is no room for another beacon", "これ以上ビーコンを指定できません")
-        case .notKept: LocalText("the designated beacons could not be kept", "指定ビーコンを保存できませんでした")
-        case .noOptions: LocalText("no event is left to tell of", "通知するイベントがありません")
+            LocalText("no beacon in the region has one of these key codes", "リージョンにこのキーコードのビーコンがありません")
+        case .tooMany: LocalText("no more beacons can be designated", "これ以上ビーコンを指定できません")
+        case .notKept: LocalText("the designated beacons could not be saved", "指定ビーコンを保存できませんでした")
+        case .noOptions: LocalText("both entry and exit events are disabled", "通知するイベントがありません")
         case .columnRegion: LocalText("REGION", "リージョン")
         case .columnKinds: LocalText("KINDS", "種類")
         case .columnName: LocalText("NAME", "名前")
@@ -66,10 +69,10 @@ package enum BeaconText: String, Localized {
         case .regionsExample:
             LocalText(
                 """
-                # The regions of beacons, and the key codes of single ones; `blewedge beacons regions` lists them.
+                # Beacon regions, and the key codes of individual beacons; `blewedge beacons regions` lists them.
                 #
-                # static   UUID[/MAJOR[/MINOR]]              name     beacons whose identities stay
-                # dynamic  UUID[/MAJOR]                      name     beacons whose numbers change
+                # static   UUID[/MAJOR[/MINOR]]              name     beacons with fixed identifiers
+                # dynamic  UUID[/MAJOR]                      name     beacons with changing identifiers
                 # static   eddystone:NAMESPACE[/INSTANCE]    name
                 # key      UUID/MAJOR/MINOR                  code     1 to 64 letters and digits
                 #
@@ -91,23 +94,23 @@ package enum BeaconText: String, Localized {
                 """
             )
         case .trackKept:
-            LocalText("the track is kept, and sent", "記録を保存し、送信します")
+            LocalText("the track was saved and will be sent", "記録を保存し、送信します")
         case .insideRegion: LocalText("inside {1}", "{1} の中にいます")
-        case .isBeacon: LocalText("this board is the beacon {1}", "この機器はビーコン {1} です")
-        case .canBeUsed: LocalText("beacons can be heard by {1}", "{1} でビーコンを受信できます")
-        case .canAdvertise: LocalText("{1} can be a beacon", "{1} はビーコンとして発信できます")
+        case .isBeacon: LocalText("this machine is the beacon {1}", "この機器はビーコン {1} です")
+        case .canBeUsed: LocalText("{1} can receive beacons", "{1} でビーコンを受信できます")
+        case .canAdvertise: LocalText("{1} can advertise as a beacon", "{1} はビーコンとして発信できます")
         case .inBackground:
-            LocalText("a service hears them when nobody is logged in", "ログインしていなくてもサービスが受信を続けます")
+            LocalText("a service receives beacons even when nobody is logged in", "ログインしていなくてもサービスが受信を続けます")
         case .inForeground:
             LocalText(
-                "only a running command hears them; `{1}` installs a service that goes on",
+                "beacons are received only while a command runs; `{1}` installs a permanent service",
                 "コマンドの実行中だけ受信します。`{1}` で常駐するサービスをインストールできます"
             )
         case .gateOutside:
-            LocalText("no beacon is near that opens the gate", "ゲートを開くビーコンが近くにありません")
+            LocalText("no beacon that opens the gate is nearby", "ゲートを開くビーコンが近くにありません")
         case .gateRemedy:
             LocalText(
-                "bring one near; `blewedge beacons status` says which regions are inside",
+                "move a beacon closer; `blewedge beacons status` shows the current regions",
                 "ビーコンを近づけてください。`blewedge beacons status` で状態を確認できます"
             )
         case .tooFewSightings:
@@ -118,9 +121,9 @@ package enum BeaconText: String, Localized {
         case .dynamic: LocalText("dynamic", "可変(dynamic)")
         case .managed: LocalText("managed", "管理(managed)")
         case .designated: LocalText("designated", "指定(designated)")
-        case .typed: LocalText("the key code of {1} is typed", "{1} のキーコードを入力しました")
+        case .typed: LocalText("the key code of {1} was typed", "{1} のキーコードを入力しました")
         case .notTyped:
-            LocalText("the key code of {1} is not typed: {2}", "{1} のキーコードを入力しませんでした: {2}")
+            LocalText("the key code of {1} was not typed: {2}", "{1} のキーコードを入力しませんでした: {2}")
         }
     }
 }
@@ -137,34 +140,34 @@ package enum BeaconFaultText: String, FaultText {
             cause(
                 "cannot read the regions in {1}: {2}",
                 "{1} のリージョンを読み取れません: {2}",
-                fix: "set beacons.regions to a file that the user of blewedge may read",
+                fix: "set beacons.regions to a file that the blewedge user can read",
                 "blewedgeのユーザが読めるファイルを beacons.regions に設定してください"
             )
         case .regionFaults:
             cause(
-                "the file of regions is wrong:\n{1}",
+                "the region file contains errors:\n{1}",
                 "リージョンのファイルに誤りがあります:\n{1}",
-                fix: "mend these lines",
+                fix: "correct these lines",
                 "これらの行を直してください"
             )
         case .designatedUnreadable: cause("cannot read the designated beacons in {1}: {2}", "{1} の指定ビーコンを読み取れません: {2}")
         case .designatedGarbled:
             cause(
-                "{1} is no list of designated beacons: line {2}",
+                "{1} is not a list of designated beacons: line {2}",
                 "{1} は指定ビーコンの一覧ではありません: line {2}",
-                fix: "`blewedge beacons clear` forgets them; then designate them again",
+                fix: "run `blewedge beacons clear`, then designate the beacons again",
                 "`blewedge beacons clear` で消去し、指定し直してください"
             )
         case .designatedNotKept:
             cause(
-                "cannot keep the designated beacons in {1}, the earlier ones stay: {2}",
+                "cannot save the designated beacons in {1}, the previous ones are kept: {2}",
                 "指定ビーコンを {1} に保存できません。以前のままです: {2}"
             )
         case .noRegions:
             cause(
-                "no such region is known: {1}",
+                "unknown region: {1}",
                 "このリージョンは登録されていません: {1}",
-                fix: "`blewedge beacons regions` lists those that are; beacons.regions names their file",
+                fix: "`blewedge beacons regions` lists the known regions; beacons.regions sets their file",
                 "`blewedge beacons regions` で一覧を表示できます。ファイルは beacons.regions で設定します"
             )
         case .notDesignated:
@@ -174,24 +177,24 @@ package enum BeaconFaultText: String, FaultText {
                 fix: "`blewedge beacons designated` lists them",
                 "`blewedge beacons designated` で一覧を表示できます"
             )
-        case .tooManyRanged: cause("more than {1} regions cannot be ranged at a time", "同時に計測できるリージョンは{1}個までです")
-        case .notAdvertised: cause("cannot be a beacon now: {1}", "現在ビーコンとして発信できません: {1}")
-        case .notAdvertising: cause("no beacon is advertised", "ビーコンを発信していません")
+        case .tooManyRanged: cause("at most {1} regions can be ranged at a time", "同時に計測できるリージョンは{1}個までです")
+        case .notAdvertised: cause("cannot advertise as a beacon now: {1}", "現在ビーコンとして発信できません: {1}")
+        case .notAdvertising: cause("no beacon is being advertised", "ビーコンを発信していません")
         case .nothingToWatch:
             cause(
-                "there is nothing to watch: {1} has no region",
+                "there is nothing to watch: {1} contains no regions",
                 "監視対象がありません: {1} にリージョンがありません",
-                fix: "name regions in the file that beacons.regions is set to",
+                fix: "add regions to the file set by beacons.regions",
                 "beacons.regions のファイルにリージョンを記述してください"
             )
         case .unconfigured:
             cause(
-                "no region of beacons is known",
+                "no beacon regions are configured",
                 "ビーコンのリージョンが登録されていません",
-                fix: "`blewedge beacons set-up` makes a file of regions; name it as beacons.regions",
+                fix: "create a region file with `blewedge beacons set-up`, and set beacons.regions to it",
                 "`blewedge beacons set-up` でリージョンのファイルを作成し、beacons.regions に設定してください"
             )
-        case .adapterAwaited: cause("the adapter is not open yet", "アダプタの準備ができていません")
+        case .adapterAwaited: cause("the adapter is not ready yet", "アダプタの準備ができていません")
         }
     }
 }
@@ -205,44 +208,44 @@ package enum BeaconRemedyText: String, Localized {
         switch self {
         case .limitReached, .tooMany:
             LocalText(
-                "release some with `blewedge beacons release`, or raise beacons.max-designated",
+                "release some with `blewedge beacons release`, or increase beacons.max-designated",
                 "`blewedge beacons release` で指定を解除するか、beacons.max-designated を増やしてください"
             )
         case .noAdapter:
             LocalText(
-                "plug an adapter in, or switch Bluetooth on; `blewedge beacons check` says what is missing",
+                "plug in an adapter, or turn Bluetooth on; `blewedge beacons check` shows the cause",
                 "アダプタを接続するか、Bluetoothをオンにしてください。`blewedge beacons check` で原因を確認できます"
             )
         case .noRegion:
             LocalText(
-                "name it with --region; `blewedge beacons regions` lists those that are known",
+                "specify it with --region; `blewedge beacons regions` lists the known regions",
                 "--region で指定してください。`blewedge beacons regions` で一覧を表示できます"
             )
         case .noCodes:
             LocalText(
-                "name at least one; `blewedge beacons range static` shows those around",
+                "specify at least one; `blewedge beacons range static` shows those nearby",
                 "1つ以上指定してください。`blewedge beacons range static` で周囲のコードを表示できます"
             )
         case .unfitRegion:
             LocalText(
-                "name one that `blewedge beacons regions` calls initial, or add a line `static` to the file of regions",
+                "specify a region that `blewedge beacons regions` lists as initial, or add a `static` line to the region file",
                 "`blewedge beacons regions` で initial と表示されるものを指定するか、リージョンのファイルに `static` の行を追加してください"
             )
         case .unfitCode:
             LocalText(
-                "check the code; a line `key` in the file of regions gives a beacon its own",
+                "check the code; a `key` line in the region file assigns a code to a beacon",
                 "コードを確認してください。リージョンのファイルの `key` の行でコードを設定できます"
             )
         case .notKept:
             LocalText(
-                "run as the user of the daemon, and look whether the state directory can be written and has room",
+                "run as the daemon's user, and check that the state directory is writable and has free space",
                 "デーモンのユーザで実行し、状態ディレクトリの書き込み権限と空き容量を確認してください"
             )
         case .noOptions:
-            LocalText("leave out --no-entry or --no-exit", "--no-entry または --no-exit を外してください")
+            LocalText("omit --no-entry or --no-exit", "--no-entry または --no-exit を外してください")
         case .tooFewSightings:
             LocalText(
-                "go nearer to a beacon; `blewedge beacons range` shows those around",
+                "move closer to a beacon; `blewedge beacons range` shows those nearby",
                 "ビーコンに近づいてください。`blewedge beacons range` で周囲のビーコンを表示できます"
             )
         }

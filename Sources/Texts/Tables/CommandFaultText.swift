@@ -23,89 +23,89 @@ package enum CommandFaultText: String, FaultText {
         switch self {
         case .noCommand:
             cause(
-                "there is no command {1}",
+                "unknown command {1}",
                 "コマンド {1} はありません",
                 fix: "`{2} --help` lists the commands",
                 "一覧は `{2} --help` で確認できます"
             )
         case .noCommandBut:
             cause(
-                "there is no command {1}; did you mean `{2} {3}`?",
+                "unknown command {1}; did you mean `{2} {3}`?",
                 "コマンド {1} はありません。`{2} {3}` のことですか?",
                 fix: "`{2} --help` lists the commands",
                 "一覧は `{2} --help` で確認できます"
             )
-        case .useWantsDevice: cause("use wants a name or an address", "useには名前またはアドレスが必要です")
-        case .deviceWanted: cause("--device wants a name or an address", "--deviceには名前またはアドレスが必要です")
+        case .useWantsDevice: cause("use requires a name or an address", "useには名前またはアドレスが必要です")
+        case .deviceWanted: cause("--device requires a name or an address", "--deviceには名前またはアドレスが必要です")
         case .incomplete: cause("the command line is incomplete", "コマンドラインが不完全です")
         case .outputTaken:
             cause(
-                "standard output carries what is received: leave out --json and --events",
+                "standard output carries the received data: omit --json and --events",
                 "標準出力には受信データが流れます: --jsonと--eventsは指定しないでください"
             )
-        case .gateRange: cause("--gate-vt wants a number from 1 to 63", "--gate-vtには1から63までの数が必要です")
-        case .endWanted: cause("--to wants {1}, the path from / on", "--toには {1} のいずれかが必要です(パスは/から指定します)")
+        case .gateRange: cause("--gate-vt requires a number from 1 to 63", "--gate-vtには1から63までの数が必要です")
+        case .endWanted: cause("--to requires {1}, with an absolute path", "--toには {1} のいずれかが必要です(パスは/から指定します)")
         case .tooManyEnds:
-            cause("--to wants at most {1} ends, each once", "--toに指定できる接続先は重複なしで{1}個までです")
+            cause("--to accepts at most {1} outputs, each once", "--toに指定できる接続先は重複なしで{1}個までです")
         case .rawWantsEnd:
             cause(
-                "raw bytes want another end than the keyboard: --to stdout, for instance",
+                "raw bytes require an output other than the keyboard, such as --to stdout",
                 "データをそのまま渡すには、--to stdoutのようにキーボード以外の接続先が必要です"
             )
-        case .optionWantsScan: cause("{1} wants --scan", "{1} には--scanが必要です")
+        case .optionWantsScan: cause("{1} requires --scan", "{1} には--scanが必要です")
         case .optionFault: cause("{1}: {2}", "{1}: {2}")
         case .stall: cause("--stall, with --pace {1}: {2}", "--stall(--pace {1} の場合): {2}")
         case .noHook:
             cause(
-                "{1} {2} is no program that can be run",
+                "{1} {2} is not an executable program",
                 "{1} {2} は実行できるプログラムではありません",
-                fix: "name one file that is executable; for arguments, a script of two lines serves",
+                fix: "specify one executable file; to pass arguments, use a two-line script",
                 "実行可能なファイルを一つ指定してください。引数が必要なら2行のスクリプトを使用します"
             )
         case .nameTooLong: cause("the name is too long", "名前が長すぎます", fix: Self.shorterName)
         case .nameDoesNotFit: cause("{1}", "名前が収まりません: {1}", fix: Self.shorterName)
         case .pagesWantTerminal:
             cause(
-                "the pages want a terminal: {1}",
+                "the pages require a terminal: {1}",
                 "画面の表示には端末が必要です: {1}",
-                fix: "for programs there are `blewedge status --json` and `blewedge events`",
+                fix: "programs can use `blewedge status --json` and `blewedge events`",
                 "プログラムからは `blewedge status --json` と `blewedge events` を使用してください"
             )
         case .chosenAlready:
             cause(
-                "{1} is chosen",
+                "{1} is already selected",
                 "すでに {1} が選択済みです",
-                fix: "add `--yes` to use another instead, or `blewedge forget` it first",
+                fix: "add `--yes` to replace it, or run `blewedge forget` first",
                 "切り替えるには `--yes` を付けるか、先に `blewedge forget` で選択を解除してください"
             )
-        case .notChosen: cause("nothing was changed: you said no", "変更しませんでした")
-        case .notConnected: cause("not connected: you said no", "接続しませんでした")
+        case .notChosen: cause("cancelled: nothing was changed", "変更しませんでした")
+        case .notConnected: cause("cancelled: not connected", "接続しませんでした")
         case .noUser:
             cause(
                 "there is no user {1}",
                 "ユーザ {1} はいません",
-                fix: "`sudo blewedge setup` makes the user blewedge",
+                fix: "`sudo blewedge setup` creates the user blewedge",
                 "`sudo blewedge setup` がユーザblewedgeを作成します"
             )
         case .userWantsRoot:
             cause(
-                "only root becomes another user: {1}",
+                "only root can switch to user {1}",
                 "別のユーザ {1} になれるのはrootだけです",
                 fix: "start it as root, or without --user",
                 "rootとして実行するか、--userを外してください"
             )
-        case .userNotTaken: cause("cannot act for the user {1}: {2}", "ユーザ {1} として動作できません: {2}")
+        case .userNotTaken: cause("cannot run as user {1}: {2}", "ユーザ {1} として動作できません: {2}")
         case .systemCall: cause("a system call failed: {1}", "システムコールに失敗しました: {1}")
         case .noLoop:
             cause(
-                "cannot make an event loop: {1}",
+                "cannot create an event loop: {1}",
                 "イベントループを作成できません: {1}",
-                fix: "raise the limit of open files (`ulimit -n`), or use a kernel built with CONFIG_EPOLL",
+                fix: "raise the open file limit (`ulimit -n`), or use a kernel built with CONFIG_EPOLL",
                 "開けるファイル数の上限(`ulimit -n`)を上げるか、CONFIG_EPOLLを有効にしたカーネルを使用してください"
             )
         case .noOutput: cause("cannot write to standard output: {1}", "標準出力に書き込めません: {1}")
         case .unreadable: cause("cannot read {1}: {2}", "{1} を読み取れません: {2}")
-        case .noHelp: cause("the help cannot be read: {1}", "ヘルプを読み取れません: {1}")
+        case .noHelp: cause("cannot read the help: {1}", "ヘルプを読み取れません: {1}")
         case .noProc:
             cause(
                 "/proc is not mounted",
@@ -113,82 +113,86 @@ package enum CommandFaultText: String, FaultText {
                 fix: "`mount -t proc proc /proc`",
                 "`mount -t proc proc /proc` を実行してください"
             )
-        case .searchEnded: cause("the search has ended without a result", "デバイスの探索が結果なしで終了しました")
+        case .searchEnded: cause("the search ended without a result", "デバイスの探索が結果なしで終了しました")
         case .captureNotPermitted:
             cause(
-                "not permitted to make {1}",
+                "not permitted to create {1}",
                 "{1} の作成が許可されていません",
-                fix: "name a file in a folder of your own",
+                fix: "specify a file in a directory that you own",
                 "自分のフォルダの中のファイルを指定してください"
             )
         case .noCapture:
             cause(
-                "{1} is there, and is no capture",
+                "{1} already exists and is not a capture",
                 "{1} はすでにあり、キャプチャファイルではありません",
-                fix: "name another file",
+                fix: "specify another file",
                 "別のファイルを指定してください"
             )
         case .captureIsLink:
-            cause("{1} is a symbolic link", "{1} はシンボリックリンクです", fix: "name the file itself", "ファイルそのものを指定してください")
-        case .captureNotMade: cause("cannot make {1}: {2}", "{1} を作成できません: {2}")
+            cause("{1} is a symbolic link", "{1} はシンボリックリンクです", fix: "specify the file itself", "ファイルそのものを指定してください")
+        case .captureNotMade: cause("cannot create {1}: {2}", "{1} を作成できません: {2}")
         case .noMonitor: cause("cannot listen to the kernel's Bluetooth monitor: {1}", "カーネルのBluetoothモニタを受信できません: {1}")
-        case .captureFull: cause("{1} is as long as it may be", "{1} が最大の長さに達しました")
+        case .captureFull: cause("{1} has reached its maximum size", "{1} が最大の長さに達しました")
         case .captureNotWritten: cause("cannot write to {1}: {2}", "{1} に書き込めません: {2}")
-        case .captureCut: cause("{1} is no whole capture: {2}", "{1} は完全なキャプチャファイルではありません: {2}")
+        case .captureCut: cause("{1} is not a complete capture: {2}", "{1} は完全なキャプチャファイルではありません: {2}")
         case .wantsPairing:
             cause(
                 "{1}",
                 "デバイスが拒否しました: {1}",
-                fix: "the device may want to be paired with, which is not done here",
+                fix: "the device may require pairing, which this command does not do",
                 "ペアリングが必要なデバイスかもしれませんが、ここでは行いません"
             )
         case .wantsNoResponse:
             cause(
                 "{1}",
                 "デバイスが拒否しました: {1}",
-                fix: "the characteristic may take --no-response only",
+                fix: "the characteristic may support only --no-response",
                 "キャラクタリスティックが--no-responseだけに対応している可能性があります"
             )
         case .ambiguous:
             cause(
                 "the device has several attributes {1}: {2}",
                 "デバイスにアトリビュート {1} が複数あります: {2}",
-                fix: "name one by its handle",
+                fix: "specify one by its handle",
                 "ハンドルで指定してください"
             )
         case .missing:
             cause(
                 "the device has no attribute {1}",
                 "デバイスにアトリビュート {1} がありません",
-                fix: "`blewedge gatt` without an action shows all",
+                fix: "`blewedge gatt` without an action lists all attributes",
                 "操作を指定せずに `blewedge gatt` を実行すると一覧を表示します"
             )
-        case .tooFewValues: cause("{1} values came in time", "時間内に受信した値は{1}個でした")
+        case .tooFewValues: cause("only {1} values were received in time", "時間内に受信した値は{1}個でした")
         case .procedure: cause("{1}", "失敗しました: {1}")
-        case .demoName: cause("the demo's own name is wrong", "デモの名前が正しくありません")
+        case .demoName: cause("the demo's own name is invalid", "デモの名前が正しくありません")
         case .demoTime: cause("the demo did not end within {1} s", "デモが{1}秒以内に終わりませんでした")
         case .demoWrong:
             cause(
-                "not every barcode was typed right, or the account does not balance",
+                "a barcode was not typed correctly, or the byte counts do not add up",
                 "正しく入力されなかったバーコードがあるか、バイト数の合計が一致しません"
             )
         case .simulation: cause("{1}", "シミュレーションに失敗しました: {1}")
         case .oneProcessor:
-            cause("two processors are needed, and this process may use one only", "プロセッサが2個必要ですが、このプロセスが使用できるのは1個だけです")
+            cause(
+                "two processors are required, but this process can use only one",
+                "プロセッサが2個必要ですが、このプロセスが使用できるのは1個だけです"
+            )
         case .measurement: cause("{1}", "測定に失敗しました: {1}")
-        case .unlike: cause("ours and C differ in what they type: nothing was measured", "C版と入力結果が異なるため、測定しませんでした")
+        case .unlike:
+            cause("the output differs from that of the C version: nothing was measured", "C版と入力結果が異なるため、測定しませんでした")
         case .noKeyboard:
             cause(
-                "no keyboard could be made: {1}: {2}",
+                "cannot create a keyboard: {1}: {2}",
                 "キーボードを作成できませんでした: {1}: {2}",
-                fix: "load the module (modprobe uinput), and run as a user who may write to it",
+                fix: "load the module (modprobe uinput), and run as a user with write permission",
                 "モジュールを読み込み(modprobe uinput)、書き込みが許可されたユーザとして実行してください"
             )
         case .nodeNotHeld:
             cause(
-                "the keyboard's own event node {1} cannot be held: {2}; nothing was typed",
+                "cannot grab the keyboard's event node {1}: {2}; nothing was typed",
                 "キーボードのイベントノード {1} を占有できません: {2}。何も入力していません",
-                fix: "run as root, or as a member of the group input",
+                fix: "run as root, or as a member of the input group",
                 "rootまたはinputグループのメンバーとして実行してください"
             )
         case .keyboardFailed: cause("the keyboard failed: {1}", "キーボードに障害が発生しました: {1}")

@@ -22,17 +22,17 @@ package enum FileFaultText: String, FaultText {
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .choiceUnreadable:
-            cause("cannot read the choice of device in {1}: {2}", "{1} からデバイスの選択を読み取れません: {2}", fix: Self.chooseAgain)
+            cause("cannot read the selected device from {1}: {2}", "{1} からデバイスの選択を読み取れません: {2}", fix: Self.chooseAgain)
         case .choiceForbidden:
             cause(
-                "cannot read the choice of device in {1}: {2}",
+                "cannot read the selected device from {1}: {2}",
                 "{1} からデバイスの選択を読み取れません: {2}",
                 fix: "`chmod 644 {1}`",
                 "`chmod 644 {1}` を実行してください"
             )
         case .choiceGarbled:
             cause(
-                "{1} does not say which device is chosen: line {2} {3}",
+                "cannot determine the selected device from {1}: line {2} {3}",
                 "{1} から選択中のデバイスが分かりません: line {2} {3}",
                 fix: Self.chooseAgain
             )
@@ -45,14 +45,14 @@ package enum FileFaultText: String, FaultText {
             )
         case .choiceNotKept:
             cause(
-                "cannot keep the choice of device in {1}, the earlier one stays: {2}",
+                "cannot save the selected device in {1}, the previous one is kept: {2}",
                 "デバイスの選択を {1} に保存できません。以前の選択のままです: {2}"
             )
-        case .choiceNotFollowed: cause("cannot follow the choice of device in {1}: {2}", "{1} でデバイスの選択の変更を監視できません: {2}")
+        case .choiceNotFollowed: cause("cannot watch the selected device in {1}: {2}", "{1} でデバイスの選択の変更を監視できません: {2}")
         case .knownUnreadable: cause("cannot read the known devices in {1}: {2}", "{1} から既知のデバイスを読み取れません: {2}")
         case .knownNotKept:
             cause(
-                "cannot keep in {1} which device was connected: {2}",
+                "cannot record the connected device in {1}: {2}",
                 "接続したデバイスを {1} に記録できません: {2}"
             )
         case .knownNotPermitted:
@@ -64,55 +64,55 @@ package enum FileFaultText: String, FaultText {
             )
         case .noPlace:
             cause(
-                "there is no place for the choice and the control socket: HOME is not set",
+                "no location for the selected device and the control socket: HOME is not set",
                 "選択と制御ソケットの置き場所がありません: HOMEが設定されていません",
                 fix: "set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_RUNTIME_DIR",
                 "HOME、またはXDG_CONFIG_HOME、XDG_STATE_HOME、XDG_RUNTIME_DIRを設定してください"
             )
         case .stateWritable:
             cause(
-                "others may write to {1}, where the choice of device lies (mode {2})",
+                "other users can write to {1}, which contains the selected device (mode {2})",
                 "デバイスの選択を置く {1} に、ほかのユーザが書き込めます(モード {2})",
                 fix: "`chmod go-w {1}`",
                 "`chmod go-w {1}` を実行してください"
             )
         case .fileWritable:
             cause(
-                "others may write to {1} (mode {2}), and so decide what {3} does",
+                "other users can write to {1} (mode {2}) and so control {3}",
                 "ほかのユーザが {1} に書き込める(モード {2})ため、{3} の動作を変えられます",
                 fix: "`chmod go-w {1}`",
                 "`chmod go-w {1}` を実行してください"
             )
         case .fileOfOthers:
             cause(
-                "{1} belongs to user {2}, who so decides what {3} does",
+                "{1} belongs to user {2}, who can therefore control {3}",
                 "{1} の所有者がほかのユーザ {2} のため、{3} の動作を変えられます",
-                fix: "give it to root, or to the user who runs this",
+                fix: "change its owner to root, or to the user who runs blewedge",
                 "rootか、実行するユーザのものにしてください"
             )
         case .locked:
             cause(
-                "another process holds {1}",
+                "another process has locked {1}",
                 "別のプロセスが {1} をロックしています",
-                fix: "`fuser {1}` names it; try again when it has ended",
+                fix: "find it with `fuser {1}`; try again when it has ended",
                 "`fuser {1}` で確認し、終了してから再度お試しください"
             )
         case .lockedBy:
             cause(
-                "process {2} holds {1}",
+                "process {2} has locked {1}",
                 "プロセス {2} が {1} をロックしています",
                 fix: "try again when process {2} has ended",
                 "プロセス {2} が終了してから再度お試しください"
             )
         case .stateOfOthers:
             cause(
-                "{1}, where the choice of device lies, belongs to user {2}",
+                "{1}, which contains the selected device, belongs to user {2}",
                 "デバイスの選択を置く {1} の所有者が、ほかのユーザ {2} です",
-                fix: "give it to the user who runs this, or name another with XDG_STATE_HOME",
+                fix: "change its owner to the user who runs blewedge, or set XDG_STATE_HOME",
                 "実行するユーザのものにするか、XDG_STATE_HOMEで別の場所を指定してください"
             )
         case .configurationUnreadable: cause("cannot read the configuration {1}: {2}", "設定ファイル {1} を読み取れません: {2}")
-        case .noText: cause("{1}: it is not UTF-8 text", "{1}: UTF-8のテキストではありません")
+        case .noText: cause("{1}: the file is not UTF-8 text", "{1}: UTF-8のテキストではありません")
         case .configurationFaults:
             cause(
                 "{1}",
@@ -122,20 +122,20 @@ package enum FileFaultText: String, FaultText {
             )
         case .noProfile:
             cause(
-                "no profile is called {1}",
+                "there is no profile {1}",
                 "{1} というプロファイルはありません",
-                fix: "name one of {2}, or {3}, or a file by its path",
+                fix: "specify one of {2}, or {3}, or the path of a file",
                 "{2}、{3}、またはファイルのパスを指定してください"
             )
         case .profileUnreadable: cause("cannot read the profile {1}: {2}", "プロファイル {1} を読み取れません: {2}")
         case .profileFaults: cause("{1}", "{1}")
-        case .noProfiles: cause("there is no profile", "プロファイルがありません")
+        case .noProfiles: cause("there are no profiles", "プロファイルがありません")
         case .stall: cause("stall with pace {1}: {2}", "入力間隔 {1} でのstall: {2}")
         case .byteTooLong:
             cause(
-                "{1} with layout {2} has a byte of {3} events: {4}",
+                "{1} with layout {2} maps a byte to {3} events: {4}",
                 "変換表 {1} と配列 {2} では{3}イベントになるバイトがあります: {4}",
-                fix: "type less for one byte, or state a shorter stall",
+                fix: "type less per byte, or set a shorter stall",
                 "1バイト当たりの入力を減らすか、stallを短くしてください"
             )
         case .scanMode: cause("scan mode: {1}", "スキャンモード: {1}")
@@ -146,7 +146,7 @@ package enum FileFaultText: String, FaultText {
             cause(
                 "{1} has no effect without {2}",
                 "{2} がないため {1} は効きません",
-                fix: "set {2}, or leave out {1}",
+                fix: "set {2}, or remove {1}",
                 "{2} を設定するか、{1} を削除してください"
             )
         case .notKept: cause("{1}: {2}", "{1}: {2}")
@@ -156,23 +156,23 @@ package enum FileFaultText: String, FaultText {
                 "layout {1}: {2}",
                 "配列 {1}: {2}",
                 fix:
-                    "install libxkbcommon and its data (Debian: `apt install libxkbcommon0 xkb-data`), or name a built-in layout",
+                    "install libxkbcommon and its data (Debian: `apt install libxkbcommon0 xkb-data`), or use a built-in layout",
                 "libxkbcommonとそのデータをインストールするか(Debian: `apt install libxkbcommon0 xkb-data`)、組み込みの配列を指定してください"
             )
         case .layoutInStaticForm:
             cause(
-                "layout {1}: this is the fully static program, which cannot load libxkbcommon",
+                "layout {1}: the fully static binary cannot load libxkbcommon",
                 "配列 {1}: 完全に静的な実行ファイルはlibxkbcommonを読み込めません",
-                fix: "name a built-in layout or `console`, or run the program that is linked with the C library",
+                fix: "use a built-in layout or `console`, or the dynamically linked binary",
                 "組み込みの配列か`console`を指定するか、Cライブラリにリンクされた実行ファイルを使用してください"
             )
         case .layoutMalformed:
-            cause("layout {1}: {2}", "配列 {1}: {2}", fix: "name a layout: {3}", "次のいずれかの配列を指定してください: {3}")
+            cause("layout {1}: {2}", "配列 {1}: {2}", fix: "use one of these layouts: {3}", "次のいずれかの配列を指定してください: {3}")
         case .layoutUnknown:
             cause(
                 "layout {1}: {2}",
                 "配列 {1}: {2}",
-                fix: "name a layout that /usr/share/X11/xkb/rules/evdev.lst lists, or one of {3}",
+                fix: "use a layout listed in /usr/share/X11/xkb/rules/evdev.lst, or one of {3}",
                 "/usr/share/X11/xkb/rules/evdev.lstにある配列、または次のいずれかを指定してください: {3}"
             )
         case .consoleUnreadable:
@@ -181,38 +181,38 @@ package enum FileFaultText: String, FaultText {
             cause(
                 "cannot read the table {1}: {2}",
                 "変換表 {1} を読み取れません: {2}",
-                fix: "name a file, or one of {3}",
+                fix: "specify a file, or one of {3}",
                 "ファイル、または次のいずれかを指定してください: {3}"
             )
         case .snippetsUnreadable: cause("cannot read the snippets in {1}: {2}", "{1} から定型文を読み取れません: {2}")
         case .snippetWithoutScans:
             cause(
-                "snippet {1} is typed for a scan, and there are none: bytes are typed as they come",
+                "snippet {1} is triggered by a barcode, but scan mode is off",
                 "定型文 {1} はスキャンに対して入力されますが、スキャン単位の処理が無効です: バイトは届いたまま入力されます",
-                fix: "set `scan-mode.on` in the configuration, or `--scan`; or leave out its \"received\"",
+                fix: "set `scan-mode.on` in the configuration, use `--scan`, or remove its \"received\"",
                 "設定の `scan-mode.on` か `--scan` を指定するか、\"received\" を外してください"
             )
         case .snippetNotTypable:
             cause(
                 "snippet {1} cannot be typed: {2}",
                 "定型文 {1} は入力できません: {2}",
-                fix: "choose another layout, or leave it out",
+                fix: "use another layout, or remove the snippet",
                 "別の配列を選ぶか、その定型文を外してください"
             )
         case .snippetsFaulty: cause("snippets: {1}", "定型文: {1}")
-        case .endNotMade: cause("cannot make the other end {1}: {2}", "接続先 {1} を作成できません: {2}")
+        case .endNotMade: cause("cannot open output {1}: {2}", "接続先 {1} を作成できません: {2}")
         case .endTaken:
             cause(
-                "cannot make the other end {1}: process {2} listens there",
+                "cannot open output {1}: process {2} is already using it",
                 "接続先 {1} を作成できません: プロセス{2}がすでに使用しています",
-                fix: "end that process (a daemon: `blewedge stop`), or name another path",
+                fix: "stop that process (a daemon: `blewedge stop`), or use another path",
                 "そのプロセスを終了するか(デーモンの場合は `blewedge stop`)、別のパスを指定してください"
             )
         }
     }
 
     private static let chooseAgain = LocalText(
-        "choose again: `blewedge use DEVICE`",
+        "select it again: `blewedge use DEVICE`",
         "選択し直してください: `blewedge use DEVICE`"
     )
 }

@@ -24,22 +24,22 @@ package enum KeyboardFaultText: String, FaultText {
             )
         case .missing:
             cause(
-                "there is no {1}",
+                "{1} does not exist",
                 "{1} がありません",
-                fix: "`modprobe uinput` loads the module now, `sudo blewedge setup` at every start",
+                fix: "load the module with `modprobe uinput`; `sudo blewedge setup` loads it at every boot",
                 "`modprobe uinput` でモジュールを読み込んでください。起動のたびに読み込むには `sudo blewedge setup` を実行します"
             )
         case .tooOld:
             cause(
-                "the kernel refuses the keyboard (EINVAL): it knows no UI_DEV_SETUP, or not all of its keys",
+                "the kernel rejected the keyboard (EINVAL): it does not support UI_DEV_SETUP or some of the keys",
                 "カーネルがキーボードを拒否しました(EINVAL): UI_DEV_SETUPまたは一部のキーに対応していません",
-                fix: "run Linux 4.5 or later",
+                fix: "use Linux 4.5 or later",
                 "Linux 4.5以降を使用してください"
             )
-        case .notMade: cause("cannot make a virtual keyboard through {1}: {2}", "{1} で仮想キーボードを作成できません: {2}")
+        case .notMade: cause("cannot create a virtual keyboard through {1}: {2}", "{1} で仮想キーボードを作成できません: {2}")
         case .keysForbidden:
             cause(
-                "the table, the prefix or the suffix reaches keys that no keyboard here may have: {1}",
+                "the table, the prefix or the suffix uses keys that are not allowed: {1}",
                 "変換表、接頭辞または接尾辞に、このキーボードで使用できないキーがあります: {1}"
             )
         case .noEventNode:
@@ -50,85 +50,85 @@ package enum KeyboardFaultText: String, FaultText {
                 "`modprobe evdev` を実行してください"
             )
         case .eventsUnreadable:
-            cause("cannot read the keyboard's own events at {1}: {2}", "キーボードのイベントを {1} から読み取れません: {2}")
-        case .noScreen: cause("cannot make a keyboard without a kernel: {1}", "カーネルを使わないキーボードを作成できません: {1}")
+            cause("cannot read the keyboard's events from {1}: {2}", "キーボードのイベントを {1} から読み取れません: {2}")
+        case .noScreen: cause("cannot create a keyboard without the kernel: {1}", "カーネルを使わないキーボードを作成できません: {1}")
         case .noDataPath: cause("cannot set up the data path: {1}", "データの経路を用意できません: {1}")
-        case .ringTaken: cause("the ring's ends are taken", "バッファはすでに使用中です")
+        case .ringTaken: cause("the ring buffer is already in use", "バッファはすでに使用中です")
         case .gone:
             cause(
-                "the virtual keyboard is gone (ENODEV)",
+                "the virtual keyboard was removed (ENODEV)",
                 "仮想キーボードがなくなりました(ENODEV)",
-                fix: "a new one is made by itself; `dmesg` says who took it away",
+                fix: "blewedge creates a new one automatically; `dmesg` shows the cause",
                 "自動的に作り直します。原因は `dmesg` で分かります"
             )
         case .malformed:
             cause(
-                "the kernel refuses the events as malformed (EINVAL)",
+                "the kernel rejected the events as malformed (EINVAL)",
                 "カーネルがイベントを不正な形式として拒否しました(EINVAL)",
                 fix:
-                    "run the build that is meant for this kernel: its word size and time format differ from this one's",
+                    "use a build for this kernel: the word size and time format differ",
                 "このカーネルに合ったビルドを使用してください。ワードサイズと時刻の形式が異なります"
             )
         case .forbidden:
             cause(
                 "the kernel forbids writing to the virtual keyboard ({1})",
                 "カーネルが仮想キーボードへの書き込みを禁止しました({1})",
-                fix: "permit {2} in the service's DeviceAllow= and in the security module's policy",
+                fix: "allow {2} in the service's DeviceAllow= and in the security module's policy",
                 "サービスのDeviceAllow=とセキュリティモジュールのポリシーで {2} を許可してください"
             )
         case .takesNoMore:
             cause(
-                "the virtual keyboard takes no more keys: {1}",
+                "cannot write keys to the virtual keyboard: {1}",
                 "仮想キーボードにキーを書き込めなくなりました: {1}",
-                fix: "start again; `dmesg` may say why the kernel refuses",
+                fix: "restart blewedge; `dmesg` may show the cause",
                 "再起動してください。理由は `dmesg` で分かるかもしれません"
             )
         case .tooManyWait:
             cause(
-                "keys that were asked for before wait to be pressed",
+                "earlier key requests are still pending",
                 "先に要求されたキーが入力待ちです",
                 fix: "try again in a few seconds",
                 "数秒後にもう一度お試しください"
             )
         case .noKeysForOthers:
             cause(
-                "this keyboard has no keys for others",
+                "key requests from clients are disabled",
                 "このキーボードはほかからのキー入力を受け付けません",
                 fix: "set `keys = on` in the configuration, and run the daemon without --device",
                 "設定ファイルで `keys = on` とし、--deviceなしでデーモンを実行してください"
             )
-        case .nothingTypedNow: cause("nothing is typed now: {1}", "現在は入力しません: {1}")
+        case .nothingTypedNow: cause("not typing now: {1}", "現在は入力しません: {1}")
         case .keysOff:
             cause(
-                "keys, snippets and clear are switched off",
+                "keys, snippets and clear are disabled",
                 "キー、定型文、全消去は無効になっています",
                 fix: "set `keys = on` in the configuration, then `blewedge reload`",
                 "設定ファイルで `keys = on` とし、`blewedge reload` を実行してください"
             )
         case .notDeclared:
-            cause("the keys for `key` and `snippet` cannot be declared: {1}", "`key` と `snippet` のキーを登録できません: {1}")
+            cause("cannot register the keys for `key` and `snippet`: {1}", "`key` と `snippet` のキーを登録できません: {1}")
         case .noSnippet:
             cause(
-                "there is no snippet {1}",
+                "unknown snippet {1}",
                 "定型文 {1} はありません",
-                fix: "known: {2}; new ones go into snippets.json",
+                fix: "available: {2}; add new ones to snippets.json",
                 "使用できるもの: {2}。追加はsnippets.jsonに記述してください"
             )
         case .notTypable:
             cause(
                 "{1} cannot be typed: {2}",
                 "{1} は入力できません: {2}",
-                fix: "choose another layout or table, or leave it out",
+                fix: "use another layout or table, or remove it",
                 "別の配列または変換表を選ぶか、その文字を除いてください"
             )
-        case .tooManyKeys: cause("it is one of more than 256 different keys and characters", "キーと文字の種類が256を超えています")
-        case .keyMissing: cause("a key of it is not declared", "登録されていないキーがあります")
+        case .tooManyKeys: cause("there are more than 256 different keys and characters", "キーと文字の種類が256を超えています")
+        case .keyMissing: cause("one of its keys is not registered", "登録されていないキーがあります")
         case .layoutLacks: cause("layout {1} cannot type \"{2}\"", "配列 {1} では \"{2}\" を入力できません")
         case .gateNotKept:
             cause(
-                "gate.vt = {1} cannot be kept: {2}: {3}",
+                "cannot enforce gate.vt = {1}: {2}: {3}",
                 "gate.vt = {1} を守れません: {2}: {3}",
-                fix: "leave gate.vt out where there are no virtual terminals",
+                fix: "remove gate.vt on systems without virtual terminals",
                 "仮想端末がない環境ではgate.vtを指定しないでください"
             )
         }

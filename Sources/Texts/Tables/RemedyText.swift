@@ -18,24 +18,24 @@ package enum RemedyText: String, Localized {
             LocalText("run as root, or as the owner of {1}", "rootまたは {1} の所有者として実行してください")
         case .setRuntimeDirectory:
             LocalText("run as root, or set XDG_RUNTIME_DIR", "rootで実行するか、XDG_RUNTIME_DIRを設定してください")
-        case .makeRoom: LocalText("make room on that disk", "ディスクの空きを増やしてください")
+        case .makeRoom: LocalText("free some space on that disk", "ディスクの空きを増やしてください")
         case .makeWritable: LocalText("make that disk writable", "ディスクを書き込み可能にしてください")
         case .otherPath:
-            LocalText("name another path, or remove what is there", "別のパスを指定するか、そこにあるものを削除してください")
+            LocalText("use another path, or remove the existing file", "別のパスを指定するか、そこにあるものを削除してください")
         case .daemonMayRead:
-            LocalText("let the daemon's user read it", "デーモンのユーザが読み取れるようにしてください")
+            LocalText("make it readable by the daemon's user", "デーモンのユーザが読み取れるようにしてください")
         case .userMayRead:
-            LocalText("let this user read it, or run as root", "このユーザが読み取れるようにするか、rootで実行してください")
+            LocalText("make it readable by this user, or run as root", "このユーザが読み取れるようにするか、rootで実行してください")
         case .rootOrTTY:
             LocalText(
-                "run as root, or as a member of the group tty on a terminal of its own",
+                "run as root, or as a member of the tty group on its own terminal",
                 "rootで実行するか、ttyグループのメンバーとして自分の端末で実行してください"
             )
         case .nameConsole:
-            LocalText("name a virtual terminal, such as console:tty1", "console:tty1のように仮想端末を指定してください")
+            LocalText("specify a virtual terminal, such as console:tty1", "console:tty1のように仮想端末を指定してください")
         case .installRule:
             LocalText(
-                "run as root, or let `sudo blewedge setup` install the udev rule",
+                "run as root, or install the udev rule with `sudo blewedge setup`",
                 "rootで実行するか、`sudo blewedge setup` でudevのルールをインストールしてください"
             )
         }
@@ -52,17 +52,17 @@ package enum ReasonText: String, Localized {
         case .paused: LocalText("paused", "一時停止中")
         case .gateClosed: LocalText("the gate is closed", "入力が停止されています")
         case .otherTerminal:
-            LocalText("virtual terminal {1} is in front, not {2}", "前面の仮想端末は{1}で、{2}ではありません")
+            LocalText("virtual terminal {1} is in the foreground, not {2}", "前面の仮想端末は{1}で、{2}ではありません")
         case .noTerminal:
-            LocalText("no virtual terminal is in front, not {1}", "前面に仮想端末がありません(必要なのは{1}です)")
+            LocalText("no virtual terminal is in the foreground; {1} is required", "前面に仮想端末がありません(必要なのは{1}です)")
         case .closingEarlier:
-            LocalText("closing the link to the earlier device", "前回のデバイスとの接続を切断しています")
+            LocalText("closing the link to the previous device", "前回のデバイスとの接続を切断しています")
         case .pairing:
-            LocalText("waiting for the end of a pairing", "ペアリングの終了を待っています")
-        case .heard: LocalText("heard {1}, connecting", "{1} を受信し、接続しています")
-        case .typedAgain: LocalText("what comes is typed again", "受信データの入力を再開しました")
-        case .nothingTyped: LocalText("nothing is typed: {1}", "入力しません: {1}")
-        case .unanswered: LocalText("no clients are answered: {1}", "クライアントに応答しません: {1}")
+            LocalText("waiting for a pairing to finish", "ペアリングの終了を待っています")
+        case .heard: LocalText("found {1}, connecting", "{1} を受信し、接続しています")
+        case .typedAgain: LocalText("typing resumed", "受信データの入力を再開しました")
+        case .nothingTyped: LocalText("not typing: {1}", "入力しません: {1}")
+        case .unanswered: LocalText("not serving clients: {1}", "クライアントに応答しません: {1}")
         }
     }
 }
@@ -81,34 +81,34 @@ package enum SetupText: String, Localized {
         case .next: LocalText("next: {1}", "次の手順: {1}")
         case .noManager:
             LocalText(
-                "here is neither systemd, OpenRC nor runit, nor an init that reads /etc/inittab: have `blewedge run --user blewedge` started, as root, by what starts services",
+                "no known service manager (systemd, OpenRC, runit, /etc/inittab) was found: start `blewedge run --user blewedge` as root at boot",
                 "systemd、OpenRC、runit、/etc/inittabを読むinitのいずれもありません。サービスを起動する仕組みから、rootとして `blewedge run --user blewedge` を起動するようにしてください"
             )
         case .packaged:
             LocalText(
-                "a package has installed the service: its files, its user and its help are the package's",
+                "the service was installed by a package, which also provides its files, user and manual",
                 "サービスはパッケージでインストールされています。ファイル、ユーザー、マニュアルはパッケージのものを使います"
             )
         case .shadowing:
             LocalText(
-                "files of an earlier setup come before the package's: `sudo blewedge setup --remove` removes them",
+                "files from an earlier setup override those of the package: `sudo blewedge setup --remove` removes them",
                 "以前のsetupのファイルがパッケージより優先されています。`sudo blewedge setup --remove` で削除できます"
             )
         case .packageStays:
             LocalText(
-                "what the package has installed stays: `apt remove blewedge` removes it",
+                "the package itself is kept: `apt remove blewedge` removes it",
                 "パッケージでインストールしたものはそのままです。`apt remove blewedge` で削除できます"
             )
         case .write: LocalText("write {1}", "書き込み {1}")
-        case .writeAnew: LocalText("write {1} anew", "書き直し {1}")
+        case .writeAnew: LocalText("rewrite {1}", "書き直し {1}")
         case .addLines: LocalText("add to {1}:", "{1} に追加:")
-        case .removeLines: LocalText("take blewedge's lines out of {1}", "{1} からblewedgeの行を取り除く")
+        case .removeLines: LocalText("remove blewedge's lines from {1}", "{1} からblewedgeの行を取り除く")
         case .toWrite: LocalText("write", "書き込み")
         case .toRemove: LocalText("remove", "削除")
-        case .toMake: LocalText("make", "作成")
-        case .toGiveBack: LocalText("give back", "返却")
-        case .exited: LocalText("ended with {1}", "が終了コード{1}で終了しました")
-        case .killed: LocalText("was ended by signal {1}", "がシグナル{1}で終了しました")
+        case .toMake: LocalText("create", "作成")
+        case .toGiveBack: LocalText("restore", "返却")
+        case .exited: LocalText("exited with status {1}", "が終了コード{1}で終了しました")
+        case .killed: LocalText("was killed by signal {1}", "がシグナル{1}で終了しました")
         }
     }
 }
@@ -121,9 +121,9 @@ package enum SetupFaultText: String, FaultText {
         switch self {
         case .notPermitted:
             cause(
-                "setup changes the system, and this process may not",
+                "setup changes the system, which requires root",
                 "setupはシステムを変更しますが、このプロセスには許可されていません",
-                fix: "`sudo blewedge setup`, or look first with `blewedge setup --dry-run`",
+                fix: "run `sudo blewedge setup`, or preview the changes with `blewedge setup --dry-run`",
                 "`sudo blewedge setup` を実行するか、先に `blewedge setup --dry-run` で確認してください"
             )
         case .noProgram: cause("cannot read {1}: {2}", "{1} を読み取れません: {2}")
@@ -132,7 +132,7 @@ package enum SetupFaultText: String, FaultText {
             cause(
                 "`{1}` {2}",
                 "`{1}` {2}",
-                fix: "what was done before it stays; mend its cause, then run setup again",
+                fix: "earlier changes are kept; fix the cause, then run setup again",
                 "それまでの変更はそのままです。原因を取り除いて、もう一度setupを実行してください"
             )
         case .denied:

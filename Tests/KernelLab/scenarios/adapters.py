@@ -85,7 +85,7 @@ async def daemon_no_adapter(bench: Bench) -> None:
     daemon = await start(bench)
     reader = await EventReader.open(bench, daemon.node)
     await daemon.state("bluetoothOff", 20)
-    await off(bench, "no Bluetooth adapter", "plug one in")
+    await off(bench, "no Bluetooth adapter", "plug in an adapter")
     clock = bench.clock()
     await bench.add_controllers("linble")
     await until_connected(bench, daemon)
@@ -108,7 +108,7 @@ async def daemon_adapter_back(bench: Bench) -> None:
     await reader.until(first + 1, 20)
     await bench.remove_controllers()
     await daemon.state("bluetoothOff", 20)
-    await off(bench, "no Bluetooth adapter", "plug one in")
+    await off(bench, "no Bluetooth adapter", "plug in an adapter")
     dead = await bench.start("/usr/bin/python3", "-c", DEAD)
     await dead.until(lambda: "there" in dead.out, "another controller has the number", 10)
     clock = bench.clock()
@@ -190,7 +190,7 @@ async def daemon_lock(bench: Bench) -> None:
     holder = await bench.connected()
     second = await bench.product("run", "--device", NAME, *OPEN)
     await second.exits(69, 20)
-    words = f"process number {holder.program.pid} uses hci0"
+    words = f"(process {holder.program.pid}) is using hci0"
     expect(words in second.program.err, f"the second says {second.program.err!r}")
     expect("blewedge stop" in second.program.err, f"the second has no remedy: {second.program.err!r}")
 

@@ -46,7 +46,7 @@ async def use_advertised(bench: Bench) -> None:
     await tell(bench, "forget")
     # BT-3: the name and the address together, and not one of them.
     said = await tell(bench, "use", f"OTHER@{PRINTED}", "--security", "none", code=75)
-    expect("wake it by its button" in said, f"no hint to wake a device that sleeps: {said!r}")
+    expect("press its button" in said, f"no hint to wake a device that sleeps: {said!r}")
     await use_open(bench, f"{NAME.lower()}@{PRINTED}")
     await tell(bench, "forget")
     before = len(bench.monitor.events("scan"))

@@ -233,7 +233,7 @@ async def badge(bench: Bench) -> None:
     await use_open(bench)
     await until_connected(bench, daemon)
     answer = await status(bench)
-    expect(answer["gate"] == "closed" and "no beacon is near" in answer["gateReason"], f"the gate: {answer}")
+    expect(answer["gate"] == "closed" and "no beacon that opens the gate is nearby" in answer["gateReason"], f"the gate: {answer}")
     expect(answer["beacons"]["unauthenticatedActions"] == ["a0", "a1"], f"status says {answer['beacons']}")
     sent = bench.peer.burst([ean13(1)])
     await until_status(bench, 20, "the first barcode is gated", lambda answer: answer["counts"]["gated"] == sent)

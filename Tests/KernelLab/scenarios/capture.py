@@ -126,7 +126,7 @@ async def disk_full(bench: Bench) -> None:
         await reader.until(sent, 60)
         await product.end(signal.SIGINT, 130)
         compare(b"".join(scans), reader.text)
-        said = product.program.err.count("the capture has stopped")
+        said = product.program.err.count("the capture stopped")
         expect(said == 1, f"said so {said} times: {product.program.err[-300:]!r}")
         bench.account(sent, len(reader.text), product.counts())
         recorded = await decoded(bench, path)

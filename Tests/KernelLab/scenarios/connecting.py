@@ -120,7 +120,7 @@ async def all_steps(bench: Bench) -> None:
     for step in wanted:
         expect(step in told[at:], f"no {step} after {told[:at]}: {told}")
         at += told[at:].index(step) + 1
-    expect(any(reason.startswith(f"heard {ADDRESS}") for reason in reasons), f"heard nobody: {reasons}")
+    expect(any(reason.startswith(f"found {ADDRESS}") for reason in reasons), f"heard nobody: {reasons}")
     kinds = [step["event"] + (" on" if step.get("on") or step.get("up") else "") for step in steps(bench)]
     attempt = kinds.index("attempt")
     expect("scan on" in kinds[:attempt] and "link on" in kinds[attempt:] and kinds[-1] == "link", f"the controller: {kinds}")

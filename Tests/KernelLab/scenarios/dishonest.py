@@ -152,7 +152,7 @@ async def computed_passkey(bench: Bench, adapter: tuple[str, ...]) -> None:
     daemon = await start(bench, *adapter)
     reader = await EventReader.open(bench, daemon.node)
     said_no = await tell(bench, "use", NAME, "--security", "authenticated", code=78)
-    expect("from legacy pairing, which authenticates nobody" in said_no, f"a legacy bond as authenticated: {said_no!r}")
+    expect("from legacy pairing, which provides no authentication" in said_no, f"a legacy bond as authenticated: {said_no!r}")
     chosen = json.loads(await tell(bench, "use", NAME, "--json"))
     expect(chosen["address"] == ADDRESS and chosen["security"] == "encrypted", f"the choice is {chosen}")
     expect(reader.text == b"", f"{reader.text!r} was typed")

@@ -66,14 +66,14 @@ async def daemon_handshake(bench: Bench) -> None:
     await asked(bench, first)
     bench.peer.burst([ean13(1)])
     answer = await refused(bench, daemon)
-    expect("command 1 of the handshake" in answer["reason"] and "14 bytes" in answer["reason"], f"the reason is {answer}")
+    expect("handshake command 1" in answer["reason"] and "14 bytes" in answer["reason"], f"the reason is {answer}")
     expect(bench.peer.writes == [first], f"written was {bench.peer.writes}")
 
     await asked(bench, first)
     good = checked(0xA5, 0x81, 0x3C)
     bench.peer.burst([good[:-1] + bytes([good[-1] ^ 1]), ean13(2)])
     answer = await refused(bench, daemon)
-    expect("another reply than expected" in answer["reason"], f"the reason is {answer}")
+    expect("unexpected reply" in answer["reason"], f"the reason is {answer}")
 
     await asked(bench, first)
     bench.peer.burst([good[:2], good[2:]])  # split over two
@@ -169,7 +169,7 @@ async def daemon_commands(bench: Bench) -> None:
     unsent = await waits(bench, 'ask "A5 07" reply "A5 87"')
     count = len(bench.peer.writes)
     await tell(bench, "disconnect")
-    expect(await cut.wait(20) == 69 and "before the reply came" in cut.err, f"cut: {cut.status}, {cut.err!r}")
+    expect(await cut.wait(20) == 69 and "before the reply" in cut.err, f"cut: {cut.status}, {cut.err!r}")
     await unsent.wait(20)
     expect("before the command was written" in unsent.out, f"not sent: {unsent.out!r}")
     await bench.peer.until_alone()

@@ -87,7 +87,7 @@ async def gate_give(bench: Bench) -> None:
     await tell(bench, "pause", "--socket", THEIRS)
     # And where it is ours that may not be closed, the other is paused again.
     refused = await ask(bench, BINARY, "gate", "give", TILL, "--socket", OWN, before=(*as_user(USER, USER), *ENVIRONMENT))
-    expect(refused.status == 77 and "may read here" in refused.err, f"refused: {refused.status}, {refused.err!r}")
+    expect(refused.status == 77 and "has read-only access" in refused.err, f"refused: {refused.status}, {refused.err!r}")
     await are(bench, "open", "closed")
     japanese = await ask(bench, "env", "BLEWEDGE_LANG=ja", BINARY, "gate", "give", "nowhere")
     expect("インスタンス nowhere が動いていません" in japanese.err, f"in Japanese: {japanese.err!r}")

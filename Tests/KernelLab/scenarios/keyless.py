@@ -92,7 +92,7 @@ async def refused_without_key(bench: Bench, adapter: tuple[str, ...]) -> None:
 
     # One that answers, as any device that was reset: the kernel holds.
     await stranger.loses_key()
-    await stranger.is_refused("did not prove")
+    await stranger.is_refused("could not be verified")
     await stranger.finds_key()
     await stranger.types()
 
@@ -106,7 +106,7 @@ async def refused_without_key(bench: Bench, adapter: tuple[str, ...]) -> None:
         compare(stranger.sent, stranger.reader.text)
         bench.note = f"{len(stranger.sent)} bytes typed for the key's owner, none else until the kernel failed"
         return
-    await stranger.is_refused("did not prove", "ended the connection")
+    await stranger.is_refused("could not be verified", "ended the connection")
     peer.device.remove_listener("connection", stranger.hang_up)
     peer.mute = False
     await stranger.finds_key()

@@ -25,7 +25,7 @@ CONSOLE_GLYPHS = set("┌┐└┘─│▄█░")
 
 async def choose(bench: Bench, hands: Hands, console: Console) -> None:
     """The devices page, and the choice on it."""
-    text = await console.until(TAB, NAME, "[Use]", "no device is chosen")
+    text = await console.until(TAB, NAME, "[Use]", "no device selected")
     expect(set(text) - CONSOLE_GLYPHS <= set(map(chr, range(128))), f"characters without a glyph on the console:\n{text}")
     await hands.press("Enter")
     # Enter alone says no.

@@ -285,7 +285,7 @@ async def typed_by_key_only(bench: Bench, adapter: tuple[str, ...]) -> None:
     assert link is not None
     bench.peer.device.on("connection", lambda _connection: bench.peer.burst([b"rm -rf /\r"]))
     await link.disconnect()
-    answer = await until_status(bench, 40, "the stranger is refused", lambda a: "did not prove" in (a.get("reason") or ""))
+    answer = await until_status(bench, 40, "the stranger is refused", lambda a: "could not be verified" in (a.get("reason") or ""))
     expect("forget" in answer["remedy"], f"the remedy is {answer['remedy']}")
     await bench.peer.until(lambda: bench.peer.connections >= before + 2, "another attempt", 60)
     await until_status(bench, 40, "refused again", lambda a: a["state"] == "failed" or a["state"] == "lost")
@@ -362,7 +362,7 @@ async def known_by_key(bench: Bench, adapter: tuple[str, ...]) -> None:
     await link.disconnect()
     connections = bench.peer.connections
     await hide(bench, other)
-    await until_status(bench, 60, "nobody it knows is there", lambda a: "is on the air at" in (a.get("reason") or ""))
+    await until_status(bench, 60, "nobody it knows is there", lambda a: "is advertising from" in (a.get("reason") or ""))
     expect(bench.peer.connections == connections, "a stranger was connected to")
     await tell(bench, "stop")
     await daemon.exits(0, 20)
@@ -393,7 +393,7 @@ async def security_demanded(bench: Bench) -> None:
     await write(bench, CONFIGURATION, 'security = "encrypted"\n')
     daemon = await start(bench)
     await daemon.state("unselected", 20)
-    for options, cause in ((("--security", "none"), "less than the configuration asks for"), ((), "is not paired")):
+    for options, cause in ((("--security", "none"), "below the configured minimum"), ((), "is not paired")):
         said = await tell(bench, "use", NAME, *options, code=78)
         expect(cause in said, f"use {options} says {said!r}")
     await tell(bench, "stop")

@@ -57,7 +57,7 @@ class Replug:
         """All three go, and another controller takes the lowest number."""
         await self.bench.remove_controllers()
         await daemon.state("bluetoothOff", 20)
-        await off(self.bench, "no Bluetooth adapter", "plug one in")
+        await off(self.bench, "no Bluetooth adapter", "plug in an adapter")
         self._dead.append(await self._take(self.first))
         self.first += 1
 
@@ -154,7 +154,7 @@ async def pending(bench: Bench, replug: Replug, daemon: Product) -> None:
     await bench.add_peer("linble", replug.first + PEERS)
 
     def heard() -> bool:
-        return any(o.get("state") == "connecting" and "heard" in o.get("reason", "") for o in daemon.program.objects)
+        return any(o.get("state") == "connecting" and "found" in o.get("reason", "") for o in daemon.program.objects)
 
     await daemon.program.until(heard, "the device is heard", 30)
     await bench.peer.device.stop_advertising()

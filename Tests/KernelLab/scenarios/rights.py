@@ -94,10 +94,10 @@ async def control_rights(bench: Bench) -> None:
     for line in (*TYPING, *CHANGING, *LAST):
         answer = await one(bench, "a member of the group", line, PERMISSION)
         cause = answer["error"]["cause"]
-        expect(cause == f"user {STRANGER} may read here, not change", f"{line}: the cause is {cause!r}")
+        expect(cause == f"user {STRANGER} has read-only access", f"{line}: the cause is {cause!r}")
         refused += 1
     paired = await ask(bench, BINARY, "pair", NAME, "--console", "none", before=(*users()["a member of the group"], *ENVIRONMENT))
-    expect(paired.status == PERMISSION and "may read here" in paired.err, f"a member pairs: {paired.status}, {paired.err!r}")
+    expect(paired.status == PERMISSION and "has read-only access" in paired.err, f"a member pairs: {paired.status}, {paired.err!r}")
     expect(await standing(bench) == before, "what was refused has changed something")
     expect(reader.text == b"", f"what was refused was typed: {reader.text!r}")
 

@@ -120,7 +120,7 @@ async def machine_runs(options: argparse.Namespace, report: Report, work: Path) 
         await shown(report, f"{first} over H4, {count}", over_line(machine, linked))
         await shown(report, f"{first} over H4 by the static program, {count}", over_line(machine, static))
         await shown(report, f"{first} by the kernel's Bluetooth on a serial line, {count}", over_kernel(machine, linked))
-        nothing = f"the doctor finds nothing wrong in {MACHINE} but that no device is chosen"
+        nothing = f"the doctor finds nothing wrong in {MACHINE} but that no device is selected"
         await shown(report, nothing, doctor(machine, linked))
         await shown(report, f"the arm64 package's life in {MACHINE}", life(machine, packages, report))
         await packages.install(machine)

@@ -60,7 +60,7 @@ final class ServerOverRadio: ConformanceLink {
 
     /// What the bearer said, without the words for people around it.
     private static func plain(_ fault: String) -> String {
-        let broken = "the device broke the Attribute Protocol: "
+        let broken = "the device violated the Attribute Protocol: "
         let silent = "the device did not answer "
         if fault.hasPrefix(broken) { return String(fault.dropFirst(broken.count)) }
         guard fault.hasPrefix(silent), fault.hasSuffix(" within 30 s") else { return fault }

@@ -101,7 +101,7 @@ struct ServerCommandTests {
         #expect(printed.notes == ["regions: 6; new: 1; abandoned: 1"])
         printed = Printed()
         #expect(perform(try options("later"), hours: 0, printed) { try $0.fetch(.whole) } == nil)
-        #expect(printed.notes == ["regions: 6; nothing has changed"] && printed.data.isEmpty)
+        #expect(printed.notes == ["regions: 6; no changes"] && printed.data.isEmpty)
         #expect(try RegionStore(files.regions).read().current.count == 6)
     }
 
@@ -157,7 +157,7 @@ struct ServerCommandTests {
         let failure = perform(try options("fine"), printed) { try $0.log(.inside, of: region) }
         #expect(failure?.status == .configuration)
         #expect(perform(try options("fine"), isTestMode: true, printed) { try $0.log(.inside, of: region) } == nil)
-        #expect(printed.notes == ["the server has taken the test log"])
+        #expect(printed.notes == ["the server accepted the test log"])
         #expect(try server.request().body.contains(#""event":"inside""#))
     }
 
@@ -236,11 +236,11 @@ struct ServerCommandTests {
         try TrackStore(files.tracks).update { $0.add(record) }
         let shown = Printed()
         try ServerRun.showRecords(in: files, of: nil, output(shown, isJSON: false))
-        #expect(shown.notes == ["none was sent"])
+        #expect(shown.notes == ["no record was sent"])
         let printed = Printed()
         #expect(perform(try options("fine"), printed) { try $0.send() } == nil)
         #expect(try server.request().body + "\n" == shown.data)
-        #expect(printed.notes == ["sent: 1; given up: 0; waiting: 0"])
+        #expect(printed.notes == ["sent: 1; failed: 0; pending: 0"])
         #expect(printed.data == "\(badge)/12: marked for the campaign\n")
         let after = Printed()
         try ServerRun.showRecords(in: files, of: nil, output(after, isJSON: true))
@@ -259,7 +259,9 @@ struct ServerCommandTests {
                 }
             )
         }
-        #expect(failure?.status == .timeout && failure?.cause.english.hasPrefix("records given up: 1") == true)
+        #expect(
+            failure?.status == .timeout && failure?.cause.english.hasPrefix("records that could not be sent: 1") == true
+        )
         #expect(waited == [.seconds(2), .seconds(4), .seconds(8)])
         let object = try failed.object()
         #expect(object["givenUp"]?.integer == 1 && object["status"]?.integer == 503 && object["ok"]?.bool == false)
@@ -282,7 +284,7 @@ struct ServerCommandTests {
             let printed = Printed()
             let failure = perform(try options("fine", "--json"), isTestMode: true, hasAgreed: false, printed, command)
             #expect(failure?.status == .permission)
-            #expect(failure?.cause.english == "there is no agreement to the use of \(fine)")
+            #expect(failure?.cause.english == "you have not agreed to use \(fine)")
             #expect(failure?.remedy?.english.contains("`blewedge beacons set-up --server \(fine)`") == true)
             let object = try printed.object()
             #expect(object["ok"]?.bool == false && object["cause"]?.string == failure?.cause.english)

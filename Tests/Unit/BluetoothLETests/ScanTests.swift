@@ -92,7 +92,7 @@ import Testing
         try await adapter.fake { $0.scanners[0].onFailure?(.unsupported) }
         var iterator = reports.makeAsyncIterator()
         let error = await #expect(throws: BluetoothError.self) { try await iterator.next() }
-        #expect(error == .scanFailed(cause: "the controller knows no scan commands", remedy: nil))
+        #expect(error == .scanFailed(cause: "the controller does not support scanning", remedy: nil))
     }
 
     @Test("An adapter that a scan finds gone is lost, before the system says so")
@@ -102,7 +102,7 @@ import Testing
         let reports = try await Central(adapter).scan()
         try await adapter.fake { $0.scanners[0].onFailure?(.adapterGone) }
         var reader = reports.makeAsyncIterator()
-        await #expect(throws: BluetoothError.unavailable(.resetting, cause: "the adapter is gone", remedy: nil)) {
+        await #expect(throws: BluetoothError.unavailable(.resetting, cause: "the adapter was lost", remedy: nil)) {
             try await reader.next()
         }
         var iterator = states.makeAsyncIterator()

@@ -28,7 +28,7 @@ struct BeaconRemedyTests {
     func server() throws {
         let (status, output, error, file) = try Self.run(["fetch"], regions: "static \(Self.badges)\n")
         #expect(status == 78 && output.isEmpty)
-        #expect(error.contains("name its address with --server, or as beacons.server in \(file)"), "\(error)")
+        #expect(error.contains("specify its address with --server, or set beacons.server in \(file)"), "\(error)")
     }
 
     @Test("Without a designated beacon the list says so, in place of a table")
@@ -51,7 +51,7 @@ struct BeaconRemedyTests {
         for words in [["set-up", "--json"], ["track", Self.badges, "--json", "--adapter", "h4:unix:/nonexistent"]] {
             let outcome = try RunningProgram(["beacons"] + words, environment: directory.environment).end()
             #expect(outcome.status == 77 && outcome.output.contains(#""ok":false"#), "\(outcome)")
-            #expect(outcome.error.contains("there is no agreement to the use of https://localhost:1"), "\(outcome)")
+            #expect(outcome.error.contains("you have not agreed to use https://localhost:1"), "\(outcome)")
         }
         let agreed = try run("set-up", "--agree", "--json")
         #expect(agreed.error.contains("If you agree, https://localhost:1 receives"), "\(agreed)")
@@ -67,7 +67,7 @@ struct BeaconRemedyTests {
         #expect(status == 64)
         let lines = output.split(separator: "\n")
         #expect(lines.count == 2)
-        #expect(lines.last == "name it with --region; `blewedge beacons regions` lists those that are known")
+        #expect(lines.last == "specify it with --region; `blewedge beacons regions` lists the known regions")
         let json = try Self.run(["designate", "A17C", "--json"], regions: "").output
         let answer = try JSONValue(Array(try #require(json.split(separator: "\n").first).utf8))
         #expect(answer["answer"]?.integer ?? 0 < 0)
@@ -107,6 +107,6 @@ struct BeaconRemedyTests {
     func tracking() throws {
         let (status, output, error, _) = try Self.run(["track", Self.badges], regions: "")
         #expect(status == 78 && output.isEmpty)
-        #expect(error.contains("  to mend it: name one that `blewedge beacons regions` calls initial"), "\(error)")
+        #expect(error.contains("  fix: specify a region that `blewedge beacons regions` lists as initial"), "\(error)")
     }
 }

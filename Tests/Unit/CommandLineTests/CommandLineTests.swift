@@ -203,7 +203,7 @@ struct CommandLineTests {
         try #require(chmod(home.path, 0o777) == 0)
         let outcome = try run(["run", "--adapter", "h4:unix:/nonexistent"], environment: home.environment)
         #expect(outcome.status == 77, "\(outcome)")
-        #expect(outcome.error.contains("others may write to \(home.path)") && outcome.error.contains("chmod go-w"))
+        #expect(outcome.error.contains("other users can write to \(home.path)") && outcome.error.contains("chmod go-w"))
     }
 
     @Test("`run` reads no configuration, and runs no hook, that others may write: 77, the file and the remedy")
@@ -222,7 +222,7 @@ struct CommandLineTests {
             try #require(stat(home(name), &status) == 0 && chmod(home(name), status.st_mode | 0o022) == 0)
             let outcome = try run(command, environment: home.environment)
             #expect(outcome.status == 77, "\(outcome)")
-            #expect(outcome.error.contains("others may write to \(home(name)) (mode"), "\(outcome)")
+            #expect(outcome.error.contains("other users can write to \(home(name)) (mode"), "\(outcome)")
             #expect(outcome.error.contains("chmod go-w \(home(name))"), "\(outcome)")
             try #require(chmod(home(name), status.st_mode) == 0)
         }
@@ -239,7 +239,7 @@ struct CommandLineTests {
         #expect(version.hasPrefix("0.1.0\nmbedTLS "), "\(version)")
         let number = version.split(separator: "\n").last?.split(separator: " ").dropFirst().first?.dropLast()
         let text = try run(["doctor"])
-        #expect(text.error.contains("mbedTLS \(number ?? "?") is linked in"), "\(text)")
+        #expect(text.error.contains("mbedTLS \(number ?? "?") is statically linked"), "\(text)")
         let object = try JSONValue(Array(try run(["doctor", "--json"]).output.utf8))
         #expect(object["mbedTLS"]?.string == number.map(String.init))
     }
@@ -248,7 +248,7 @@ struct CommandLineTests {
     func streams() throws {
         for (address, cause) in [
             ("h4:unix:/nonexistent", "cannot open h4:unix:/nonexistent"),
-            ("h4:/dev/null", "/dev/null is no serial line"),
+            ("h4:/dev/null", "/dev/null is not a serial port"),
             ("h4:tcp:127.0.0.1:1", "h4:tcp:127.0.0.1:1: cannot connect to the controller"),
         ] {
             for command in [["scan"], ["gatt", "X"]] {

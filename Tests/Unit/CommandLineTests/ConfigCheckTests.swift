@@ -8,8 +8,8 @@ struct ConfigCheckTests {
     @Test(
         "D-17: config check names the line of what a file names wrongly, and of a key without effect",
         arguments: [
-            ("\nhook = \"/nowhere/hook\"\n", 2, "hook /nowhere/hook is no program"),
-            ("hook = \"/proc/version\"\n", 1, "hook /proc/version is no program"),
+            ("\nhook = \"/nowhere/hook\"\n", 2, "hook /nowhere/hook is not an executable program"),
+            ("hook = \"/proc/version\"\n", 1, "hook /proc/version is not an executable program"),
             ("layout = \"nosuch\"\n", 1, "layout nosuch"),
             ("# x\ntable = \"/nowhere/table\"\n", 2, "cannot read the table /nowhere/table"),
             ("profile = \"nowhere.toml\"\n", 1, "cannot read the profile nowhere.toml"),

@@ -81,7 +81,7 @@ struct DaemonCommandTests {
             let outcome = try run(command + ["--socket", socket], environment: home.environment)
             #expect(outcome.status == 69)
             #expect(outcome.output.isEmpty)
-            #expect(outcome.error.contains("no daemon runs"))
+            #expect(outcome.error.contains("no daemon is running"))
             #expect(outcome.error.contains("blewedge run") && outcome.error.contains("systemctl start blewedge"))
         }
     }
@@ -133,7 +133,7 @@ struct DaemonCommandTests {
         _ = try FakeDaemon.run(at: home("control")) { script in
             script.status.withLock { $0 = [("name", "LINBLE-TEST"), ("address", "F0:F1:F2:F3:F4:F5")] }
             let people = try run(["status"], environment: home.environment).output.split(separator: "\n")
-            #expect(people.first == "connected to the device: typing what it sends")
+            #expect(people.first == "connected to the device: typing received data")
             #expect(people.contains { $0.contains("selection") && $0.contains("LINBLE-TEST") })
             let program = try run(["status", "--json"], environment: home.environment).output
             #expect(try JSONValue(Array(program.utf8))["state"]?.string == "connected")
@@ -149,7 +149,7 @@ struct DaemonCommandTests {
             script.endsWithFollower.store(true, ordering: .releasing)
             let outcome = try run(["events"], environment: home.environment)
             #expect(outcome.status == 69)
-            #expect(outcome.error.contains("the daemon has ended"))
+            #expect(outcome.error.contains("the daemon stopped"))
             #expect(
                 outcome.output
                     == ["connecting", "connected"].map { "{\"event\":\"state\",\"state\":\"\($0)\"}\n" }.joined()
@@ -257,7 +257,7 @@ struct DaemonCommandTests {
 
         try home.write("security = \"encrypted\"\n", to: "blewedge.toml")
         let less = try use("--security", "none")
-        #expect(less.status == 78 && less.error.contains("less than the configuration asks for: encrypted"))
+        #expect(less.status == 78 && less.error.contains("below the configured minimum: encrypted"))
         #expect(try use().error.contains("blewedge pair"))
     }
 

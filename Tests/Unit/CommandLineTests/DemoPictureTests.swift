@@ -20,7 +20,7 @@ struct DemoPictureTests {
         let first = picture.draw(stages, columns: 80, in: .english)
         #expect(first.hasPrefix("\r\u{1B}[K  scanner  barcode 2 of 8  #####...............\n"))
         #expect(first.contains("  link     2 notifications, 28 bytes\n"))
-        #expect(first.contains("  ring     14 bytes wait\n") && first.contains("  keys     56 events in 3 writes\n"))
+        #expect(first.contains("  ring     14 bytes waiting\n") && first.contains("  keys     56 events in 3 writes\n"))
         #expect(first.hasSuffix("  screen   4902778020142\n"))
         #expect(picture.draw(stages, columns: 80, in: .english).isEmpty)
         stages.waiting = 0

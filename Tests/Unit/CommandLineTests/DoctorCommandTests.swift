@@ -97,8 +97,8 @@ struct DoctorCommandTests {
         defer { line.end() }
         try daemon(["--adapter", line.adapter, "--to", "unix:\(home("wire"))"], home) { first in
             let cases: [(wire: String, status: Int32, words: String)] = [
-                ("wire", 78, "\(home("wire")): process \(first.child) listens there"),
-                ("other", 69, "a daemon runs already: process \(first.child) answers at \(home("control"))"),
+                ("wire", 78, "\(home("wire")): process \(first.child) is already using it"),
+                ("other", 69, "a daemon is already running: process \(first.child) is listening at \(home("control"))"),
             ]
             for (wire, status, words) in cases {
                 let options = ["run", "--adapter", "h4:unix:\(home("none"))", "--to", "unix:\(home(wire))"]

@@ -268,7 +268,7 @@ struct FirmwareTests {
         line.change { $0.always[.leSetScanEnable] = .refuses(.unknownHCICommand) }
         let failure = try run(arguments)
         #expect(failure.status == 69, "\(failure)")
-        #expect(failure.error.contains("the controller does not know LE Set Scan Enable"), "\(failure)")
+        #expect(failure.error.contains("the controller does not support LE Set Scan Enable"), "\(failure)")
         #expect(!failure.error.contains("another program"), "\(failure)")
     }
 
@@ -332,7 +332,7 @@ struct FirmwareTests {
         #expect(line.waits { firmware, _ in firmware.isScanning })
         let outcome = try run(second + ["--adapter", line.adapter], environment: directory.environment)
         #expect(outcome.status == 69, "\(outcome)")
-        #expect(outcome.error.contains("process number \(first.child) uses \(line.adapter)"), "\(outcome)")
+        #expect(outcome.error.contains("(process \(first.child)) is using \(line.adapter)"), "\(outcome)")
         #expect(line.firmware.isScanning)
         kill(first.child, SIGTERM)
         #expect(try first.end().status == 143)

@@ -154,7 +154,7 @@
             close(go)
             #expect(try bench.run { bench.hook.waiting == 0 })
             #expect(bench.hook.typed == 4 + read * 6 && bench.hook.lost(.undelivered) == 13 - read * 6)
-            let named = bench.notes.filter { $0.contains("has not read \(2 - read) barcodes from its standard input") }
+            let named = bench.notes.filter { $0.contains("did not read \(2 - read) barcodes from standard input") }
             #expect(named.count == 1, "\(bench.notes)")
             #expect(bench.notes.allSatisfy { !$0.contains("second") })
             #expect(try bench.end())
@@ -177,7 +177,7 @@
             let number = try #require(FileSystem.line(of: bench.directory("pid")).flatMap { pid_t($0) })
             try #require(kill(-number, SIGKILL) == 0)
             #expect(try bench.run { bench.hook.waiting == 0 })
-            #expect(bench.notes.count == 1 && bench.notes.first?.contains("has not read") == true, "\(bench.notes)")
+            #expect(bench.notes.count == 1 && bench.notes.first?.contains("did not read") == true, "\(bench.notes)")
             // The next run gets the newest.
             #expect(
                 bench.hook.typed == UInt64(bench.contents("read").utf8.count)
@@ -201,7 +201,7 @@
             bench.tell("B2\r")
             #expect(try bench.run { bench.hook.received == 6 && bench.hook.waiting == 0 })
             #expect(bench.hook.lost(.undelivered) == 3 && bench.contents("read") == "B2\n")
-            #expect(bench.notes.count == 2 && bench.notes[0].contains("was ended after 1 s"), "\(bench.notes)")
+            #expect(bench.notes.count == 2 && bench.notes[0].contains("was stopped after 1 s"), "\(bench.notes)")
             #expect(bench.typed == "A1\nB2\n")
             #expect(try bench.end())
         }

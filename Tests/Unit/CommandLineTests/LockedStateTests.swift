@@ -56,7 +56,7 @@ struct LockedStateTests {
         let lock = try LockFile(DirectoryLock.file(in: FilePath(home.path)))
         let outcome = try run(command, environment: home.environment)
         #expect(outcome.status == 75, "\(outcome)")
-        #expect(outcome.error.contains("process \(getpid()) holds \(home.path)/.lock"), "\(outcome)")
+        #expect(outcome.error.contains("process \(getpid()) has locked \(home.path)/.lock"), "\(outcome)")
         _ = consume lock
     }
 

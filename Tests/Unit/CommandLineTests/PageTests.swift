@@ -138,7 +138,7 @@ struct PageTests {
 
     @Test("A long fault is wrapped above the last row, in a third of the screen at most")
     func longFault() throws {
-        let cause = "there is no adapter to listen with"
+        let cause = "no adapter is available for scanning"
         let remedy = "attach one, or name a serial line or a socket by adapter in the configuration"
         for language in Language.allCases {
             var model = try Self.model(language)
@@ -197,7 +197,7 @@ struct PageTests {
         _ = model.open(.check)
         let text = pageText(model).joined(separator: "\n")
         for part in [
-            "connected to LINBLE-TEST: typing what it sends (for 1 min)", "Last received: 3 s ago, 14 bytes",
+            "connected to LINBLE-TEST: typing received data (for 1 min)", "Last received: 3 s ago, 14 bytes",
             "notifications 2, received 28, typed 26, discarded 2", "Adapter: hci0", "Typed text\n490277\n日本",
         ] { #expect(text.contains(part), "\(part) is not in\n\(text)") }
     }

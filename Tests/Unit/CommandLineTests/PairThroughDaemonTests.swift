@@ -26,10 +26,10 @@ struct PairThroughDaemonTests {
                     == true
             )
             for text in [
-                "listening for SCALE: it must be ready to pair (for 30 s at most; Ctrl-C ends)",
-                "pairing with F0:F1:F2:F3:F4:F5", "The six digits that the other device shows",
-                "these are not six digits",
-                "paired with F0:F1:F2:F3:F4:F5 (random): encrypted, and authenticated by a number",
+                "searching for SCALE: put it in pairing mode (for at most 30 s; press Ctrl-C to quit)",
+                "pairing with F0:F1:F2:F3:F4:F5", "Enter the six digits shown on the other device",
+                "this is not a six-digit number",
+                "paired with F0:F1:F2:F3:F4:F5 (random): encrypted and authenticated",
             ] {
                 #expect(outcome.error.contains(text), "\(text): \(outcome.error)")
             }
@@ -43,10 +43,10 @@ struct PairThroughDaemonTests {
         _ = try FakeDaemon.run(at: home("control")) { _ in
             let outcome = try run(Self.command, environment: home.environment)
             #expect(outcome.status == 64 && outcome.output.isEmpty)
-            #expect(outcome.error.contains("not paired: you said no"), "\(outcome.error)")
+            #expect(outcome.error.contains("pairing cancelled"), "\(outcome.error)")
             // Another adapter is none of the daemon's.
             let other = try run(Self.command + ["--adapter", "h4:tcp:127.0.0.1:1"], environment: home.environment)
-            #expect(other.status == 69 && !other.error.contains("you said no"), "\(other.error)")
+            #expect(other.status == 69 && !other.error.contains("pairing cancelled"), "\(other.error)")
         }
     }
 }

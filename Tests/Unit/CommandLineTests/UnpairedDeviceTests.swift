@@ -131,8 +131,8 @@ struct UnpairedDeviceTests {
     @Test("`pair` does not pair anew with a paired device behind a private address, nor with a stranger of its name")
     func pairAgain() throws {
         for (heard, cause) in [
-            (Self.privateAddress, "is paired already"), (Self.device, "is paired already"),
-            (DeviceAddress(Self.device.address, .public), "is paired already"),
+            (Self.privateAddress, "is already paired"), (Self.device, "is already paired"),
+            (DeviceAddress(Self.device.address, .public), "is already paired"),
             (Self.stranger, "SCANNER-1 is the name of the paired device F0:F1:F2:F3:F4:F5"),
         ] {
             let directory = try paired()

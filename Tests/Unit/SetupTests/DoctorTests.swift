@@ -237,7 +237,7 @@ struct DoctorTests {
             Doctor.findings(facts).map(\.cause) == [.kernelLacks] && note.severity == .note && note.status == .success
         )
         #expect(note.what.english == "this kernel lacks mgmt-pairing and socket-drops")
-        #expect(note.remedy.english.hasPrefix("a kernel that has it (3.14 and 4.12) would mend that"))
+        #expect(note.remedy.english.hasPrefix("use a kernel that has it (3.14 and 4.12)"))
         facts.kernel[.pairing] = .present
         facts.kernel[.socketDrops] = .present
         facts.kernel[.epoll] = .absent("Function not implemented")
@@ -493,16 +493,16 @@ struct DoctorTests {
         #expect(
             finding.text(.english) == """
                 blocks: hci0 is blocked by rfkill (soft) [rfkill-soft]
-                  why: the kernel does not switch on an adapter that is blocked
-                  to mend it: unblock it; systemd-rfkill keeps that over a restart
+                  effect: the kernel does not power on a blocked adapter
+                  fix: unblock it; systemd-rfkill keeps the setting across reboots
                     rfkill unblock bluetooth
 
                 """
         )
         let object =
             #"{"id":"rfkill-soft","severity":"blocks","status":69,"what":"hci0 is blocked by rfkill (soft)","#
-            + #""why":"the kernel does not switch on an adapter that is blocked","#
-            + #""remedy":"unblock it; systemd-rfkill keeps that over a restart","#
+            + #""why":"the kernel does not power on a blocked adapter","#
+            + #""remedy":"unblock it; systemd-rfkill keeps the setting across reboots","#
             + #""command":"rfkill unblock bluetooth"}"#
         #expect(finding.object.text == object)
         #expect(Doctor.object([finding]).text == #"{"version":1,"status":69,"findings":[\#(object)]}"#)

@@ -25,6 +25,6 @@ struct FindingTextTests {
             #expect(japanese.first?.hasSuffix("[\(cause.rawValue)]") == true)
             #expect(japanese[1].hasPrefix("  影響: ") && japanese[2].hasPrefix("  対処: "))
         }
-        #expect(Doctor.text([], .english) == "nothing is wrong\n" && Doctor.text([], .japanese) == "問題はありません\n")
+        #expect(Doctor.text([], .english) == "no problems found\n" && Doctor.text([], .japanese) == "問題はありません\n")
     }
 }

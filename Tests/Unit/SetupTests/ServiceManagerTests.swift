@@ -149,7 +149,7 @@ struct ServiceManagerTests {
             #expect(lines(SetupPlan.installing(facts)) == (commands[manager]?.start ?? []) + [Self.awaiting])
             facts.files["/usr/local/sbin/blewedge-service"] = "#!/bin/sh\n"
             let steps = lines(SetupPlan.installing(facts))
-            #expect(steps.first == "write /usr/local/sbin/blewedge-service anew")
+            #expect(steps.first == "rewrite /usr/local/sbin/blewedge-service")
             #expect(steps.suffix(2) == [commands[manager]?.restart, Self.awaiting])
         }
     }
@@ -160,12 +160,12 @@ struct ServiceManagerTests {
             .openrc: ["/sbin/rc-service blewedge stop", "/sbin/rc-update delete blewedge default"],
             .runit: ["rm /etc/service/blewedge", "/sbin/sv force-shutdown /etc/sv/blewedge"],
             .sysvinit: [
-                "take blewedge's lines out of /etc/inittab", "/sbin/kill -HUP 1",
+                "remove blewedge's lines from /etc/inittab", "/sbin/kill -HUP 1",
                 "/usr/local/sbin/blewedge-service end",
             ],
             .busybox: [
-                "take blewedge's lines out of /etc/inittab", "take blewedge's lines out of /etc/mdev.conf",
-                "take blewedge's lines out of /etc/modules", "/bin/kill -HUP 1", "/usr/local/sbin/blewedge-service end",
+                "remove blewedge's lines from /etc/inittab", "remove blewedge's lines from /etc/mdev.conf",
+                "remove blewedge's lines from /etc/modules", "/bin/kill -HUP 1", "/usr/local/sbin/blewedge-service end",
             ],
         ]
         for manager in Self.others {

@@ -47,7 +47,7 @@ struct SetupPackageTests {
         #expect(SetupPlan.installing(facts).isEmpty)
         facts.files[HelpFile.Reader.zsh.path] = "older\n"
         #expect(
-            lines(SetupPlan.installing(facts)) == ["write /usr/local/share/zsh/site-functions/_blewedge anew"]
+            lines(SetupPlan.installing(facts)) == ["rewrite /usr/local/share/zsh/site-functions/_blewedge"]
         )
     }
 

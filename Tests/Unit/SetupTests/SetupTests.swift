@@ -152,7 +152,7 @@ struct SetupTests {
         facts.files["/etc/systemd/system/blewedge.service"] = "[Service]\n"
         let steps = SetupPlan.installing(facts)
         let writes = steps.filter { if case .write = $0 { true } else { false } }
-        #expect(writes.map { $0.text(.english) } == ["write /etc/systemd/system/blewedge.service anew"])
+        #expect(writes.map { $0.text(.english) } == ["rewrite /etc/systemd/system/blewedge.service"])
         #expect(steps.last?.text(.english) == "/usr/bin/systemctl restart blewedge.service")
     }
 
@@ -232,7 +232,7 @@ struct SetupRunnerTests {
         let failed = #expect(throws: CommandFailure.self) {
             try runner.perform(.run(["/bin/sh", "-c", "exit 3"], mayFail: false))
         }
-        #expect(failed?.cause == "`/bin/sh -c exit 3` ended with 3")
+        #expect(failed?.cause == "`/bin/sh -c exit 3` exited with status 3")
         let missing = #expect(throws: CommandFailure.self) {
             try runner.perform(.run(["/nonexistent/program"], mayFail: false))
         }

@@ -105,7 +105,7 @@ struct VirtualKeyboardTests {
         bench.devices.first?.leave()
         bench.receive("two\r")
         #expect(try bench.until { bench.changes.contains("remade") })
-        #expect(bench.changes == ["the virtual keyboard is gone (ENODEV)", "remade"])
+        #expect(bench.changes == ["the virtual keyboard was removed (ENODEV)", "remade"])
         // What comes now is for the new one.
         bench.receive("three\r")
         #expect(try bench.until { keyboard.bytes.typed == 10 })

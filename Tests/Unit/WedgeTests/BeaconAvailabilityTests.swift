@@ -101,7 +101,7 @@ struct BeaconAvailabilityTests {
         try bench.end()
     }
 
-    @Test("SW-2: where no region is known nobody is told of the radio, and status says what to configure")
+    @Test("SW-2: where no regions are configured nobody is told of the radio, and status says what to configure")
     func unconfigured() throws {
         let bench = try DaemonBench()
         let kept = bench.paths.state.appending("fetched").string

@@ -58,7 +58,7 @@ struct BeaconDaemonTests {
         #expect(daemon.service.counts.bytes.received == 5 && daemon.service.counts.bytes.typed == 5)
         #expect(daemon.status.object.text.contains("\"codesTaken\":1"))
         #expect(daemon.status.object.text.contains("\"unauthenticatedActions\":[\"type\"]"))
-        #expect(daemon.status.allows?.english.contains("anybody can copy, act by beacons.actions.type") == true)
+        #expect(daemon.status.allows?.english.contains("anyone can copy, trigger beacons.actions.type") == true)
         try bench.end()
     }
 
@@ -87,7 +87,7 @@ struct BeaconDaemonTests {
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })
         #expect(!daemon.service.keyboard.isGateOpen)
-        #expect(bench.notes.contains { $0.contains("no beacon is near") })
+        #expect(bench.notes.contains { $0.contains("no beacon that opens the gate is nearby") })
         try Self.see(Self.gates + "/7/7", bench)
         #expect(daemon.service.keyboard.isGateOpen)
         _ = try bench.ask(.pause)

@@ -168,7 +168,7 @@ struct BondStoreTests {
             #expect(contents.bonds.count == 9)
             #expect(contents.brokenLines == [damaged + 1])
             let note = try #require(contents.notes(store.path).first)
-            #expect(note.english.contains("1 broken records are skipped (lines \(damaged + 1))"))
+            #expect(note.english.contains("skipped 1 damaged records (lines \(damaged + 1))"))
             try store.add(bond(20))
             #expect(try text(store.path).contains(changed[damaged]))
             #expect(try store.read().bonds.count == 10)

@@ -173,9 +173,9 @@ struct ChatScriptTests {
     @Test("D-6: a failed handshake says which command and how many bytes came, never which bytes")
     func texts() {
         let silent = ChatScript.Failure(command: 1, timeout: .milliseconds(500), otherBytes: 0)
-        #expect("\(silent)" == "command 1 of the handshake had no reply within 500ms")
+        #expect("\(silent)" == "no reply to handshake command 1 within 500ms")
         let wrong = ChatScript.Failure(command: 2, timeout: .seconds(2), otherBytes: 7)
-        #expect("\(wrong)" == "command 2 of the handshake had another reply than expected within 2s: 7 bytes")
+        #expect("\(wrong)" == "unexpected reply to handshake command 2 within 2s: 7 bytes")
     }
 
     @Test(

@@ -145,7 +145,7 @@ struct DaemonPairingTests {
         let second = try stage.ask("pair SCALE")
         #expect(try stage.bench.until { second.lineCount == 1 })
         #expect(second.values.first?["error"]?["code"]?.integer == 75)
-        #expect(second.values.first?["error"]?["cause"]?.string == "a device is being paired already")
+        #expect(second.values.first?["error"]?["cause"]?.string == "another device is already being paired")
         guard case .failure(let refusal) = try stage.bench.ask(.scan(for: .milliseconds(100), isAnew: true)) else {
             Issue.record("a scan during a pairing")
             return
@@ -179,10 +179,10 @@ struct DaemonPairingTests {
         let peer = try stage.ask("pair SCALE console yes-no")
         #expect(try stage.bench.until { self.events(peer).last == "compare" })
         #expect(stage.daemon.service.device.state == .connecting)
-        #expect(stage.daemon.service.device.reason?.cause.english == "waiting for the end of a pairing")
+        #expect(stage.daemon.service.device.reason?.cause.english == "waiting for a pairing to finish")
         try peer.send("no\n")
         #expect(try stage.bench.until { peer.isClosed })
-        #expect(peer.values.last?["error"]?["cause"]?.string == "not paired: you said no")
+        #expect(peer.values.last?["error"]?["cause"]?.string == "pairing cancelled")
         #expect(try stage.bench.until { stage.daemon.service.device.state == .connected })
         #expect(stage.bonds.isEmpty)
         try stage.bench.end()

@@ -57,7 +57,7 @@ struct DaemonTests {
         #expect(try bench.until { bench.radio.listening == 1 })
         try FileSystem.replace(bench.store.path, with: Array("address = what\n".utf8), mode: 0o644)
         #expect(try bench.until { !bench.notes.isEmpty })
-        #expect(bench.notes.first?.contains("does not say which device") == true)
+        #expect(bench.notes.first?.contains("cannot determine the selected device") == true)
         #expect(daemon.service.device.choice == .kept(Self.scanner))
         #expect(bench.radio.listening == 1)
         #expect(daemon.status.object.text.contains("\"selectionFault\""))
@@ -281,7 +281,7 @@ struct DaemonTests {
         daemon.start { _ in }
         #expect(try bench.until { daemon.service.device.state == .bluetoothOff })
         let cause = daemon.service.device.reason?.cause.english ?? ""
-        #expect(cause == "blewedge with process number \(getpid()) uses quiet0")
+        #expect(cause == "blewedge (process \(getpid())) is using quiet0")
         other.remove()
         try bench.end()
     }

@@ -83,7 +83,8 @@ struct DeviceReturnTests {
         let named = { bench.radio.advertise(Self.other, Self.name) }
         #expect(try advertise(bench, named) { daemon.service.device.state == .failed })
         let reason = try #require(daemon.service.device.reason)
-        let cause = "A is on the air at C1:C2:C3:C4:C5:C6 (random), and not at its address F0:F1:F2:F3:F4:F5 (random)"
+        let cause =
+            "A is advertising from C1:C2:C3:C4:C5:C6 (random), not from its known address F0:F1:F2:F3:F4:F5 (random)"
         #expect(reason.cause.english == cause)
         #expect(reason.remedy?.english.contains("`blewedge use C1:C2:C3:C4:C5:C6`") == true)
         #expect(bench.radio.attempted.isEmpty)

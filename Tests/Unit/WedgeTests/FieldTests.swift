@@ -88,7 +88,7 @@ struct FieldTests {
                 #expect(isOver && (bench.service.device.state == .connected) == isReady, "\(bench.states)")
                 let time = MonotonicClock.now - start
                 #expect(time > .seconds(115) && time < .seconds(121))
-                if !isReady { #expect(bench.states.last?.reason == "the device did not finish within 120 s") }
+                if !isReady { #expect(bench.states.last?.reason == "the device was not ready within 120 s") }
                 try bench.end()
             }
         }

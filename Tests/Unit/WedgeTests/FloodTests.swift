@@ -161,7 +161,7 @@ struct FloodTests {
         #expect(device.isClosed)
         let last = try #require(stage.states.last)
         #expect(last.state == .failed)
-        #expect(last.reason == "the device sent more than can be typed: 262150 bytes found no room")
+        #expect(last.reason == "the device sends faster than text can be typed: 262150 bytes did not fit in the buffer")
         #expect((262_150...262_150 + 64 * 14).contains(stage.service.counts.bytes.lost(.ringFull)))
         #expect(
             stage.service.device.linkCounts.ended(.flooded) == 1

@@ -87,8 +87,8 @@ struct LinkHandshakeTests {
 
     @Test("LK-15: an unsupported device: the reason says what it offers, and the remedy what can be done")
     func whatItOffers() throws {
-        let own = "if one of these carries its data, write a profile: see `blewedge profiles nordic`"
-        let serial = "set it to its serial (UART) mode, if it has one; keyboards are not supported yet"
+        let own = "if one of these carries the data, write a profile; example: `blewedge profiles nordic`"
+        let serial = "switch it to serial (UART) mode if available; keyboards are not supported yet"
         let lacks = "it has no serial service; it offers "
         let known = Profile.builtIn
         let cases: [(profiles: [Profile], services: [UInt16], cause: String, remedy: String)] = [
@@ -102,7 +102,7 @@ struct LinkHandshakeTests {
             (
                 [.linble], [0x1812, 0xFFE0],
                 "it has no LINBLE UART Service; it offers Human Interface Device, HM-10 serial port",
-                "use `profile = \"auto\"` in the configuration, or `--profile auto`"
+                "set `profile = \"auto\"` in the configuration, or use `--profile auto`"
             ),
         ]
         for (profiles, services, cause, remedy) in cases {

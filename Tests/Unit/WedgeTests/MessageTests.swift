@@ -84,7 +84,7 @@ struct MessageTests {
         #expect(
             StatusText.lines(answer, in: .english) == [
                 "Bluetooth is off: hci0 is blocked by rfkill (soft) (unblock it with `rfkill unblock bluetooth`); "
-                    + "waiting for it",
+                    + "waiting until it is available",
                 "  gate         closed", "  gate reason  paused",
             ]
         )

@@ -290,8 +290,8 @@ struct OutputsTests {
         let answer = try JSONValue(Array(bench.daemon.status.object.text.utf8))
         let status = StatusText.lines(answer, in: .english).filter { $0.contains("follows the gate") }
         #expect(status.count == 2 && status[0].hasPrefix("  outputs ") && status[0].contains("to keyboard, "))
-        #expect(status[1].contains("to unix:\(bench.directory("free")), follows the gate no, slow readers drop-newest"))
-        #expect(status[1].hasSuffix("counts received 640, typed 640, readers delivered 640"), "\(status)")
+        #expect(status[1].contains("to unix:\(bench.directory("free")), follows the gate no, slow clients drop-newest"))
+        #expect(status[1].hasSuffix("counts received 640, typed 640, clients delivered 640"), "\(status)")
         #expect(AccountText.lines(bench.daemon.service.counts, .japanese).last?.contains("受信 640バイト") == true)
         try bench.end()
         for account in bench.accounts { #expect(Self.isClosed(account, bench.sent), "\(account)") }

@@ -133,7 +133,7 @@ import Link
                 bench.kernel.fail(CallSite(.management, .recvmsg), with: .ioError, times: 1)
                 bench.machine.tellManagement()
                 #expect(try bench.until(.seconds(1)) { bench.states.last == .bluetoothOff })
-                #expect(bench.daemon.service.device.reason?.cause.english.contains("management channel broke") == true)
+                #expect(bench.daemon.service.device.reason?.cause.english.contains("management channel failed") == true)
                 #expect(try bench.isSteady(within: .seconds(5)))
                 #expect(bench.daemon.service.radioCounts.lost == 1)
                 #expect(try bench.end())

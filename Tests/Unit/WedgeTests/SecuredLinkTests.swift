@@ -250,7 +250,10 @@ struct SecuredLinkTests {
     func weakKeys() throws {
         for (bonds, fault) in [
             ([try bond()], "are not authenticated"),
-            ([try bond(authenticated: true, secure: false)], "are from legacy pairing, which authenticates nobody"),
+            (
+                [try bond(authenticated: true, secure: false)],
+                "are from legacy pairing, which provides no authentication"
+            ),
         ] {
             let stage = try Stage(.authenticated, bonds)
             try stage.run { stage.isSaid(fault) }
@@ -281,7 +284,7 @@ struct SecuredLinkTests {
         for offered in [strong, Stage.secure, GATTLinkSecurity(level: .authenticated, keySize: 15)] {
             let stage = try Stage(.none, [try bond(authenticated: true)], offering: offered, least: .authenticated)
             try stage.run {
-                offered == strong ? stage.service.device.state == .connected : stage.isSaid("did not prove")
+                offered == strong ? stage.service.device.state == .connected : stage.isSaid("could not be verified")
             }
             #expect(stage.devices.first?.wanted == [.authenticated])
             if offered != strong { #expect(stage.devices.first?.requests == 0) }
@@ -312,7 +315,7 @@ struct SecuredLinkTests {
     func stranger() throws {
         for offered in [GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 7)] {
             let stage = try Stage(.none, [try bond()], offering: offered)
-            try stage.run { stage.isSaid("did not prove") }
+            try stage.run { stage.isSaid("could not be verified") }
             try stage.run { stage.devices.first?.isClosed == true }
             let device = try #require(stage.devices.first)
             #expect(device.wanted == [.encrypted] && device.requests == 0)
@@ -339,7 +342,7 @@ struct SecuredLinkTests {
             #expect(stage.typed == "one" && stage.service.counts.values.refused == 1)
             #expect(stage.service.counts.bytes.received == 3)
             #expect(stage.service.device.linkCounts.ended(.notSecured) == 1)
-            #expect(stage.isSaid("did not prove"))
+            #expect(stage.isSaid("could not be verified"))
             try stage.end()
         }
     }

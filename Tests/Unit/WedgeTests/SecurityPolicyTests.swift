@@ -134,7 +134,7 @@ struct SecurityPolicyTests {
         #expect(try bench.store.read()?.security == .encrypted)
         let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, .authenticated).get() }
         #expect(refused?.status == .configuration)
-        #expect(refused?.cause.english.contains("from legacy pairing, which authenticates nobody") == true)
+        #expect(refused?.cause.english.contains("from legacy pairing, which provides no authentication") == true)
         #expect(refused?.remedy?.english.contains("--security authenticated") == true)
         // The doctor names one that was chosen before legacy keys counted as encrypted, and changes nothing.
         #expect(SystemFacts.legacyBond(at: bench.paths, least: .encrypted) == nil)
@@ -193,7 +193,7 @@ struct SecurityPolicyTests {
         #expect(answer["kept"]?.bool == false)
         let note = answer.message("note")?.english
         #expect(
-            note?.contains("A is chosen for this run only") == true && note?.contains("/sys/kernel/selection") == true
+            note?.contains("A is selected for this run only") == true && note?.contains("/sys/kernel/selection") == true
         )
         #expect(daemon.service.device.choice == .kept(SelectedDevice(Self.device, name: "A")))
         #expect(try bench.until { bench.radio.attempted == [Self.device] })
@@ -204,7 +204,7 @@ struct SecurityPolicyTests {
     func least() throws {
         let open = try running(least: .encrypted)
         let less = #expect(throws: CommandFailure.self) { _ = try use(open, GATTLinkSecurity.Level.none).get() }
-        let cause = "less than the configuration asks for: encrypted"
+        let cause = "below the configured minimum: encrypted"
         #expect(less?.status == .configuration && less?.cause.english.contains(cause) == true)
         let unpaired = #expect(throws: CommandFailure.self) { _ = try use(open, nil).get() }
         #expect(unpaired?.cause.english.contains("is not paired with this adapter") == true)
@@ -229,7 +229,7 @@ struct SecurityPolicyTests {
             let answer = try status(bench)
             #expect(answer["requiredSecurity"]?.string == "none")
             let lines = StatusText.lines(answer, in: .english)
-            let words = "none: anybody may be the device"
+            let words = "none: identity not verified"
             #expect(lines.contains { $0.contains("required security") && $0.hasSuffix(words) })
             #expect(StatusText.lines(answer, in: .japanese).contains { $0.contains("要求するセキュリティ") })
             try bench.end()

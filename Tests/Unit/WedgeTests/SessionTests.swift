@@ -33,7 +33,7 @@ struct SessionTests {
         #expect(
             session.handle(.heard(device), now: .seconds(1))
                 == [
-                    .stopScan, .report(.connecting, "heard F0:F1:F2:F3:F4:F5 (random), connecting"), .connect(device),
+                    .stopScan, .report(.connecting, "found F0:F1:F2:F3:F4:F5 (random), connecting"), .connect(device),
                 ]
         )
         #expect(session.state == .connecting)
@@ -153,7 +153,7 @@ struct SessionTests {
             session.handle(.switched, now: now)
                 == [
                     .drop(.switched), .closeLink,
-                    .report(.connecting, "closing the link to the earlier device"),
+                    .report(.connecting, "closing the link to the previous device"),
                 ]
         )
         #expect(session.handle(.heard(device), now: now) == [])

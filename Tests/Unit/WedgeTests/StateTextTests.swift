@@ -41,7 +41,7 @@ struct StateTextTests {
             Issue.record("nothing is said of a device that is not heard")
             return
         }
-        #expect(Session.State.failed.sentence(nil, reason, in: .english).contains("advertising?"))
+        #expect(Session.State.failed.sentence(nil, reason, in: .english).contains("on and advertising"))
         let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
         _ = session.handle(.heard(device), now: .seconds(11))
         let refused = Reason("the peer refused to subscribe")
@@ -58,7 +58,7 @@ struct StateTextTests {
 
     @Test("A cause that begins with the words of its state does not repeat them")
     func doubled() {
-        for (language, words) in [(Language.english, "not permitted"), (.japanese, "使用が許可されていません")] {
+        for (language, words) in [(Language.english, "permission denied"), (.japanese, "使用が許可されていません")] {
             for fault in [AdapterFaultText.refusedByKernel, .missingRights] {
                 let reason = Reason(fault.message("CAP_NET_ADMIN"))
                 let sentence = Session.State.unauthorized.sentence(nil, reason, in: language)
@@ -73,11 +73,11 @@ struct StateTextTests {
         let reason = Reason("it does not answer", remedy: "bring it near")
         #expect(
             Session.State.failed.sentence(choice, reason, in: .english)
-                == "no connection to LINBLE-TEST: it does not answer (bring it near); trying again"
+                == "cannot connect to LINBLE-TEST: it does not answer (bring it near); retrying"
         )
         #expect(
             Session.State.connected.sentence(choice, nil, in: .english)
-                == "connected to LINBLE-TEST: typing what it sends"
+                == "connected to LINBLE-TEST: typing received data"
         )
         #expect(Session.State.unselected.sentence(nil, nil, in: .japanese).contains("`blewedge use DEVICE`"))
         #expect(Session.State.lost.sentence(nil, nil, in: .japanese).contains("3秒後"))

@@ -29,7 +29,7 @@ struct StatusTextTests {
         )
         #expect(
             StatusText.lines(answer, in: .english) == [
-                "the link to A was lost: time-out; trying again in 3 s", "  selection  name A\u{FFFD}[2J, address F0",
+                "the link to A was lost: time-out; reconnecting in 3 s", "  selection  name A\u{FFFD}[2J, address F0",
                 "  paused     no",
                 "  counts     received 12, too short 2", "  pid        7",
             ]
@@ -61,7 +61,7 @@ struct StatusTextTests {
         #expect(
             english == [
                 "newer", "last received seconds ago 0, length 14", "link seconds 0, latency 0",
-                "counts received 14, check compared 1", "readers sent 3",
+                "counts received 14, check compared 1", "clients sent 3",
             ]
         )
     }
@@ -94,14 +94,14 @@ struct StatusTextTests {
         #expect(
             english.contains(
                 "link signal (dBm) -60, seconds 61, notifications 5, MTU 247, "
-                    + "security none: anybody may be the device, PHY 2, longest packet 251, "
+                    + "security none: identity not verified, PHY 2, longest packet 251, "
                     + "interval (us) 30000, latency 2, time-out (ms) 4000"
             )
         )
         #expect(
             english.contains(
-                "radio silent controller asked 1, resets sent again 2, connections tried again at once 3, "
-                    + "bytes dropped before the reset's answer 4, timing granted to devices 5, timing refused to devices 6"
+                "radio controller probed 1, resets repeated 2, connections retried immediately 3, "
+                    + "bytes dropped before the reset response 4, timing requests accepted 5, timing requests rejected 6"
             )
         )
         status.allows = AllowanceText.typed.message("f9")
@@ -132,7 +132,7 @@ struct StatusTextTests {
         )
         #expect(
             StatusText.lines(answer, in: .english) == [
-                "the link to L\u{FFFD} was lost: time-out; trying again in 3 s",
+                "the link to L\u{FFFD} was lost: time-out; reconnecting in 3 s",
                 "  seconds    3", "  gate       open", "  paused     no",
                 "  counts     received 7, typed 7", "  news       x", "  new thing  1",
             ]
@@ -164,7 +164,7 @@ struct StatusTextTests {
             counts: counts,
             lastReceived: (ago: .zero, length: 14),
             rivals: ["bluetoothd (process 7)"],
-            choiceFault: Reason("garbled", remedy: "choose again")
+            choiceFault: Reason("garbled", remedy: "select it again")
         )
         let answer = try #require(StatusAnswer(try value(daemon.object.text)))
         #expect(answer.state == .failed && answer.seconds == 61 && answer.process == ProcessFacts.number)

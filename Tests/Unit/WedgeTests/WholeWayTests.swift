@@ -222,7 +222,7 @@ struct WholeWayTests {
         }
         for (send, reply) in [("01", "81 ??"), ("02", "82"), ("03", "83")] { try ask(send, reply) }
         try stage.run { ends.count == 3 }
-        #expect(ends == ["01 8137", "02 82", "03 the command had no reply as expected within 300ms"])
+        #expect(ends == ["01 8137", "02 82", "03 the command did not receive the expected reply within 300ms"])
         #expect(stage.greetings == [[0x01], [0x02], [0x03]])
         _ = stage.module?.notify([0x30, 0x0D])
         var typed = ""
@@ -236,7 +236,7 @@ struct WholeWayTests {
         try stage.run { stage.greetings.last == [0x04] }
         stage.service?.device.disconnect()
         try stage.run { ends.count == 5 }
-        #expect(ends[3] == "04 the link ended before the reply came; the command was written")
+        #expect(ends[3] == "04 the command was written, but the link ended before the reply")
         #expect(ends[4] == "05 the link ended before the command was written")
         try ask("06", "86")
         #expect(ends.last == "06 not connected")
