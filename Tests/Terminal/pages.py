@@ -35,7 +35,7 @@ def shown(bench: Bench, chosen: bool = False) -> None:
         bench.daemon.chosen = {key: DEVICES[0][key] for key in ("address", "addressType", "name")}
         bench.daemon.state = "connected"
     bench.begin("tui")
-    bench.wait("* LINBLE-TEST" if chosen else "no device is chosen", "LT01 BC000120")
+    bench.wait("* LINBLE-TEST" if chosen else "no device selected", "LT01 BC000120")
     time.sleep(HESITATION)
 
 
@@ -70,12 +70,12 @@ def not_asked(bench: Bench, *allowed: str) -> None:
 def help_shown(bench: Bench) -> None:
     shown(bench)
     for page, text in (PAGES[0], PAGES[4], PAGES[6]):
-        for key in ("Down", "Escape", "Enter", "?"):
+        for key in ("Left", "Escape", "Enter", "?"):
             bench.press(page)
             bench.wait(text)
             time.sleep(HESITATION)
             bench.press("?")
-            bench.wait("Show a page", "Redraw the screen", "The mouse selects", without=[text])
+            bench.wait("Show a page", "Ctrl-C", "The mouse selects", without=[text])
             time.sleep(HESITATION)
             bench.press(key)
             bench.wait(text, without=["Show a page"])
@@ -89,14 +89,21 @@ def help_shown(bench: Bench) -> None:
 
 
 def help_scrolls(bench: Bench) -> None:
-    """Keys that do not fit on a small screen are reached."""
+    """Keys that do not fit on a small screen are reached, by the wheel too."""
     bench.columns, bench.rows = 40, 12
     shown(bench)
     bench.press("?")
-    bench.wait("Show a page")
+    bench.wait("The mouse selects", without=["Ctrl-C"])
     time.sleep(HESITATION)
-    bench.press(*["NPage"] * 10)
-    bench.wait("The mouse selects")
+    bench.press(*["NPage"] * 6)
+    bench.wait("Ctrl-C", without=["The mouse selects"])
+    bench.press(*["PPage"] * 6)
+    bench.wait("The mouse selects", without=["Ctrl-C"])
+    for _ in range(30):
+        report(bench, 5, 5, button=65)
+    bench.wait("Ctrl-C", without=["The mouse selects"])
+    bench.press("Escape")
+    bench.wait("LT01 BC000120", without=["Ctrl-C"])
 
 
 def help_closed_by_a_letter(bench: Bench) -> None:
@@ -156,6 +163,8 @@ def quits_not(bench: Bench) -> None:
     for what, steps in [
         ("q123 at once", [lambda: bench.type("q123")]),
         ("q and Enter at once", [lambda: bench.type("q", keys=["Enter"])]),
+        ("q, and F2 after 100 ms", [lambda: bench.type("q"), lambda: time.sleep(0.1), lambda: bench.run("send-keys", "F2"),
+                                    lambda: bench.wait("Last minute"), lambda: bench.run("send-keys", "F1")]),
         ("q, and 1 after 100 ms", [lambda: bench.type("q"), lambda: time.sleep(0.1), lambda: bench.type("1")]),
         ("a lone q right behind received data", [lambda: bench.daemon.receive("q")]),
         ("a lone q right before received data", [lambda: bench.type("q"), lambda: time.sleep(0.1), lambda: bench.daemon.receive("")]),
@@ -627,7 +636,7 @@ def bars(bench: Bench) -> None:
 
 
 CHECKS = [
-    ("? shows the keys, and the next key closes them", help_shown, {}),
+    ("? shows the keys, and a key that does not scroll closes them", help_shown, {}),
     ("the keys scroll on 40x12", help_scrolls, {}),
     ("a letter closes the keys too", help_closed_by_a_letter, {}),
     ("/ filters the devices, and Esc clears the filter", filtered, {}),

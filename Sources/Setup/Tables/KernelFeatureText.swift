@@ -40,7 +40,7 @@ extension KernelFeature: Localized {
             )
         case .packetTimes:
             LocalText("captures contain the times at which packets were read", "キャプチャの時刻は、パケットを読み取った時刻になります")
-        case .epoll: LocalText("commands that wait cannot run", "待機を伴うコマンドは実行できません")
+        case .epoll: LocalText("commands that use Bluetooth or wait for events cannot run", "待機を伴うコマンドは実行できません")
         case .timerfd: LocalText("timers use the time-out of epoll_wait", "epoll_waitのタイムアウトで時間を計ります")
         case .eventfd: LocalText("threads wake each other through a pipe", "スレッドはパイプで互いを起こします")
         case .signalfd: LocalText("a handler passes signals on through a pipe", "シグナルはハンドラがパイプで渡します")

@@ -61,7 +61,7 @@ package enum ContactResult: String, Localized {
         case .partBlocked:
             LocalText("{1}: some campaign notifications are blocked", "{1}: 一部のキャンペーン通知がブロックされました")
         case .unmarkable:
-            LocalText("{1}: the campaign cannot be marked", "{1}: キャンペーンをマーキングできない状態でした")
+            LocalText("{1}: the campaign cannot be marked as notified", "{1}: キャンペーンをマーキングできない状態でした")
         case .targetNotFound:
             LocalText("{1}: no matching service or campaign was found", "{1}: 対象とするサービスもキャンペーンも見つかりませんでした")
         case .skipped:

@@ -110,7 +110,7 @@ package enum PageText: String, Localized {
         case .startedEnded:
             LocalText("The daemon exited with status {1}: {2}", "デーモンが状態{1}で終了しました: {2}")
         case .attached: LocalText("Connected to the daemon.", "デーモンに接続しました。")
-        case .gone: LocalText("Lost the daemon. Searching for it.", "デーモンがいなくなりました。探しています。")
+        case .gone: LocalText("Lost the connection to the daemon. Reconnecting.", "デーモンがいなくなりました。探しています。")
         case .columnKind: LocalText("Kind", "種類")
         case .kindKeyboard: LocalText("keyboard", "キーボード")
         case .kindBeacon: LocalText("beacon", "ビーコン")

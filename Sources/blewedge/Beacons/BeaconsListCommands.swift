@@ -175,7 +175,7 @@ struct BeaconsUpdateCommand: ParsableCommand {
         abstract: "Make designated beacons switchers, or ordinary beacons again.",
         usage: "blewedge beacons update <code> ... --switcher <on|off> [<options>]",
         discussion: """
-            While a switcher is inside, all other designated beacons are watched. Either all of the given beacons are \
+            While a switcher beacon is nearby, all other designated beacons are watched. Either all of the given beacons are \
             changed, or none.
 
             EXAMPLES:

@@ -18,7 +18,7 @@ struct BeaconsSetUpCommand: ParsableCommand {
             The regions file has comments that explain it; an existing file stays unchanged. Its path is \
             beacons.regions of the configuration, or `regions` beside the configuration. Without your agreement, \
             nothing is sent to the server. The date and the text of the agreement are kept until `blewedge beacons \
-            clear`. After the agreement, the server's official regions are fetched, once after each boot.
+            clear`. Once you have agreed, the server's official regions are fetched once per boot.
 
             EXAMPLES:
               blewedge beacons set-up

@@ -39,7 +39,7 @@ struct BeaconsFetchCommand: ParsableCommand {
     var beacons: ManagedRegion.Variety?
 
     @Option(
-        "Hours after a fetch in which no other is sent (default: the configuration's).",
+        "Minimum time between two fetches, in hours (default: from the configuration).",
         value: "hours"
     )
     var updateInterval: Int?

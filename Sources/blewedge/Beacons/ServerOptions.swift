@@ -13,11 +13,11 @@ import Texts
 
 /// Options of every command that uses a beacon server (D-27).
 struct ServerOptions: ParsableArguments {
-    @Option("Server address: https://HOST[:PORT][/PATH] (default: the configuration's).", value: "address")
+    @Option("Server address: https://HOST[:PORT][/PATH] (default: from the configuration).", value: "address")
     var server: String?
 
     @Option(
-        "File with the access token: mode 0600, owned by the caller (default: the configuration's).",
+        "File with the access token: mode 0600, owned by the caller (default: from the configuration).",
         value: "file"
     )
     var tokenFile: String?

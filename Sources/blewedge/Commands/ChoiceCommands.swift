@@ -18,7 +18,7 @@ struct UseCommand: ParsableCommand {
         abstract: "Select the device to use; the selection is saved.",
         usage: "blewedge use <name|address|name@address> [<options>]",
         discussion: """
-            A running daemon switches at once: it closes the old link, drops and counts the data that waits, and \
+            A running daemon switches at once: it closes the old link, drops and counts pending data, and \
             connects to the new device. Without a daemon, the command scans for the device first, to learn its \
             address, address type and name, and saves them for the next daemon. If another device is selected, the \
             command asks on a terminal; elsewhere it needs --yes. If two devices have the same name, the name is \

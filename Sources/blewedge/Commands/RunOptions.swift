@@ -65,7 +65,7 @@ struct WireOptions: ParsableArguments {
             "Output for received data: \(OutputDestination.form). A terminal or socket also carries bytes to the device.",
             discussion: """
                 Repeat it for several outputs, at most \(Configuration.mostOutputs). Each has its own queue and byte \
-                counts, and none waits for another. If it is given, the outputs of the configuration are not used.
+                counts, and none waits for another. It replaces the outputs in the configuration.
                 """,
             valueName: "output"
         )

@@ -23,7 +23,7 @@ struct ScanCommand: ParsableCommand {
             its data changes: address, address type, RSSI, name and services, separated by tabs.
 
             If a daemon uses the adapter, the daemon scans, for one client after another. With --passive, --duplicates \
-            or --capture, the command itself scans, which is possible beside the daemon if the kernel manages the \
+            or --capture, the command itself scans, which works alongside the daemon if the kernel manages the \
             adapter. A controller on a serial line or a user channel belongs to one process: the command then names \
             that process and exits with status 69.
 

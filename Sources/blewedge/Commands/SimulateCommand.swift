@@ -35,7 +35,7 @@ struct SimulateCommand: ParsableCommand {
         usage: "blewedge simulate [<options>]",
         discussion: """
             Advertises the LINBLE UART service, or that of another profile, and accepts connections until Ctrl-C. \
-            Lines come from standard input, a file or a generator, and are sent as notifications in their order. They \
+            Lines come from standard input, a file or a generator, and are sent as notifications in order. They \
             are read only as fast as the central receives them, and wait while none is connected. Each write from a \
             central is printed on a line of its own.
 

@@ -71,7 +71,7 @@ async def snippet(reader: EventReader, hands: Hands, console: Console, field: st
 async def settings_and_guide(bench: Bench, hands: Hands, console: Console) -> None:
     """The setting is kept; the guide has all its steps behind it; Escape leaves a question without an answer."""
     await hands.press("F5")
-    await console.until("Show the state of the connection", f"connected to {NAME}")
+    await console.until("Show the connection state", f"connected to {NAME}")
     await hands.press("Enter")
     await console.until("Saved in /etc/blewedge/blewedge.toml", without=(f"connected to {NAME}",))
     await hands.press("Enter")

@@ -61,6 +61,7 @@ struct DemoScriptTests {
     func frame() {
         for language in Language.allCases {
             var model = TUIModel(language: language)
+            _ = model.open(.check)
             #expect(model.press(.character("q"), now: .seconds(1)).isEmpty)
             model.script = DemoScript(now: .zero).message
             for (columns, rows) in [(40, 12), (80, 24), (200, 50)] {
@@ -72,7 +73,8 @@ struct DemoScriptTests {
             #expect(PageFrame.screen(model, columns: 10, rows: 3).text.count == 3)
             for page in Page.allCases {
                 _ = model.open(page)
-                #expect(model.press(.character("q"), now: .seconds(page.number * 10)) == [.quit])
+                #expect(model.press(.character("q"), now: .seconds(page.number * 10)) == [.waitForMore])
+                #expect(model.waited(now: .seconds(page.number * 10 + 1)) == [.quit])
             }
         }
     }

@@ -32,7 +32,7 @@ struct KeyDecoderTests {
             ("\u{1B}\u{1B}", [.escape, .escape]),
             ("\u{1B}\r", [.escape, .enter]),
             // What is not known is taken whole.
-            ("\u{1B}[?1;2c", []), ("\u{1B}[<0;1;1M\u{1B}OM", [.enter]), ("\u{1B}x", []),
+            ("\u{1B}[?1;2c", []), ("\u{1B}[<3;1;1M\u{1B}OM", [.enter]), ("\u{1B}y", []),
             ("\u{1B}[99~a", [.character("a")]),
             ("\u{1B}[12", []), ("\u{0}\u{1}\u{1F}", []),
         ]

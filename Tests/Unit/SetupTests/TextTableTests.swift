@@ -86,9 +86,9 @@ struct TextTableTests {
             #expect(all == Set(1..<(all.count + 1)), "\(entry.id) begins with {1} and leaves none out")
         }
         #expect(
-            PageText.askSwitch.text(.english, "A {2}", "B") == "Another device is chosen already: A {2}. Switch to B?"
+            PageText.askSwitch.text(.english, "A {2}", "B") == "A {2} is already selected. Switch to B?"
         )
-        #expect(PageText.notTyped.text(.english) == "Nothing is typed: ")
+        #expect(PageText.notTyped.text(.english) == "Typing is off: ")
         #expect(LocalText.places(in: "{} {x} {1 {2} {") == [2])
     }
 

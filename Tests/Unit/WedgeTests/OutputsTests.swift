@@ -288,9 +288,13 @@ struct OutputsTests {
         let lines = AccountText.lines(bench.daemon.service.counts, .english)
         #expect(lines.last?.hasPrefix("to unix:\(bench.directory("free")): received 640 bytes, typed 640,") == true)
         let answer = try JSONValue(Array(bench.daemon.status.object.text.utf8))
-        let status = StatusText.lines(answer, in: .english).filter { $0.contains("follows the gate") }
+        let status = StatusText.lines(answer, in: .english).filter { $0.contains("only while the gate is open") }
         #expect(status.count == 2 && status[0].hasPrefix("  outputs ") && status[0].contains("to keyboard, "))
-        #expect(status[1].contains("to unix:\(bench.directory("free")), follows the gate no, slow clients drop-newest"))
+        #expect(
+            status[1].contains(
+                "to unix:\(bench.directory("free")), only while the gate is open no, slow clients drop-newest"
+            )
+        )
         #expect(status[1].hasSuffix("counts received 640, typed 640, clients delivered 640"), "\(status)")
         #expect(AccountText.lines(bench.daemon.service.counts, .japanese).last?.contains("受信 640バイト") == true)
         try bench.end()

@@ -101,7 +101,7 @@ struct StatusTextTests {
         #expect(
             english.contains(
                 "radio controller probed 1, resets repeated 2, connections retried immediately 3, "
-                    + "bytes dropped before the reset response 4, timing requests accepted 5, timing requests rejected 6"
+                    + "bytes dropped before the reset response 4, connection parameter requests accepted 5, connection parameter requests rejected 6"
             )
         )
         status.allows = AllowanceText.typed.message("f9")
