@@ -15,7 +15,7 @@ package enum PageText: String, Localized {
     // Devices.
     case columnKind, kindKeyboard, kindBeacon, kindOther, scanning
     case columnName, columnHeard, columnHeardShort, columnSignal, use, forget, notHeard, nothingHeard, listening
-    case columnAddress, columnServices, battery, state, link, nothingMatches
+    case columnAddress, columnServices, battery, state, security, mtu, nothingMatches
     case askSwitch, askOpen, askForget, ok, no, asking, chosen, forgotten
     // Check.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
@@ -80,7 +80,8 @@ package enum PageText: String, Localized {
         case .columnServices: LocalText("Services", "サービス")
         case .battery: LocalText("Battery", "電池")
         case .state: LocalText("State", "状態")
-        case .link: LocalText("Link", "接続")
+        case .security: LocalText("Security", "セキュリティ")
+        case .mtu: LocalText("MTU", "MTU")
         case .nothingMatches: LocalText("No other device matches the filter.", "条件に一致するほかのデバイスはありません。")
         case .lastMinute: LocalText("Last minute (bytes)", "直近1分間(バイト)")
         case .lastHex: LocalText("Last received bytes", "最後の受信データ")
@@ -94,7 +95,7 @@ package enum PageText: String, Localized {
                 "Enterで保存、Escで取り消します。{tab} や {enter} はキーです。"
             )
         case .chooseHelp:
-            LocalText("Up and Down choose, Enter saves, Esc cancels.", "上下で選び、Enterで保存、Escで取り消します。")
+            LocalText("Up and Down select, or type a name. Enter saves, Esc cancels.", "上下で選ぶか名前を入力します。Enterで保存、Escで取り消します。")
         case .since: LocalText("for {1}", "{1}前から")
         case .paused: LocalText("Paused: received data is discarded.", "一時停止中です。受信データは破棄されます。")
         case .notTyped: LocalText("Typing is off: {1}", "入力しません: {1}")
@@ -326,7 +327,7 @@ package enum GuideText: String, Localized {
         case .keys:
             LocalText(
                 "Without function keys, press Alt with a digit, Alt-B for F11 and Alt-X for F12.",
-                "ファンクションキーがない場合は、Altと数字で代用できます。F11はAltとbです。"
+                "ファンクションキーがない場合は、Altと数字で代用できます。F11はAltとb、F12はAltとxです。"
             )
         case .further:
             LocalText(

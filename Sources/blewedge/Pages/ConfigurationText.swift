@@ -36,12 +36,32 @@ struct ConfigurationText {
             return words.count == 2 && words[0].filter { $0 != " " && $0 != "\t" } == key
         }
         switch (place, value) {
-        case (let place?, let value?): changed.lines[place] = "\(key) = \(value)\(lineEnd)"
+        case (let place?, let value?):
+            changed.lines[place] = "\(key) = \(value)\(Self.comment(in: lines[place]))\(lineEnd)"
         case (let place?, nil): changed.lines.remove(at: place)
         case (nil, let value?): changed.lines.insert("\(key) = \(value)\(lineEnd)", at: range.lowerBound)
         case (nil, nil): break
         }
         return changed
+    }
+
+    /// Returns the comment behind the value of a line, with the spaces before it; empty for none.
+    private static func comment(in line: String) -> String {
+        var quote: Character?
+        var isEscaped = false
+        for index in line.indices {
+            let character = line[index]
+            if let mark = quote {
+                if character == mark, !isEscaped { quote = nil }
+                isEscaped = mark == "\"" && character == "\\" && !isEscaped
+            } else if character == "\"" || character == "'" {
+                quote = character
+            } else if character == "#" {
+                let space = line[..<index].reversed().prefix { $0 == " " || $0 == "\t" }
+                return String(space) + line[index...].filter { $0 != "\r" }
+            }
+        }
+        return ""
     }
 
     /// Returns true for the head of a table; with `section`, of that table.

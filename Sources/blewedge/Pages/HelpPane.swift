@@ -17,9 +17,9 @@ enum HelpPane {
         let columns = area.width()
         let width = keys.map(\.key.count).max() ?? 0
         let lines = keys.flatMap { key, text in
-            PageLine.marked(" " + DisplayWidth.padded(key, to: width), text.text(language), columns: columns)
+            PageLine.marked(DisplayWidth.padded(key, to: width), text.text(language), columns: columns)
         }
-        let note = PageLine.wrapped(PageText.keyNote.text(language), columns: columns - 1, margin: " ")
+        let note = PageLine.wrapped(PageText.keyNote.text(language), columns: columns)
         return Pane(PageText.keys.text(language), note + [PageLine()] + lines)
     }
 }

@@ -121,7 +121,7 @@ enum CheckPage {
 
     /// Returns the graphs of the bytes received and typed in the last minute; nil on a small screen.
     private static func lastMinute(_ model: TUIModel, _ area: PaneArea) -> Pane? {
-        guard area.isFramed else { return nil }
+        guard area.isFramed, area.rows >= 18 else { return nil }
         let language = model.language
         let history = model.traffic.values(at: model.clock)
         let rows = [(LabelText.received, history.received), (.typed, history.typed)].map { label, values in
@@ -129,9 +129,9 @@ enum CheckPage {
         }
         let label = rows.map { ScreenText.columns(of: $0.label) }.max() ?? 0
         let sum = rows.map(\.sum.count).max() ?? 0
-        let width = min(TrafficHistory.seconds, area.width() - label - sum - 4)
+        let width = min(TrafficHistory.seconds, area.width() - label - sum - 2)
         let lines = rows.map { row in
-            var line = PageLine(" \(DisplayWidth.padded(row.label, to: label)) ")
+            var line = PageLine("\(DisplayWidth.padded(row.label, to: label)) ")
             line.add(String(repeating: " ", count: sum - row.sum.count) + row.sum + " ")
             line.add(model.glyphs.graph(Array(row.values.suffix(width))), .green)
             return line
@@ -143,7 +143,7 @@ enum CheckPage {
     private static func hex(_ model: TUIModel, _ area: PaneArea) -> Pane? {
         guard model.showsHex else { return nil }
         let text = model.hex ?? PageText.noneReceived.text(model.language)
-        let lines = PageLine.wrapped(text, columns: area.width() - 1, margin: " ")
+        let lines = PageLine.wrapped(text, columns: area.width())
         return Pane(PageText.lastHex.text(model.language), Array(lines.prefix(2)))
     }
 
@@ -193,12 +193,15 @@ enum SnippetsPage {
             let title = DisplayWidth.padded(LocalName.printable(snippet.title), to: width)
             lines.append(PageLine(" \(title)  \(shown(snippet.text))", style, rest: style).on(.row(index)))
         }
-        var panes = [Pane(Page.snippets.title.text(language), lines, focus: first + cursor..<first + cursor + 1)]
+        let focus = model.snippets.isEmpty ? nil : first + cursor..<first + cursor + 1
+        var panes = [Pane(Page.snippets.title.text(language), lines, focus: focus)]
         if area.rows >= 6, let snippet = model.focusedSnippet {
             let moves = "\(snippet.leftPresses)"
             let text = PageText.snippetsHelp.text(language)
+            panes[0].isFlush = true
             let way = snippet.leftPresses > 0 ? ", " + PageText.snippetMoves.text(language, moves) : ""
-            panes.append(Pane("", [PageLine(text), PageLine(" " + shown(snippet.text) + way, .bold)]))
+            let help = PageLine.wrapped(text, columns: columns) + [PageLine(shown(snippet.text) + way, .bold)]
+            panes.append(Pane("", help))
             panes += [PageFrame.field(model, in: area, rows: area.rows >= 9 ? 2 : 0)].compactMap { $0 }
         }
         return panes

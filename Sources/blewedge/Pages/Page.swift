@@ -83,6 +83,10 @@ enum PageFrame {
             } ?? (names(" ", isShort: true), "")
         var line = PageLine()
         line.rest = .reverse
+        if texts.map({ ScreenText.columns(of: " " + $0 + margin) }).reduce(0, +) > columns {
+            line.add("F\(model.page.number) " + model.page.title.texts[model.language], .bold)
+            return line
+        }
         for (page, text) in zip(Page.allCases, texts) {
             line.add(" " + text + margin, page == model.page ? .bold : .reverse, .page(page))
         }
@@ -192,9 +196,12 @@ enum PageFrame {
             buttons.add("[ \(label.text(model.language)) ]", isFocused ? .reverse : [], .answer(label == .ok))
         }
         let wrapped = PageLine.wrapped(text, columns: area.width() - 1, margin: " ", .bold)
-        let lines = [PageLine()] + wrapped + [PageLine(), buttons]
+        let isNarrow = ScreenText.columns(of: buttons.text) > area.width()
+        let answers = isNarrow ? buttons.spans.filter { $0.target != nil }.map(PageLine.init) : [buttons]
+        let lines = [PageLine()] + wrapped + [PageLine()] + answers
         // On a small screen, the answer buttons must stay visible.
-        return Pane(model.page.title.text(model.language), lines, focus: lines.count - 1..<lines.count)
+        let focus = lines.count - answers.count..<lines.count
+        return Pane(model.page.title.text(model.language), lines, focus: focus)
     }
 
     /// Returns the lines of a page while no daemon answers.
@@ -209,6 +216,7 @@ enum PageFrame {
     /// Returns the pane of the field, with at most `rows` rows of text; nil if there is no row for it.
     static func field(_ model: TUIModel, in area: PaneArea, rows: Int) -> Pane? {
         guard rows > 0 else { return nil }
+        let rows = area.isFramed && area.rows < 16 ? 1 : rows
         let lines = model.field.lines(columns: area.width(), most: rows)
         // A frame keeps its height when text is added.
         let empty = area.isFramed ? max(0, rows - lines.count) : 0

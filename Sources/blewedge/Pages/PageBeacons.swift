@@ -12,7 +12,7 @@ enum BeaconsPage {
     private static let agoWidth = 10
 
     static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
-        let columns = area.width()
+        let columns = min(100, area.width())
         let language = model.language
         let lines =
             switch model.beacons {

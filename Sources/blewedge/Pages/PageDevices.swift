@@ -14,14 +14,18 @@ enum DevicesPage {
     /// Minimum pane width for the full time and a button.
     private static let widePane = 68
     /// Minimum pane width for the kind of each device, and the width of its column.
+    private static let narrowRow = 36
     private static let (kindPane, kindWidth) = (78, 17)
+
+    /// Maximum width of the list, so that the columns of a device stay close together.
+    private static let widestList = 110
 
     static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
         let language = model.language
         let title = Page.devices.title.text(language)
         guard model.status != nil else { return [Pane(title, PageFrame.absence(model, area.width()))] }
         let devices = model.devices.rows
-        let columns = area.width(isFirst: true)
+        let columns = min(Self.widestList, area.width(isFirst: true, isFlush: true))
         var lines = [
             row(
                 "  ",
@@ -58,7 +62,8 @@ enum DevicesPage {
                 ).on(.row(index))
             )
         }
-        let list = Pane(title + filter(model), lines, focus: cursor + 1..<cursor + 2)
+        var list = Pane(title + filter(model), lines, focus: cursor + 1..<cursor + 2)
+        list.isFlush = true
         return [list] + [details(model, in: area)].compactMap { $0 }
     }
 
@@ -94,9 +99,9 @@ enum DevicesPage {
         let columns = area.width(isBeside: true)
         let label = facts.map { ScreenText.columns(of: $0.0.text(language)) }.max() ?? 0
         let lines = facts.flatMap { name, value in
-            PageLine.marked(" " + DisplayWidth.padded(name.text(language), to: label), value, columns: columns)
+            PageLine.marked(DisplayWidth.padded(name.text(language), to: label), value, columns: columns)
         }
-        var pane = Pane(device.label, lines, rows: min(lines.count, max(2, area.rows / 3)))
+        var pane = Pane(device.label, lines, rows: min(lines.count, max(2, area.rows / 2 - 1)))
         pane.isBeside = true
         return pane
     }
@@ -108,10 +113,9 @@ enum DevicesPage {
         if let rssi = link.rssi {
             facts.append((.columnSignal, "\(rssi) dBm" + " " + model.glyphs.text(SignalBars(rssi: rssi))))
         }
-        var texts: [String] = []
-        if let security = link.security { texts.append(LabelText.text(of: security, model.language)) }
-        if let mtu = link.mtu { texts.append(LabelText.mtu.text(model.language) + " \(mtu)") }
-        return facts + (texts.isEmpty ? [] : [(.link, texts.joined(separator: ", "))])
+        if let security = link.security { facts.append((.security, LabelText.text(of: security, model.language))) }
+        if let mtu = link.mtu { facts.append((.mtu, "\(mtu)")) }
+        return facts
     }
 
     private static func heard(_ device: ListedDevice, _ model: TUIModel, _ columns: Int) -> String {
@@ -134,6 +138,12 @@ enum DevicesPage {
         let isWide = columns >= widePane
         let buttons = [PageText.use, .forget].map { ScreenText.columns(of: $0.text(model.language)) + 2 }.max() ?? 0
         let time = isWide ? timeWidth : shortTimeWidth
+        // A narrow row has the name and the strength, a very narrow one the name alone.
+        if columns < narrowRow {
+            let short = String(signal.prefix(4))
+            let space = columns - mark.count - (columns < 16 ? 0 : 5)
+            return PageLine(mark + padded(name, space) + (columns < 16 ? "" : " " + short), style, rest: style)
+        }
         let kind = columns >= kindPane ? " " + padded(kind, kindWidth) : ""
         let fixed = mark.count + ScreenText.columns(of: kind) + 1 + time + 1 + signalWidth + (isWide ? 1 + buttons : 0)
         var text = mark + padded(name, columns - fixed) + kind + " " + padded(heard, time) + " "

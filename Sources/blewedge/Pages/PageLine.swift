@@ -35,6 +35,8 @@ struct PageLine: Equatable {
         self.rest = rest
     }
 
+    init(_ span: Span) { spans = [span] }
+
     /// Creates a line of `columns` columns, with one text at the left and one at the right.
     init(_ left: String, right: String, columns: Int, _ style: ScreenStyle = []) {
         let space = columns - ScreenText.columns(of: right)

@@ -13,6 +13,8 @@ struct Pane {
     var rows: Int?
     /// True if the pane stands beside the first one on a screen that is wide enough.
     var isBeside = false
+    /// True if the lines reach the edges of the frame, as rows with a cursor do.
+    var isFlush = false
 
     init(_ title: String, _ lines: [PageLine], focus: Range<Int>? = nil, rows: Int? = nil) {
         self.title = title
@@ -35,7 +37,7 @@ struct PaneArea {
     /// Minimum size of a screen with frames.
     private static let (framedColumns, framedRows) = (60, 16)
     /// Minimum width of a screen with a pane beside the first one, and the width of that pane.
-    private static let (besideColumns, besideWidth) = (120, 48)
+    private static let (besideColumns, besideWidth) = (128, 48)
 
     /// Size of the whole screen.
     let columns: Int
@@ -46,11 +48,12 @@ struct PaneArea {
 
     var isFramed: Bool { columns >= Self.framedColumns && screenRows >= Self.framedRows }
     var hasBeside: Bool { isFramed && columns >= Self.besideColumns }
-    /// Columns of text in a pane; those of a pane beside the first one with `isBeside`, and of the first one beside it.
-    func width(isBeside: Bool = false, isFirst: Bool = false) -> Int {
+    /// Columns of text in a pane: of one beside the first one with `isBeside`, of the first one beside it with `isFirst`.
+    func width(isBeside: Bool = false, isFirst: Bool = false, isFlush: Bool = false) -> Int {
         guard isFramed else { return columns }
-        if hasBeside, isBeside { return Self.besideWidth - 2 }
-        return columns - 2 - (hasBeside && isFirst ? Self.besideWidth : 0)
+        let edges = isFlush ? 2 : 4
+        if hasBeside, isBeside { return Self.besideWidth - edges }
+        return columns - edges - (hasBeside && isFirst ? Self.besideWidth : 0)
     }
 
     /// Draws the panes of a page; the first one scrolls by `scroll` lines.
@@ -125,7 +128,8 @@ struct PaneArea {
         }
         screen.put("\(edges.bottomLeft)\(line)\(edges.bottomRight)", row: last, column: column)
         for (index, text) in pane.visible(rows: rows - 2, scroll: scroll).enumerated() {
-            screen.draw(text, row: row + 1 + index, from: column + 1, to: right)
+            let margin = pane.isFlush ? 1 : 2
+            screen.draw(text, row: row + 1 + index, from: column + margin, to: right + 1 - margin)
         }
     }
 }

@@ -65,15 +65,19 @@ enum SettingsPage {
         static let all: [Row] = [.statusLine, .language] + PageSetting.allCases.map(Row.setting) + [.reload]
     }
 
+    /// Maximum distance between a setting and its value.
+    private static let widest = 100
+
     static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
         let language = model.language
-        let columns = area.width()
+        let columns = min(Self.widest, area.width(isFlush: true))
         var lines: [PageLine] = []
         var focus = 0
         for (index, row) in Row.all.enumerated() {
             let isFocused = index == (model.rows[.settings] ?? 0)
             if isFocused { focus = lines.count }
-            let (label, value) = setting(row, model)
+            let (label, whole) = setting(row, model)
+            let value = end(of: whole, columns: columns - min(ScreenText.columns(of: label), columns / 2) - 3)
             lines.append(
                 PageLine(
                     " " + label,
@@ -86,10 +90,20 @@ enum SettingsPage {
         var facts: [(PageText, String)] = [(.file, model.configurationFile)]
         if let status = model.status { facts.append((.table, status.table)) }
         let rows = facts.flatMap { label, value in
-            PageLine.wrapped("\(label.text(language)): \(value)", columns: columns, margin: " ")
+            PageLine.wrapped("\(label.text(language)): \(value)", columns: area.width())
         }
-        let settings = Pane(Page.settings.title.text(language), lines, focus: focus..<focus + 1)
-        return area.rows > lines.count ? [settings, Pane("", rows)] : [settings]
+        var settings = Pane(Page.settings.title.text(language), lines, focus: focus..<focus + 1)
+        settings.isFlush = true
+        let hasRoom = area.rows >= lines.count + rows.count + (area.isFramed ? 4 : 0)
+        return hasRoom ? [settings, Pane("", rows)] : [settings]
+    }
+
+    /// Returns the end of a text that is wider than `columns`, with a mark before it.
+    private static func end(of text: String, columns: Int) -> String {
+        var text = text[...]
+        guard ScreenText.columns(of: String(text)) > max(1, columns) else { return String(text) }
+        while !text.isEmpty, ScreenText.columns(of: String(text)) >= max(1, columns) { text.removeFirst() }
+        return "~" + text
     }
 
     private static func setting(_ row: Row, _ model: TUIModel) -> (label: String, value: String) {

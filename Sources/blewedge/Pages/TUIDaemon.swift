@@ -169,11 +169,16 @@ final class TUIDaemon {
             isAskingHex = false
             switch result {
             case .success(let answer):
-                let text = answer["hex"]?.string.map(LocalName.printable)
+                let text = answer["hex"]?.string.flatMap { Hexadecimal.bytes($0) }.map(Self.pairs)
                 onHex? { _ in text }
             case .failure(let failure): onHex? { Reason(failure).line($0) }
             }
         }
+    }
+
+    /// Formats bytes as pairs of hexadecimal digits, with spaces between them.
+    private static func pairs(_ bytes: [UInt8]) -> String {
+        bytes.map { Hexadecimal.text([$0]) }.joined(separator: " ")
     }
 
     // MARK: Devices

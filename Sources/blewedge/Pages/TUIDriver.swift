@@ -132,11 +132,7 @@ final class TUIDriver {
 
     private func resized(_ number: Int32) {
         // While the process was stopped, the shell may have changed the terminal's settings.
-        if number == Terminal.goneOn {
-            try? terminal.takeOver()
-            try? StandardStream.output.write(Self.enter)
-        }
-        frame.invalidate()
+        if number == Terminal.goneOn { resume() } else { frame.invalidate() }
         draw()
     }
 
@@ -232,11 +228,19 @@ final class TUIDriver {
         if model.status != nil { ask(.reload, .said(.saved, [model.configurationFile])) }
     }
 
-    /// Gives the terminal back and stops the process group, as Ctrl-Z does in a shell; `resized` handles the resumption.
+    /// Gives the terminal back and stops the process group, as Ctrl-Z does in a shell, until SIGCONT.
     private func suspend() {
         try? StandardStream.output.write(Self.leave)
         terminal.restore()
         Terminal.stopGroup()
+        // The kernel ignores the signal if no shell could resume the group.
+        resume()
+    }
+
+    private func resume() {
+        try? terminal.takeOver()
+        try? StandardStream.output.write(Self.enter)
+        frame.invalidate()
     }
 
     // MARK: Daemon started by the pages

@@ -185,6 +185,8 @@ struct TUIModel {
 
     /// Handles a key; returns the effects to carry out.
     mutating func press(_ key: TUIKey, now: Duration) -> [TUIEffect] {
+        // Any key right behind a `q` makes it part of something else.
+        quitTime = nil
         switch key {
         case .interrupt: return [.quit]
         case .redraw: return [.redraw]
@@ -196,9 +198,8 @@ struct TUIModel {
             return function(number)
         default: break
         }
-        // A key right behind a `q` makes both machine input.
-        quitTime = nil
         if hands.isTyped(key, isCommand: isCommand(key), now: now) {
+            showsHelp = false
             if editor != nil { edit(key) } else if page.hasField, question == nil { _ = field.take(key) }
             return []
         }
@@ -424,6 +425,7 @@ struct TUIModel {
         case .pageDown: devices.move(by: 10)
         case .home: devices.move(by: -devices.rows.count)
         case .end: devices.move(by: devices.rows.count)
+        case .escape: devices.filter = ""
         case .enter: return status == nil ? start() : use()
         default: break
         }

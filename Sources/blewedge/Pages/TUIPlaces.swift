@@ -146,5 +146,10 @@ struct TUIPlaces {
 
 extension Reason {
     /// Returns the cause and the remedy as one line of a page, without characters that control a terminal.
-    func line(_ language: Language) -> String { LocalName.printable(message.text(language)) }
+    ///
+    /// Several faults, each on a line of its own, are joined by semicolons.
+    func line(_ language: Language) -> String {
+        let lines = message.text(language).split(whereSeparator: \.isNewline)
+        return LocalName.printable(lines.joined(separator: "; "))
+    }
 }

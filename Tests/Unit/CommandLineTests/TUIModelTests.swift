@@ -42,15 +42,18 @@ func scanAnswer(_ devices: [(address: String, name: String, rssi: Int, heard: St
 
 /// Rows of a page without the frames: the title of each pane but the first, and the panes' text.
 func pageText(_ model: TUIModel, columns: Int = 80, rows: Int = 24) -> [String] {
-    var isFirst = true
+    var panes = 0
+    let isFlush = [.devices, .settings, .snippets].contains(model.page) && model.question == nil && !model.showsHelp
     return PageFrame.screen(model, columns: columns, rows: rows).text.compactMap { line in
         switch line.first {
         case "┌":
-            defer { isFirst = false }
-            return isFirst ? nil : String(line.drop { "┌─ ".contains($0) }.prefix { $0 != "─" }.dropLast())
+            panes += 1
+            return panes == 1 ? nil : String(line.drop { "┌─ ".contains($0) }.prefix { $0 != "─" }.dropLast())
         case "└": return nil
         case "│":
+            // The margin of a pane that is not flush with its frame.
             var text = String(line.dropFirst().dropLast())
+            if panes > 1 || !isFlush { text.removeFirst() }
             while text.last == " " { text.removeLast() }
             return text
         default: return line
@@ -340,11 +343,13 @@ struct TUIModelTests {
     func configuration() throws {
         func set(_ text: String) -> String { ConfigurationText(text).setting("status-line", to: "false").text }
         #expect(set("") == "status-line = false\n")
-        #expect(set("a = 1\n status-line=true # x\nb = 2\n") == "a = 1\nstatus-line = false\nb = 2\n")
+        #expect(set("a = 1\n status-line=true # x\nb = 2\n") == "a = 1\nstatus-line = false # x\nb = 2\n")
         #expect(set("#status-line = true\n") == "status-line = false\n#status-line = true\n")
         #expect(set("[x]\nstatus-line = true\n") == "status-line = false\n[x]\nstatus-line = true\n")
         #expect(set("a = 1\r\nstatus-line = true\r\nb = 2\r\n") == "a = 1\r\nstatus-line = false\r\nb = 2\r\n")
         #expect(set("a = 1\r\n[x]\r\n") == "status-line = false\r\na = 1\r\n[x]\r\n")
+        #expect(set("status-line = \"#\\\"#\" # a \"b\"\r\n") == "status-line = false # a \"b\"\r\n")
+        #expect(set("status-line = '#'#x\n") == "status-line = false#x\n")
         func set(suffix: String?, _ text: String) -> String {
             ConfigurationText(text).setting("suffix", in: "scan-mode", to: suffix).text
         }
