@@ -594,7 +594,7 @@ def tiny(bench: Bench) -> None:
     bench.run("resize-window", "-x", "10", "-y", "3")
     faults = []
     for page, text in [
-        ("F1", "LIN"), ("F2", "connected"), ("F3", "1"), ("F4", "No snippet"), ("F5", "Show"), ("F6", "[->]"), ("F11", "Regions"),
+        ("F1", "LIN"), ("F2", "connected"), ("F3", "1"), ("F4", "No"), ("F5", "Show"), ("F6", "[->]"), ("F11", "Regions"),
     ]:  # fmt: skip
         bench.press(page)
         time.sleep(HESITATION)

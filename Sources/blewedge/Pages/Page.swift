@@ -200,7 +200,8 @@ enum PageFrame {
         let answers = isNarrow ? buttons.spans.filter { $0.target != nil }.map(PageLine.init) : [buttons]
         let lines = [PageLine()] + wrapped + [PageLine()] + answers
         // On a small screen, the answer buttons must stay visible.
-        let focus = lines.count - answers.count..<lines.count
+        let first = lines.count - answers.count + (isNarrow && question.isYes ? 1 : 0)
+        let focus = first..<(isNarrow ? first + 1 : lines.count)
         return Pane(model.page.title.text(model.language), lines, focus: focus)
     }
 

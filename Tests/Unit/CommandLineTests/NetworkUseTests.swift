@@ -24,11 +24,11 @@ struct NetworkUseTests {
     @Test(
         "LK-12, HK-7: the guide says which network the configuration uses: none, a server of beacons, a controller",
         arguments: [
-            ("", ["No network is used.", "ネットワークは使用しません。"]),
+            ("", ["No network connection is used.", "ネットワークは使用しません。"]),
             (server, ["Network: https://beacons.example.com/v1 receives", "https://beacons.example.com/v1 へ送信します"]),
             (
                 "adapter = \"h4:tcp:127.0.0.1:9\"\n",
-                ["reached by TCP, at h4:tcp:127.0.0.1:9.", "TCPで接続します: h4:tcp:127.0.0.1:9"]
+                ["at the TCP address h4:tcp:127.0.0.1:9.", "TCPで接続します: h4:tcp:127.0.0.1:9"]
             ), ("layuot = 1\n", ["Network: unknown", "読み取れないため不明です"]),
         ]
     )
