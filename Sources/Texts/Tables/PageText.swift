@@ -95,7 +95,10 @@ package enum PageText: String, Localized {
                 "Enterで保存、Escで取り消します。{tab} や {enter} はキーです。"
             )
         case .chooseHelp:
-            LocalText("Up and Down select, or type a name. Enter saves, Esc cancels.", "上下で選ぶか名前を入力します。Enterで保存、Escで取り消します。")
+            LocalText(
+                "Up and Down select, or type a name. Enter saves, Esc cancels.",
+                "上下で選ぶか名前を入力します。Enterで保存、Escで取り消します。"
+            )
         case .since: LocalText("for {1}", "{1}前から")
         case .paused: LocalText("Paused: received data is discarded.", "一時停止中です。受信データは破棄されます。")
         case .notTyped: LocalText("Typing is off: {1}", "入力しません: {1}")
