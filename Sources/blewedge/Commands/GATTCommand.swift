@@ -28,6 +28,7 @@ struct GATTCommand: ParsableCommand {
 
             EXAMPLES:
               blewedge gatt F0:F1:F2:F3:F4:F5
+              blewedge gatt SCALE-15K --adapter memory:
               blewedge gatt LINBLE-TEST read 2A00
               blewedge gatt LINBLE-TEST write 0x000E --hex '01 0D'
               blewedge gatt LINBLE-TEST write 27ADC9CC-35EB-465A-9154-B8FF9076F3E8 \\

@@ -52,6 +52,7 @@ struct RunCommand: ParsableCommand {
               blewedge run --device LINBLE-TEST --pace scanner
               blewedge run --device LINBLE-TEST --scan --suffix '{tab}' --duplicates 1s
               blewedge run --device LINBLE-TEST --security none --json
+              blewedge run --adapter memory: --device SCALE-15K --security none --to stdout
               blewedge run --device LINBLE-TEST --security none --to pty:/run/scanner --raw
               blewedge run --to keyboard --to unix:/run/scans --slow-reader drop-oldest
               blewedge run --device LINBLE-TEST --hook /usr/local/bin/scanner-event

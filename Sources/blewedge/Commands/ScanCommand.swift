@@ -32,6 +32,7 @@ struct ScanCommand: ParsableCommand {
               blewedge scan --once --json
               blewedge scan --service 27ADC9CA-35EB-465A-9154-B8FF9076F3E8
               blewedge scan --name LINBLE-TEST --seconds 30
+              blewedge scan --adapter memory: --once
             """
     )
 

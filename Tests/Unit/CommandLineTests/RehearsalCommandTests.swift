@@ -71,6 +71,26 @@ struct RehearsalCommandTests {
         #expect(try program.end().status == 130)
     }
 
+    @Test("X-17: the manual's examples with simulated devices run as printed")
+    func manual() throws {
+        let page = try run(["manual"]).output.replacing("\\-", with: "-")
+        let examples = page.split(separator: "\n").filter { $0.contains("blewedge ") && $0.contains(" memory:") }
+            .map { line in line.split(separator: " ").drop { $0 != "blewedge" }.dropFirst().map(String.init) }
+        #expect(Set(examples.compactMap(\.first)) == ["scan", "gatt", "run"])
+        for words in examples {
+            guard words.first == "run" else {
+                let outcome = try run(words)
+                let shown = words.first == "scan" ? "SCALE-15K" : "49535343-1E4D-4BD9-BA61-23C647249616"
+                #expect(outcome.status == 0 && outcome.output.contains(shown))
+                continue
+            }
+            let program = try RunningProgram(words)
+            #expect(program.prints("ST,GS,1.250kg"))
+            kill(program.child, SIGINT)
+            #expect(try program.end().status == 130)
+        }
+    }
+
     /// Runs with two outputs and a hook, until the hook has read a weight from its standard input.
     private func weigh(_ arguments: [String], file: String? = nil) throws -> (read: String, outcome: Outcome) {
         let directory = try TestDirectory()
