@@ -2,9 +2,9 @@
 
 import CMbedTLS
 
-/// The block cipher AES with keys of 128 bits.
+/// AES block cipher with 128-bit keys (AES-128).
 ///
-/// Keys and blocks are numbers: their first byte, as FIPS 197 writes them, is the most significant.
+/// Keys and blocks are numbers, most significant byte first, in the byte order of FIPS 197.
 public enum AES128 {
     /// Encrypts one block (the security function e of Core 6.0, Vol 3, Part H, 2.2.1; FIPS 197).
     public static func encrypt(_ block: UInt128, key: UInt128) throws(CryptographyError) -> UInt128 {
@@ -13,7 +13,7 @@ public enum AES128 {
         return UInt128(bytes: result)
     }
 
-    /// The authentication code AES-CMAC of a message of any length (Core 6.0, Vol 3, Part H, 2.2.5; RFC 4493).
+    /// Computes the AES-CMAC of a message of any length (Core 6.0, Vol 3, Part H, 2.2.5; RFC 4493).
     public static func cmac(_ message: [UInt8], key: UInt128) throws(CryptographyError) -> UInt128 {
         var result = [UInt8](repeating: 0, count: 16)
         try CryptographyError.check(unsafe cmbedtls_cmac(key.bytes, message, message.count, &result))
@@ -21,14 +21,14 @@ public enum AES128 {
     }
 }
 
-/// The reason why a function of this module has no result.
+/// Error thrown by the functions of this module.
 public enum CryptographyError: Error, Hashable, Sendable {
-    /// A private key outside 1 … n-1, or a public key that is no point of the curve.
+    /// The private key is outside 1 … n-1, or the public key is not a point on the curve.
     case keyRefused
-    /// An error of the library, by its number: there was no memory.
+    /// The library ran out of memory; the value is its error number.
     case library(Int32)
 
-    /// Throws for every outcome but success.
+    /// Throws an error unless `outcome` is success.
     static func check(_ outcome: Int32) throws(CryptographyError) {
         switch UInt32(bitPattern: outcome) {
         case CMBEDTLS_SUCCESS.rawValue: return
@@ -38,22 +38,22 @@ public enum CryptographyError: Error, Hashable, Sendable {
     }
 }
 
-/// The library that carries out the algorithms.
+/// Library that implements the algorithms.
 package enum CryptographyLibrary {
-    /// Version of mbedTLS that is linked in, such as `2.28.3`.
+    /// Version of the linked mbedTLS library, such as `2.28.3`.
     package static var version: String {
-        // Sound: a constant text of the C code.
+        // Sound: the C function returns a constant string.
         unsafe String(cString: cmbedtls_version())
     }
 }
 
 extension UInt128 {
-    /// The 16 bytes of the number, the most significant first.
+    /// The number as 16 bytes, most significant byte first.
     public var bytes: [UInt8] {
         stride(from: 120, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self &>> UInt128($0)) }
     }
 
-    /// The number that the bytes are, the most significant first; of more than 16 bytes the last 16.
+    /// Creates a number from bytes, most significant byte first; uses the last 16 bytes if there are more.
     public init(bytes: some Sequence<UInt8>) {
         self = bytes.reduce(0) { $0 &<< 8 | UInt128($1) }
     }
@@ -61,24 +61,24 @@ extension UInt128 {
 
 /// Key agreement on the elliptic curve P-256.
 ///
-/// Nothing here is random by itself: private keys, and the 128 bits that blind each multiplication against who measures
-/// time, are arguments. Core 6.0, Vol 3, Part H, 2.3.5.6.1; FIPS 186-4, D.1.2.3.
+/// This module generates no random numbers. The caller supplies the private keys, and the 128 random bits that blind
+/// each multiplication against timing attacks. Core 6.0, Vol 3, Part H, 2.3.5.6.1; FIPS 186-4, D.1.2.3.
 public enum P256 {
-    /// A point of the curve.
+    /// Public key: a point on the curve.
     public struct PublicKey: Hashable, Sendable {
-        /// The X coordinate.
+        /// X coordinate.
         public let x: UInt256
-        /// The Y coordinate.
+        /// Y coordinate.
         public let y: UInt256
 
-        /// A public key from its coordinates; throws `keyRefused` if there is no such point on the curve.
+        /// Creates a public key from its coordinates; throws `keyRefused` if the point is not on the curve.
         public init(x: UInt256, y: UInt256) throws(CryptographyError) {
             self.x = x
             self.y = y
             try CryptographyError.check(unsafe cmbedtls_p256_check(bytes))
         }
 
-        /// A point that the library has computed.
+        /// Creates a public key from the coordinates that the library computed.
         init(computed bytes: [UInt8]) {
             x = UInt256(bytes: bytes.prefix(32))
             y = UInt256(bytes: bytes.suffix(32))
@@ -87,13 +87,14 @@ public enum P256 {
         var bytes: [UInt8] { x.bytes + y.bytes }
     }
 
-    /// A private key with its public one.
+    /// Private key and the public key derived from it.
     public struct PrivateKey: Sendable {
         private let secret: UInt256
-        /// The public key that belongs to it.
+        /// Public key derived from the private key.
         public let publicKey: PublicKey
 
-        /// A private key; throws `keyRefused` for a number outside 1 … n-1, in which case another has to be drawn.
+        /// Creates a private key; throws `keyRefused` for a number outside 1 … n-1, in which case the caller must draw
+        /// another.
         public init(_ secret: UInt256, blinding: UInt128) throws(CryptographyError) {
             var result = [UInt8](repeating: 0, count: 64)
             try CryptographyError.check(unsafe cmbedtls_p256_public(secret.bytes, blinding.bytes, &result))
@@ -101,7 +102,7 @@ public enum P256 {
             publicKey = PublicKey(computed: result)
         }
 
-        /// The secret that the owner of `peer` computes too.
+        /// Computes the shared secret, which the owner of `peer` computes as well.
         public func shared(with peer: PublicKey, blinding: UInt128) throws(CryptographyError) -> UInt256 {
             var result = [UInt8](repeating: 0, count: 32)
             let outcome = unsafe cmbedtls_p256_shared(secret.bytes, peer.bytes, blinding.bytes, &result)
@@ -111,23 +112,23 @@ public enum P256 {
     }
 }
 
-/// A number of 256 bits: a coordinate, a private key or a shared secret of P-256.
+/// 256-bit number: a coordinate, a private key or a shared secret of P-256.
 public struct UInt256: Hashable, Sendable {
-    /// The more significant half.
+    /// Most significant 128 bits.
     public var high: UInt128
-    /// The less significant half.
+    /// Least significant 128 bits.
     public var low: UInt128
 
-    /// A number from its halves.
+    /// Creates a number from its two halves.
     public init(high: UInt128, low: UInt128) {
         self.high = high
         self.low = low
     }
 
-    /// The 32 bytes of the number, the most significant first.
+    /// The number as 32 bytes, most significant byte first.
     public var bytes: [UInt8] { high.bytes + low.bytes }
 
-    /// The number that the bytes are, the most significant first; of more than 32 bytes the last 32.
+    /// Creates a number from bytes, most significant byte first; uses the last 32 bytes if there are more.
     public init(bytes: some Collection<UInt8>) {
         self.init(high: UInt128(bytes: bytes.dropLast(16)), low: UInt128(bytes: bytes.suffix(16)))
     }
