@@ -5,7 +5,7 @@ package import BluetoothPackets
 package import LinuxIO
 package import VirtualRadio
 
-/// Simulated radio that runs on the loop's clock, with a transport to each of its controllers.
+/// Simulated radio that runs on the event loop's clock and provides a transport to each of its controllers.
 package final class MemoryRadio {
     /// Underlying radio, for example to move controllers out of each other's range.
     package let radio: VirtualRadio
@@ -17,7 +17,7 @@ package final class MemoryRadio {
     private var isScheduled = false
     private var transports: [MemoryTransport] = []
 
-    /// Creates a radio without controllers, whose time runs `speed` times as fast as the loop's, 1 … 1,000.
+    /// Creates a radio without controllers whose clock runs `speed` times as fast as the loop's; `speed` is 1 … 1,000.
     package init(on loop: EventLoop, speed: Int = 1) {
         self.loop = loop
         self.speed = min(max(speed, 1), 1000)
@@ -37,7 +37,7 @@ package final class MemoryRadio {
 
     var now: Duration { start + (MonotonicClock.now - start) * speed }
 
-    /// Schedules the radio's due events for the loop's next turn.
+    /// Schedules the processing of the radio's due events for the loop's next turn.
     func wake() {
         guard !isScheduled else { return }
         isScheduled = true
@@ -79,7 +79,7 @@ package final class MemoryTransport: PacketTransport {
         onClosed = nil
     }
 
-    /// Delivers the waiting packets in both directions.
+    /// Delivers the queued packets in both directions.
     func deliver() {
         guard let radio else { return }
         let packets = toController
