@@ -6,19 +6,18 @@ public import BluetoothPackets
 import LinuxIO
 import VirtualAdapters
 
-/// Simulated radio for tests of applications: its adapters receive each other, without hardware, kernel sockets or
-/// privileges.
+/// Simulated radio for application tests; its adapters communicate without hardware, kernel sockets or privileges.
 public final class SimulatedRadio: Sendable {
     private let thread: LoopThread
     private let radio: LoopBound<MemoryRadio>
 
-    /// Creates a radio without adapters; throws `unavailable` if its thread cannot be created.
+    /// Creates a radio without adapters; throws `unavailable` if its thread cannot be started.
     public init() throws(BluetoothError) {
         thread = try BluetoothAdapter.makeThread()
         radio = LoopBound(to: thread.executor) { loop in MemoryRadio(on: loop) }
     }
 
-    /// Opens an adapter of this radio with a public address, which must be unique on the radio.
+    /// Opens an adapter on this radio; its public address must be unique on the radio.
     public func adapter(_ address: BluetoothAddress) async throws(BluetoothError) -> BluetoothAdapter {
         let radio = radio
         let adapter = BluetoothAdapter(on: thread) { (loop, completion) throws(AdapterError) in
