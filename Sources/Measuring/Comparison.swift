@@ -3,37 +3,39 @@
 import CReference
 public import Keystrokes
 
-/// A piece of work to measure, which runs a number of times and returns the time that it took.
+/// Workload to measure: runs a number of units of work and returns the time that they took.
 public struct Contender {
-    /// Name of the contender.
+    /// Name of the contender in the results.
     public var name: String
-    /// Does `count` units of work.
+    /// Does `count` units of work and returns the elapsed time.
     public var run: (_ count: Int) throws -> ThreadPair.Time
 
-    /// Creates a contender from its name and its work.
+    /// Creates a contender from its name and its workload.
     public init(_ name: String, run: @escaping (_ count: Int) throws -> ThreadPair.Time) {
         self.name = name
         self.run = run
     }
 }
 
-/// Contenders measured against a reference that runs right before and right after each of them.
+/// Comparison of contenders with a reference, which runs immediately before and after each of them.
 public struct Comparison {
-    /// The result of one contender; all times are in nanoseconds per unit of work.
+    /// Result of one contender; all times are in nanoseconds per unit of work.
     public struct Result: Sendable {
         /// The contender's name.
         public var name: String
-        /// Median of the reference's time divided by the contender's; more than 1 is faster than the reference.
+        /// Median of the reference's time divided by the contender's; above 1, the contender is faster than the
+        /// reference.
         public var ratio: Double
         /// Median of the contender's times.
         public var time: Double
-        /// Median of all times of the reference.
+        /// Median of the reference's times.
         public var reference: Double
-        /// Number of repetitions that count.
+        /// Number of repetitions included in the statistics.
         public var repetitions: Int
-        /// Number of repetitions done again because a thread was preempted, or because the two references differed.
+        /// Number of repetitions that were disturbed: a thread was preempted, or the two reference runs differed by
+        /// more than 25 %.
         public var disturbed: Int
-        /// True if too few repetitions were undisturbed, so that the disturbed ones count too.
+        /// True if there were too few undisturbed repetitions, so that the statistics include the disturbed ones.
         public var isDisturbed: Bool
         /// Lower quartile of the ratios.
         public var lowerQuartile: Double
@@ -41,21 +43,20 @@ public struct Comparison {
         public var upperQuartile: Double
     }
 
-    /// Contender that the others are compared with.
+    /// Contender with which the others are compared.
     public var reference: Contender
     /// Contenders to measure.
     public var contenders: [Contender]
-    /// Number of undisturbed repetitions to reach.
+    /// Target number of undisturbed repetitions per contender.
     public var repetitions = 11
-    /// Maximum number of repetitions per contender, disturbed ones included.
+    /// Maximum number of repetitions per contender, including disturbed ones.
     private var greatestAttempts: Int
     /// Target duration of one run, in nanoseconds.
     public var span: Int64 = 4_000_000
 
-    /// Creates a comparison of contenders with a reference.
+    /// Creates a comparison of `contenders` with `reference`.
     ///
-    /// `attempts` is the maximum number of repetitions per contender, disturbed ones included, as a multiple of
-    /// `repetitions`.
+    /// `attempts` limits the repetitions per contender, including disturbed ones; it is a multiple of `repetitions`.
     public init(_ reference: Contender, _ contenders: [Contender], repetitions: Int = 11, attempts: Double = 6) {
         greatestAttempts = Int(Double(repetitions) * attempts)
         self.reference = reference
@@ -63,11 +64,11 @@ public struct Comparison {
         self.repetitions = repetitions
     }
 
-    /// Runs the measurements in an order given by `random`.
+    /// Runs the measurements in an order determined by `random`.
     ///
-    /// A repetition counts if no thread was preempted and the two runs of the reference differ by at most 25 %. If
-    /// fewer than five (or than `repetitions`, if that is less) count after the maximum number of attempts, all of
-    /// them count.
+    /// A repetition is undisturbed if no thread was preempted and the two reference runs differ by at most 25 %. If a
+    /// contender has fewer than five undisturbed repetitions (or fewer than `repetitions`, if that is less) after the
+    /// maximum number of attempts, its disturbed repetitions are included in the statistics.
     public func run(using random: inout some RandomNumberGenerator) throws -> [Result] {
         let referenceCount = try calibrated(reference)
         let counts = try contenders.map(calibrated)
@@ -96,7 +97,7 @@ public struct Comparison {
         return zip(contenders, samples).map { $1.result($0.name, atLeast: repetitions) }
     }
 
-    /// Returns the number of units that take about `span`.
+    /// Returns the number of units of work that take about `span` nanoseconds.
     private func calibrated(_ contender: Contender) throws -> Int {
         try Calibration.units(span: span) { count in try contender.run(count).nanoseconds }
     }
@@ -137,7 +138,7 @@ public struct Comparison {
 }
 
 extension Array where Element: BinaryFloatingPoint {
-    /// Returns the quantile for a share of the elements, interpolated linearly; 0 for an empty array.
+    /// Returns the quantile for `share`, a fraction from 0 to 1, interpolated linearly; returns 0 for an empty array.
     public func quantile(_ share: Element) -> Element {
         guard let last = indices.last else { return 0 }
         let sorted = sorted()
@@ -148,19 +149,19 @@ extension Array where Element: BinaryFloatingPoint {
     }
 }
 
-/// The short benchmark, which needs only this program: each of our parts compared with its equivalent in C.
+/// Short benchmark, which needs no other program: compares each of our components with its C equivalent.
 public enum ShortForm {
     /// One line of the result.
     public struct Line: Sendable {
-        /// The name of the case, for people.
+        /// Human-readable name of the case.
         public var what: String
-        /// A name without spaces, for programs.
+        /// Machine-readable name of the case, without spaces.
         public var name: String
         /// Number of bytes per unit of work.
         public var bytes: Int
-        /// The result.
+        /// Result of the comparison.
         public var result: Comparison.Result
-        /// Number of keys pressed per unit of work; 0 for none.
+        /// Number of keys pressed per unit of work; 0 if the case presses no keys.
         public var keys: Double
 
         /// Speed of our code, in megabytes per second.
@@ -169,19 +170,19 @@ public enum ShortForm {
         public var keysPerSecond: Double { keys * 1e9 / result.time }
     }
 
-    /// True if this machine has the two processors that the cases need.
+    /// True if this machine has at least two processors, which the cases need.
     public static var isPossible: Bool { cref_processors() >= 2 }
 
-    /// Returns the number of key presses in events, without those of modifiers.
+    /// Returns the number of key presses in `events`, not counting modifiers.
     private static func keys(in events: [UInt8]) -> Int {
         stride(from: InputEvent.size - 8, to: events.count, by: InputEvent.size).count { place in
-            // The low bytes of type, code and value.
+            // The offsets 0, 2 and 4 are the low bytes of the event's type, code and value.
             let code = KeyCode(rawValue: UInt16(events[place + 2]))
             return events[place] == 1 && events[place + 4] == 1 && !code.isModifier
         }
     }
 
-    /// Measures for about `seconds`, after checking that both sides produce the same bytes.
+    /// Runs all cases for about `seconds` in total, after checking that our code and the C code produce the same bytes.
     public static func run(_ table: CompiledTable, seconds: Double, line: (Line) throws -> Void) throws {
         let pattern = Pattern(.mixed)
         let input = Corpus.mixed.bytes(16384)
@@ -211,7 +212,7 @@ public enum ShortForm {
                 PathMeasurement.ours(pattern, table, chunk: 20, to: sink)
             )
         )
-        // Each repetition has three runs of 4 ms; a fifth of the time is for the calibration.
+        // Each repetition has three runs of 4 ms; a fifth of the time is reserved for calibration.
         let repetitions = max(3, Int(seconds / Double(cases.count) * 0.8 / 0.012))
         let keysPerByte = Double(Self.keys(in: outputs.ours)) / Double(input.count)
         var random = SplitMix(seed: 1)

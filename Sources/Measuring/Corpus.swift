@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Sample data in the form that barcode readers send.
+/// Sample data in the format sent by barcode readers.
 public enum Corpus: String, CaseIterable, Sendable {
-    /// 13 digits and CR.
+    /// 13 digits followed by CR.
     case ean13
-    /// 8 … 24 capital letters, digits and signs, and CR.
+    /// 8 … 24 uppercase letters, digits and punctuation marks, followed by CR.
     case code128
-    /// Element strings with group separators, and CR LF.
+    /// GS1 element strings with group separators, followed by CR LF.
     case gs1
-    /// Addresses in small letters with a few capitals, and CR LF.
+    /// URLs in lowercase with a few uppercase letters, followed by CR LF.
     case url
     case random
-    /// Barcodes of the first four kinds in turn.
+    /// Barcodes of the first four kinds in rotation.
     case mixed
 
-    /// Returns `count` bytes, the same at every call.
+    /// Returns `count` bytes, which are the same on every call.
     public func bytes(_ count: Int) -> [UInt8] {
         var random = SplitMix(seed: 20)
         var bytes: [UInt8] = []
@@ -55,11 +55,12 @@ public enum Corpus: String, CaseIterable, Sendable {
     }
 }
 
-/// Bytes that contenders send repeatedly: `period` bytes, followed by their beginning for chunks that extend beyond.
+/// Bytes that contenders send cyclically: `period` bytes, followed by a copy of the first ones for chunks that extend
+/// past the period.
 public struct Pattern: Sendable {
-    /// The bytes.
+    /// The period, followed by the copy of its first bytes.
     public let bytes: [UInt8]
-    /// Number of bytes after which they repeat, a power of two.
+    /// Number of bytes after which the pattern repeats; a power of two.
     public let period: Int
 
     /// Creates a pattern from a corpus.
@@ -70,16 +71,16 @@ public struct Pattern: Sendable {
     }
 }
 
-/// A deterministic generator of random numbers (SplitMix64).
+/// Deterministic random number generator (SplitMix64).
 public struct SplitMix: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Creates a generator with this seed.
+    /// Creates a generator whose numbers are determined by `seed`.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// Returns the next number.
+    /// Returns the next random number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state
@@ -89,12 +90,11 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
     }
 }
 
-/// Calculation of the amount of work that takes a given time.
+/// Calibration of the amount of work that takes a given time.
 package enum Calibration {
-    /// Returns the number of units that take about `span` nanoseconds, extrapolated from runs of doubled size.
+    /// Returns the number of units that take about `span` nanoseconds, extrapolated from runs that double in size.
     ///
-    /// Calls `run` with at most 2^33, and with no more than `Count` can represent, even if the units seem to take no
-    /// time.
+    /// Never passes `run` a count above 2^33 or above `Count.max`, even if the units seem to take no time.
     package static func units<Count: FixedWidthInteger, Failure: Error>(
         span: Int64,
         _ run: (_ count: Count) throws(Failure) -> Int64

@@ -4,24 +4,24 @@ import CReference
 public import Keystrokes
 import LinuxIO
 
-/// Measurement of one thread that converts bytes to events, in blocks as large as a notification.
+/// Measurement of one thread that converts bytes to events, in blocks of the size of a notification.
 public enum EncoderMeasurement {
     /// Size of a block in bytes.
     public static let block = 20
 
-    /// Returns a contender for our encoder; a unit of work is all bytes of the corpus.
+    /// Returns a contender for our encoder; a unit of work is the whole of `input`.
     public static func ours(_ input: [UInt8], _ table: CompiledTable) -> Contender {
         let state = Ours(table)
         return Contender("ours") { count in timed(count) { state.encode(input) } }
     }
 
-    /// Returns a contender for the encoder in C.
+    /// Returns a contender for the C encoder; a unit of work is the whole of `input`.
     public static func reference(_ input: [UInt8]) throws -> Contender {
         guard let state = CEncoder() else { throw RingMeasurement.WrongBytes() }
         return Contender("C twin") { count in timed(count) { state.encode(input) } }
     }
 
-    /// Returns a contender in C for only the loads and stores that an encoder needs.
+    /// Returns a C contender that performs only the loads and stores that an encoder needs.
     public static func stores(_ input: [UInt8]) throws -> Contender {
         guard let state = CEncoder() else { throw RingMeasurement.WrongBytes() }
         return Contender("loads and stores alone") { count in timed(count) { state.store(input) } }
@@ -44,7 +44,7 @@ public enum EncoderMeasurement {
         }
     }
 
-    /// Returns the events of all of `input`, from our encoder and from the one in C.
+    /// Returns the events for the whole of `input` from our encoder and from the C encoder.
     public static func outputs(_ input: [UInt8], _ table: CompiledTable) throws -> (ours: [UInt8], reference: [UInt8]) {
         guard let reference = CEncoder() else { throw RingMeasurement.WrongBytes() }
         var encoder = ByteEncoder(table)
@@ -60,13 +60,13 @@ public enum EncoderMeasurement {
         return (ours, reference.output(input))
     }
 
-    /// Runs `body` `count` times and measures it, on a thread that should be bound to one processor.
+    /// Runs `body` `count` times and measures the time, on a thread that should be bound to one processor.
     public static func timed(_ count: Int, _ body: () -> Int) -> ThreadPair.Time {
         let before = cref_preemptions()
         let start = MonotonicClock.nanoseconds
         var sum = 0
         for _ in 0..<count { sum &+= body() }
-        // Sound: one thread measures at a time.
+        // Sound: only one thread measures at a time.
         unsafe sink = sum
         return ThreadPair.Time(
             nanoseconds: MonotonicClock.nanoseconds - start,
@@ -74,7 +74,7 @@ public enum EncoderMeasurement {
         )
     }
 
-    /// Destination of results that are not read, so that the compiler keeps their computation.
+    /// Sink for unused results, so that the compiler does not remove their computation.
     nonisolated(unsafe) static var sink = 0
 
     private static func forEachBlock(_ input: [UInt8], _ body: (Span<UInt8>) -> Int) {
@@ -115,7 +115,7 @@ public enum EncoderMeasurement {
         }
 
         func encode(_ input: [UInt8]) -> Int {
-            // Sound: pointer and count are the array's.
+            // Sound: the pointer and the count are those of the same array.
             unsafe cref_encode_blocks(encoder, input, input.count, block)
         }
 
@@ -126,7 +126,7 @@ public enum EncoderMeasurement {
 
         func output(_ input: [UInt8]) -> [UInt8] {
             var result: [UInt8] = []
-            // Sound: as above; only the bytes that the call has written are read.
+            // Sound: as above; only the bytes that the call wrote are read.
             unsafe input.withUnsafeBufferPointer { buffer in
                 guard let start = buffer.baseAddress else { return }
                 var at = 0
@@ -144,23 +144,23 @@ public enum EncoderMeasurement {
     }
 }
 
-/// A case that runs without a clock, for a profiler or a counter of instructions.
+/// Case that runs without reading the clock, for a profiler or an instruction counter.
 public enum ProfiledCase: String, CaseIterable, Sendable {
-    /// Bytes of barcodes to events; a unit is a byte.
+    /// Converts barcode bytes to events; a unit is a byte.
     case encode
     case encodeInC = "encode-c"
-    /// Any bytes to events; a unit is a byte.
+    /// Converts random bytes to events; a unit is a byte.
     case random
     case randomInC = "random-c"
-    /// Notifications of 20 bytes through the whole path to /dev/null, one after another in one thread; a unit is a
+    /// Sends notifications of 20 bytes through the whole path to /dev/null, one at a time in one thread; a unit is a
     /// notification.
     case path
     case pathInC = "path-c"
-    /// Like `path`, with eight notifications per write.
+    /// Like `path`, but with eight notifications per write.
     case burst
     case burstInC = "burst-c"
 
-    /// Runs about `units` units, in blocks or bursts.
+    /// Runs about `units` units of work, in blocks or bursts.
     public func run(_ units: Int, _ table: CompiledTable) throws {
         switch self {
         case .encode: try Self.repeated(EncoderMeasurement.ours(Self.barcodes, table), units)

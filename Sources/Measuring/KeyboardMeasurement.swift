@@ -5,30 +5,30 @@ import LinuxIO
 import Synchronization
 public import SystemPackage
 
-/// Measurement of keystrokes through the kernel, from a dedicated virtual keyboard to the only thread that receives
-/// them.
+/// Measurement of keystrokes through the kernel, from a dedicated virtual keyboard to a thread that reads its event
+/// node.
 ///
-/// The event node is grabbed before the first key, so that nothing is typed into applications.
+/// The event node is grabbed before the first keystroke, so that no application receives the keystrokes.
 public enum KeyboardMeasurement {
-    /// The result of the measurement.
+    /// Result of the measurement.
     public struct Result: Sendable {
         /// Events written and read per second, in bursts of as many plain keystrokes as fit into the event queue.
         public var eventsPerSecond: Double
-        /// Times from before the write of a keystroke to after its read by a sleeping thread, in nanoseconds, sorted.
+        /// Times from just before a keystroke is written until a sleeping thread has read it, in nanoseconds, sorted.
         public var latencies: [Double]
-        /// Number of events that were written and not read.
+        /// Number of events that were written but not read.
         public var lost: Int
     }
 
-    /// Reason why nothing was measured.
+    /// Reason why the measurement failed.
     public enum Failure: Error, Sendable {
         case keyboard(Errno)
-        /// The kernel created no event node, or this process could not grab it; nothing was typed.
+        /// The kernel created no event node, or this process could not grab it; no keystroke was sent.
         case node(String?, Errno)
         case input(Errno)
     }
 
-    /// Measures for about that many nanoseconds.
+    /// Measures for about `nanoseconds`, half of it for the latencies and half for the throughput.
     public static func run(nanoseconds: Int64, queue: ReaderQueue) throws(Failure) -> Result {
         guard let table = try? CompiledTable(.strict), let bench = try? Bench(table, nanoseconds, queue) else {
             throw .keyboard(.noMemory)
@@ -40,7 +40,7 @@ public enum KeyboardMeasurement {
         private let table: CompiledTable
         private let nanoseconds: Int64
         private let queue: ReaderQueue
-        /// Waker that is never woken, for pauses.
+        /// Waker that is never woken; it provides the pauses.
         private let waker: Waker
         private let eventsRead = Atomic(0)
         private let readAt = Atomic<Int64>(0)
@@ -74,7 +74,7 @@ public enum KeyboardMeasurement {
             }
         }
 
-        /// Grabs the event node, which may appear a moment after the keyboard.
+        /// Grabs the event node, which may appear shortly after the keyboard was created.
         private func grab(_ path: String?) throws(Failure) -> Node {
             guard let path else { throw .node(nil, .noSuchFileOrDirectory) }
             let deadline = MonotonicClock.nanoseconds + 2_000_000_000
@@ -96,7 +96,7 @@ public enum KeyboardMeasurement {
             _ = key.encode([UInt8(ascii: "a")].span)
             let half = MonotonicClock.nanoseconds + nanoseconds / 2
             while MonotonicClock.nanoseconds < half {
-                // Long enough for the reader to fall asleep.
+                // This is long enough for the reading thread to fall asleep.
                 pause(nanoseconds: 1_000_000)
                 let start = MonotonicClock.nanoseconds
                 written += try write(key.output, to: device)
@@ -127,7 +127,7 @@ public enum KeyboardMeasurement {
             return count / UInputDevice.eventSize
         }
 
-        /// Waits for at most one second; returns true if that many events were read.
+        /// Waits up to one second; returns true if at least `events` events have been read.
         private func wait(for events: Int) -> Bool {
             let deadline = MonotonicClock.nanoseconds + 1_000_000_000
             while eventsRead.load(ordering: .acquiring) < events {

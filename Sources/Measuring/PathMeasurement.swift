@@ -5,11 +5,12 @@ public import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// Measurement of notifications through feed, ring, table, encoder and unlimited pacer to a write to /dev/null.
+/// Measurement of notifications from the feed through ring, table, encoder and an unthrottled pacer to a file such as
+/// /dev/null.
 public enum PathMeasurement {
     /// Returns a contender for our path, in two threads; a unit of work is a notification of `chunk` bytes.
     ///
-    /// The clock is read where the product reads it: for each notification, and after each write.
+    /// The clock is read as often as in production: for each notification, and after each write.
     public static func ours(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) -> Contender {
         Contender("ours") { count in
             let path = try Path(table)
@@ -19,7 +20,7 @@ public enum PathMeasurement {
         }
     }
 
-    /// Returns a contender for the same path in C.
+    /// Returns a contender for the same path in C; a unit of work is a notification of `chunk` bytes.
     public static func reference(_ pattern: Pattern, chunk: Int, to sink: Sink) -> Contender {
         Contender("C twin") { count in
             let path = try CPath(sink)
@@ -27,8 +28,8 @@ public enum PathMeasurement {
         }
     }
 
-    /// Returns a function that, in one thread, feeds `burst` notifications and types until none waits, a number of
-    /// times.
+    /// Returns a function that repeats a turn `count` times in one thread: it feeds `burst` notifications, then types
+    /// until the ring is empty.
     public static func turns(
         _ pattern: Pattern,
         _ table: CompiledTable,
@@ -40,7 +41,7 @@ public enum PathMeasurement {
         return { count in path.turns(pattern, chunk, burst, count, to: sink) }
     }
 
-    /// Returns the same function for the path in C.
+    /// Returns the equivalent of `turns` for the C path.
     public static func referenceTurns(
         _ pattern: Pattern,
         chunk: Int,
@@ -51,7 +52,7 @@ public enum PathMeasurement {
         return { count in path.turns(pattern, chunk, burst, count) }
     }
 
-    /// The file that events are written to.
+    /// File to which the events are written.
     public final class Sink: Sendable {
         let descriptor: Descriptor
 
@@ -61,9 +62,9 @@ public enum PathMeasurement {
         }
     }
 
-    /// The two ends of our path, feed and typist.
+    /// Our path, with its two ends: the feed and the typist.
     private final class Path: @unchecked Sendable {
-        // Unchecked is sound: each end is taken out once, by the thread that uses it.
+        // Unchecked is sound: each end is removed from this object by the thread that uses it.
         private let ledger = Ledger()
         private var feed: Feed?
         private var typist: Typist?
@@ -94,7 +95,7 @@ public enum PathMeasurement {
             for _ in 0..<count {
                 let offset = sent & (pattern.period &- 1)
                 let source = bytes.extracting(offset..<(offset &+ chunk))
-                // The product would lose a notification that finds no room; the measurement sends it again.
+                // In production this notification would be lost; the measurement sends it again.
                 while feed.receive(source, epoch: 1, now: MonotonicClock.nanoseconds) == .lost { cref_back_off() }
                 sent &+= chunk
             }
@@ -144,7 +145,7 @@ public enum PathMeasurement {
 
     @safe
     private final class CPath: @unchecked Sendable {
-        // Unchecked is sound: each end is used by one thread, as the code in C allows.
+        // Unchecked is sound: each end is used by one thread only, as the C code requires.
         private let path: OpaquePointer
         private let sink: Sink
 
@@ -161,7 +162,7 @@ public enum PathMeasurement {
         }
 
         func produce(_ pattern: Pattern, _ chunk: Int, _ total: Int) {
-            // Sound: the path lives as long as this object.
+            // Sound: this object owns the path.
             unsafe pattern.withC { unsafe cref_path_produce(path, $0, chunk, total) }
         }
 

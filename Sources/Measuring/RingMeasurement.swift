@@ -5,12 +5,12 @@ import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// Measurement of a ring that passes chunks from one thread to another.
+/// Measurement of a ring buffer that transfers chunks from one thread to another.
 public enum RingMeasurement {
     /// Capacity of every measured ring, in bytes.
     public static let capacity = 65536
 
-    /// Error for bytes that arrived changed.
+    /// Error thrown if the received or produced bytes are wrong, or if the C code could not be set up.
     public struct WrongBytes: Error {
         /// Creates the error.
         public init() {}
@@ -36,7 +36,7 @@ public enum RingMeasurement {
         }
     }
 
-    /// Returns a contender for the ring in C.
+    /// Returns a contender for the C ring; a unit of work is a chunk of `chunk` bytes.
     public static func reference(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
         Contender("C ring") { count in
             guard let ring = CRing(capacity: capacity) else { throw WrongBytes() }
@@ -50,7 +50,7 @@ public enum RingMeasurement {
         }
     }
 
-    /// Pushes and pops `count` chunks through our ring in this thread; returns the number of bytes.
+    /// Pushes and pops `count` chunks through our ring in the calling thread; returns the number of received bytes.
     public static func turns(_ pattern: Pattern, chunk: Int, count: Int) throws -> Int {
         let ring = try ByteRing(capacity: capacity)
         guard var producer = ring.takeProducer(), var consumer = ring.takeConsumer() else { return 0 }
@@ -109,20 +109,20 @@ public enum RingMeasurement {
     }
 }
 
-/// A counter that one thread writes and another reads after the first has ended.
+/// Counter that one thread writes, and that another thread reads after joining the first.
 public final class Faults: @unchecked Sendable {
-    // Unchecked is sound: the reader joins the writer first.
-    /// The number of faults.
+    // Unchecked is sound: the reading thread first joins the writing thread.
+    /// Number of faults.
     public var count = 0
 
-    /// Creates a counter of zero.
+    /// Creates a counter with the value zero.
     public init() {}
 }
 
-/// The owner of a ring in C.
+/// Owner of a C ring.
 @safe
 private final class CRing: @unchecked Sendable {
-    // Unchecked is sound: each end is used by one thread, as the ring in C allows.
+    // Unchecked is sound: each end is used by one thread only, as the C ring requires.
     private let ring: OpaquePointer
 
     init?(capacity: Int) {
@@ -131,12 +131,12 @@ private final class CRing: @unchecked Sendable {
     }
 
     deinit {
-        // Sound: the threads that use it hold a reference.
+        // Sound: threads that use the ring hold a reference to this object.
         unsafe cref_ring_destroy(ring)
     }
 
     func produce(_ pattern: Pattern, _ chunk: Int, _ total: Int) {
-        // Sound: the ring lives as long as this object.
+        // Sound: this object owns the ring.
         unsafe pattern.withC { unsafe cref_ring_produce(ring, $0, chunk, total) }
     }
 
@@ -155,13 +155,13 @@ extension Pattern {
     }
 }
 
-/// Two threads on two processors that start at the same time.
+/// Pair of threads on two processors that start at the same time.
 public enum ThreadPair {
-    /// The running time of a pair, and its preemptions.
+    /// Running time and preemptions of a pair of threads.
     public struct Time: Sendable {
-        /// Time from the start to the end of the second thread's work, in nanoseconds.
+        /// Duration of the second thread's work, in nanoseconds.
         public var nanoseconds: Int64 = 0
-        /// Number of times that one of the threads was preempted.
+        /// Number of preemptions of both threads during their work.
         public var preemptions = 0
 
         /// Creates a time from its fields.
@@ -171,9 +171,9 @@ public enum ThreadPair {
         }
     }
 
-    /// Runs both closures to their ends; measures the time of the second.
+    /// Runs each closure to completion in its own thread, and measures the time of the second one.
     ///
-    /// `isPinned` binds each thread to its own processor.
+    /// If `isPinned` is true, each thread is bound to its own processor.
     public static func run(
         isPinned: Bool = true,
         _ first: @escaping @Sendable () -> Void,
@@ -210,8 +210,8 @@ public enum ThreadPair {
         }
     }
 
-    /// Returns the time to transfer a cache line between processors, in nanoseconds: the lower bound for any two
-    /// threads.
+    /// Returns the time to transfer a cache line between two processors, in nanoseconds, which is a lower bound for any
+    /// communication between two threads.
     public static func bounce() throws -> Double {
         let line = Line()
         let turns: UInt64 = 20_000
@@ -219,7 +219,7 @@ public enum ThreadPair {
         return Double(time.nanoseconds) / Double(2 * turns)
     }
 
-    /// A word alone on its cache lines.
+    /// Word that shares its cache lines with no other data.
     @safe
     private final class Line: @unchecked Sendable {
         // Unchecked is sound: the word is accessed only by atomic operations, in `cref_bounce`.
@@ -234,7 +234,7 @@ public enum ThreadPair {
         }
 
         func bounce(_ turns: UInt64, isFirst: Bool) {
-            // Sound: the block is aligned, zeroed and alive for the call.
+            // Sound: the block is aligned, initialised with zeros, and not freed during the call.
             unsafe cref_bounce(block.assumingMemoryBound(to: UInt64.self), turns, isFirst)
         }
     }
