@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Report of a scanner about an advertising event or a scan response.
+/// Scanner's report of an advertising event or a scan response.
 struct AdvertisingReport {
     /// Maximum data length of one report (Core 6.0, Vol 4, Part E, 7.7.65.13).
     private static let capacity = 229
@@ -28,12 +28,12 @@ struct AdvertisingReport {
         return ControllerEvent(.advertisingReport, head + [UInt8(clamping: data.count)] + data + [rssi])
     }
 
-    /// LE Extended Advertising Reports, as many as the data needs (Core 6.0, Vol 4, Part E, 7.7.65.13).
+    /// LE Extended Advertising Report events, as many as the data requires (Core 6.0, Vol 4, Part E, 7.7.65.13).
     var extendedEvents: [ControllerEvent] {
         let isLegacy = set.properties.contains(.legacy)
         let unknown = BluetoothAddress(rawValue: 0)
         let sender = ByteWriter.bytes(set.sender?.type.rawValue ?? 0xFF, set.sender?.address ?? unknown)
-        // A legacy PDU has no set; the power is unknown unless the PDU includes it.
+        // A legacy PDU has no set identifier; the transmission power is unknown unless the PDU includes it.
         let phys = ByteWriter.bytes(LEPHY.le1M.rawValue, isLegacy ? LEPHY.none.rawValue : LEPHY.le1M.rawValue)
         let power = set.properties.contains(.includesTxPower) ? ControllerIdentity.txPower : 0x7F
         let radio = ByteWriter.bytes(phys, isLegacy ? 0xFF : set.sid, power, rssi, UInt16(0))
@@ -41,7 +41,7 @@ struct AdvertisingReport {
         let middle = ByteWriter.bytes(sender, radio, target.type.rawValue, target.address)
         return stride(from: 0, through: max(0, data.count - 1), by: Self.capacity).map { start in
             let part = [UInt8](data[start...].prefix(Self.capacity))
-            // Bits 5 and 6: 0 for all of the data, 1 when more will come.
+            // Data status in bits 5 and 6: 0 if the data is complete, 1 if more data follows.
             let isLast = start + part.count == data.count
             let status = isLast ? 0 : UInt16(AdvertisingDataStatus.moreToCome.rawValue) &<< 5
             let type = set.eventType(isResponse: isResponse) | status

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Advertising set of a controller: the single one of the legacy commands, or one of the extended commands.
+/// Advertising set of a controller: either the only set of the legacy commands, or one of the extended commands' sets.
 struct AdvertisingSet {
     struct Properties: OptionSet {
         let rawValue: UInt16
@@ -15,37 +15,37 @@ struct AdvertisingSet {
         static let includesTxPower = Properties(rawValue: 1 << 6)
         static let all = Properties(rawValue: 0x7F)
 
-        /// Valid combinations with legacy PDUs (Core 6.0, Vol 4, Part E, 7.8.53, table 7.5).
+        /// Combinations that are valid with legacy PDUs (Core 6.0, Vol 4, Part E, 7.8.53, table 7.5).
         static let legacyKinds: [Properties] = [
             [.legacy, .connectable, .scannable], [.legacy, .connectable, .directed],
             [.legacy, .connectable, .directed, .highDutyCycle], [.legacy, .scannable], [.legacy],
         ]
 
-        /// True for a valid combination.
+        /// True if the combination of properties is valid.
         var isValid: Bool {
             guard !contains(.legacy) else { return Self.legacyKinds.contains(self) }
-            // Extended PDUs are connectable or scannable, never both, and high duty cycle is for legacy PDUs.
+            // Extended PDUs cannot be both connectable and scannable, and only legacy PDUs support a high duty cycle.
             return Self.all.isSuperset(of: self) && !isSuperset(of: [.connectable, .scannable])
                 && !contains(.highDutyCycle)
                 && (!contains(.anonymous) || isDisjoint(with: [.connectable, .scannable]))
         }
     }
 
-    /// Devices whose requests the set answers.
+    /// Requests that the set answers only if they come from a device in the Filter Accept List.
     struct FilterPolicy: OptionSet {
         let rawValue: UInt8
         static let scansFromAcceptList = FilterPolicy(rawValue: 1 << 0)
         static let connectionsFromAcceptList = FilterPolicy(rawValue: 1 << 1)
     }
 
-    /// Advertising data, or the scan response.
+    /// Advertising data or scan response data.
     private struct Payload {
         var bytes: [UInt8] = []
         /// True between the first and the last fragment of data from the host.
         var isIncomplete = false
     }
 
-    /// The values of Operation (7.8.54).
+    /// Values of the Operation parameter (7.8.54).
     private enum DataOperation: UInt8 {
         case intermediate = 0
         case first = 1
@@ -54,25 +54,26 @@ struct AdvertisingSet {
         case unchanged = 4
     }
 
-    /// The advertising channels 37, 38 and 39 (Core 6.0, Vol 4, Part E, 7.8.5, Advertising_Channel_Map).
+    /// Valid channel maps, in which bits 0 to 2 enable the channels 37, 38 and 39 (Core 6.0, Vol 4, Part E, 7.8.5,
+    /// Advertising_Channel_Map).
     private static let channels: ClosedRange<UInt8> = 0x01...0x07
-    /// The intervals of 7.8.5, in units of 0.625 ms.
+    /// Valid intervals of LE Set Advertising Parameters (7.8.5), in units of 0.625 ms.
     private static let legacyIntervals: ClosedRange<UInt32> = 0x0020...0x4000
-    /// The intervals of 7.8.53, from 20 ms, in the same units.
+    /// Valid intervals of LE Set Extended Advertising Parameters (7.8.53), in units of 0.625 ms.
     private static let extendedIntervals: ClosedRange<UInt32> = 0x0000_0020...0x00FF_FFFF
-    /// Powers of 7.8.53 in dBm; 127 means "no preference".
+    /// Valid powers of LE Set Extended Advertising Parameters (7.8.53), in dBm, in addition to 127 for "no preference".
     private static let powers: ClosedRange<Int8> = -127...20
     private static let noPreferredPower: Int8 = 127
-    /// Valid PHYs; this controller supports LE 1M only.
+    /// Valid PHY values; this controller supports only LE 1M.
     private static let phys: ClosedRange<UInt8> = 0x01...0x03
     /// Maximum data length of a legacy PDU (Core 6.0, Vol 6, Part B, 2.3.1).
     private static let legacyDataLength = 31
-    /// Maximum length of extended advertising data: the limit of 7.8.57.
+    /// Maximum length of extended advertising data, in bytes (7.8.57).
     static let extendedDataLength = 1650
     /// Duration of high duty cycle directed advertising (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
     private static let highDutyCycleDuration = Duration.milliseconds(1280)
 
-    /// Handle of the set; nil for the set of the legacy commands.
+    /// Handle of the set; nil for the legacy commands' set.
     let handle: UInt8?
     private(set) var properties: Properties = [.legacy, .connectable, .scannable]
     /// Interval in units of 0.625 ms; the default is 1.28 s (7.8.5).
@@ -88,9 +89,9 @@ struct AdvertisingSet {
 
     /// Time of the next advertising event; nil if the set is disabled.
     private var nextEvent: Duration?
-    /// Time at which advertising ends by itself; nil for no limit.
+    /// Time at which advertising ends automatically; nil for no limit.
     private var end: Duration?
-    /// Number of events after which advertising ends by itself; zero for no limit.
+    /// Number of events after which advertising ends automatically; zero for no limit.
     private var maximumEvents: UInt8 = 0
     private(set) var eventCount: UInt8 = 0
     /// Advertised address, fixed while the set is enabled.
@@ -103,14 +104,14 @@ struct AdvertisingSet {
     var data: [UInt8] { payload.bytes }
     var scanResponse: [UInt8] { response.bytes }
     var isIncomplete: Bool { payload.isIncomplete || response.isIncomplete }
-    /// The advertiser's address as scanners see it; nil for an anonymous one.
+    /// Advertiser's address as scanners see it; nil if the advertising is anonymous.
     var sender: DeviceAddress? { properties.contains(.anonymous) ? nil : address }
     var isEnabled: Bool { nextEvent != nil }
     var isLimitReached: Bool { maximumEvents > 0 && eventCount >= maximumEvents }
-    /// Time of the next event or of the end, whichever is earlier; nil if the set is disabled.
+    /// Time of the next advertising event or the end of advertising, whichever is earlier; nil if the set is disabled.
     var deadline: Duration? { nextEvent.map { min($0, end ?? $0) } }
 
-    /// Returns the Event_Type of the set's reports, whose bits 0, 1, 2 and 4 are those of the properties (7.7.65.13).
+    /// Returns the Event_Type of the set's reports, whose bits 0, 1, 2 and 4 equal those of the properties (7.7.65.13).
     func eventType(isResponse: Bool) -> UInt16 {
         properties.rawValue & 0b1_0111 | (isResponse ? UInt16(AdvertisingEventType.scanResponse.rawValue) : 0)
     }
@@ -118,7 +119,7 @@ struct AdvertisingSet {
     func isOver(now: Duration) -> Bool { isEnabled && end.map { $0 <= now } ?? false }
     func isDue(now: Duration) -> Bool { nextEvent.map { $0 <= now } ?? false }
 
-    /// Returns true if the set answers a scan request or a connection request from a device.
+    /// Returns true if the set answers a scan or connection request from `device`.
     func answers(_ device: DeviceAddress, _ policy: FilterPolicy, _ acceptList: FilterAcceptList) -> Bool {
         if properties.contains(.directed) { return peer == device }
         return !filterPolicy.contains(policy) || acceptList.contains(device)
@@ -130,7 +131,7 @@ struct AdvertisingSet {
 
     // MARK: Events
 
-    /// Enables the set until `duration` has passed, or `maximumEvents` events were sent.
+    /// Enables the set until `duration` has passed or `maximumEvents` events have been sent.
     mutating func enable(
         as address: DeviceAddress,
         now: Duration,
@@ -150,10 +151,10 @@ struct AdvertisingSet {
         nextEvent = nil
     }
 
-    /// Counts an event, and schedules the next one after the interval and a random delay.
+    /// Counts an advertising event, and schedules the next one after the interval and a random delay.
     ///
-    /// High duty cycle directed advertising sends at least every 3.75 ms, without a delay (Core 6.0, Vol 6, Part B,
-    /// 4.4.2.4.3).
+    /// With a high duty cycle, the next event follows after at most 3.75 ms, without a random delay (Core 6.0, Vol 6,
+    /// Part B, 4.4.2.4.3).
     mutating func countEvent(now: Duration, delay: () -> Duration) {
         let isHighDuty = properties.contains(.highDutyCycle)
         nextEvent = now + (isHighDuty ? .microseconds(3750) : .microseconds(625) * Int(interval) + delay())
@@ -178,7 +179,7 @@ struct AdvertisingSet {
         self = set
     }
 
-    /// Sets the interval requested by the host; high duty cycle advertising has none.
+    /// Sets the interval requested by the host, which does not apply to high duty cycle advertising.
     private mutating func setInterval(
         _ minimum: UInt32,
         _ maximum: UInt32,
@@ -225,7 +226,7 @@ struct AdvertisingSet {
         }
         set.sid = try command.readUInt8(in: 0x00...0x0F)
         set.reportsScanRequests = try command.readUInt8(in: 0...1) == 1
-        // Refuse properties for which the set's data is too long.
+        // Rejects properties with which the set's existing data would be too long.
         let length = max(set.data.count, set.scanResponse.count)
         guard !set.properties.contains(.legacy) || length <= Self.legacyDataLength else { throw .invalid }
         self = set
@@ -261,7 +262,8 @@ struct AdvertisingSet {
             guard bytes.count <= Self.legacyDataLength else { throw .invalid }
         } else {
             guard bytes.count <= Self.extendedDataLength else { throw .memoryCapacityExceeded }
-            // A scannable extended PDU has data in its scan response only; no other extended PDU has a scan response.
+            // Scannable extended PDUs have data only in the scan response; all other extended PDUs have no scan
+            // response.
             guard bytes.isEmpty || properties.contains(.scannable) == isResponse else { throw .invalid }
         }
         let after = Payload(bytes: bytes, isIncomplete: operation == .first || operation == .intermediate)

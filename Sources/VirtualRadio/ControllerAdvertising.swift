@@ -2,9 +2,9 @@
 
 import BluetoothPackets
 
-/// Advertising sets of a controller: the single one of the legacy commands, or those of the extended commands.
+/// Advertising sets of a controller: either the only set of the legacy commands, or the sets of the extended commands.
 struct ControllerAdvertising {
-    /// Maximum random delay between two events, in microseconds (Core 6.0, Vol 6, Part B, 4.4.2.2.1).
+    /// Maximum random delay between two advertising events, in microseconds (Core 6.0, Vol 6, Part B, 4.4.2.2.1).
     private static let maximumDelay: Int64 = 10_000
     /// Valid handles of advertising sets (Core 6.0, Vol 4, Part E, 7.8.53).
     private static let handles: ClosedRange<UInt8> = 0x00...0xEF
@@ -42,13 +42,13 @@ struct ControllerAdvertising {
         return sets[place]
     }
 
-    /// Ends a set that has sent its maximum number of events.
+    /// Ends the set if it has sent its maximum number of events.
     mutating func finishEvent(of handle: UInt8?, _ output: inout ControllerOutput, now: Duration) {
         guard let place = try? place(of: handle), sets[place].isLimitReached else { return }
         end(place, .limitReached, &output, now: now)
     }
 
-    /// Ends a set without a connection (Core 6.0, Vol 4, Part E, 7.7.65.18; 7.8.9 for the legacy commands).
+    /// Ends a set that no device has connected to (Core 6.0, Vol 4, Part E, 7.7.65.18; 7.8.9 for the legacy commands).
     private mutating func end(_ place: Int, _ status: HCIStatus, _ output: inout ControllerOutput, now: Duration) {
         sets[place].disable()
         guard let handle = sets[place].handle else {
@@ -57,8 +57,8 @@ struct ControllerAdvertising {
         output.emit(.setTerminated(status, handle, connection: 0, events: sets[place].eventCount), now: now)
     }
 
-    /// Ends a set because a device has connected to it; the event follows that of the connection (Core 6.0, Vol 4, Part
-    /// E, 7.7.65.18).
+    /// Ends a set because a device has connected to it; must be called after the connection event is sent (Core 6.0,
+    /// Vol 4, Part E, 7.7.65.18).
     mutating func end(_ handle: UInt8?, connection: UInt16, _ output: inout ControllerOutput, now: Duration) {
         guard let place = try? place(of: handle) else { return }
         sets[place].disable()
@@ -68,7 +68,7 @@ struct ControllerAdvertising {
 
     // MARK: Legacy commands
 
-    /// Returns the index of the legacy commands' set, which is created on first use.
+    /// Returns the index of the legacy commands' set, creating the set on first use.
     private mutating func legacyPlace() -> Int {
         if let place = try? place(of: nil) { return place }
         sets.append(AdvertisingSet(handle: nil))
@@ -96,7 +96,8 @@ struct ControllerAdvertising {
 
     // MARK: Extended commands
 
-    /// Executes LE Set Extended Advertising Parameters [v1], which creates a set for a new handle, up to `limit` sets.
+    /// Executes LE Set Extended Advertising Parameters [v1], which creates a set for a new handle if there are fewer
+    /// than `limit` sets.
     mutating func setExtendedParameters(_ command: inout CommandReader, limit: UInt8) throws(Refusal) {
         let handle = try command.readUInt8(in: Self.handles)
         if let place = try? place(of: handle) { return try sets[place].setExtendedParameters(&command) }
@@ -136,7 +137,7 @@ struct ControllerAdvertising {
             let place = try place(of: entry.handle)
             let set = sets[place]
             guard !set.isIncomplete else { throw .disallowed }
-            // High duty cycle advertising lasts 1.28 s at most (7.8.56).
+            // High duty cycle advertising lasts at most 1.28 s, which is 128 units of 10 ms (7.8.56).
             guard !set.properties.contains(.highDutyCycle) || entry.duration <= 128 else { throw .invalid }
             try set.checkRoom(command.links)
             places.append((place, try command.ownAddress(set.ownAddressType, of: set)))

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Commands that a virtual controller executes, by opcode (Core 6.0, Vol 4, Part E, 7.1 to 7.8).
+/// Opcodes of the commands that a virtual controller executes (Core 6.0, Vol 4, Part E, 7.1 to 7.8).
 enum ControllerCommand: UInt16, CaseIterable {
     // Link Control, 7.1
     case disconnect = 0x0406
@@ -61,11 +61,12 @@ enum ControllerCommand: UInt16, CaseIterable {
 
     /// Properties used to validate and answer a command.
     struct Shape {
-        /// Bit in the map of supported commands (6.27).
+        /// Bit of the command in the map of supported commands (6.27).
         let bit: SupportedCommands.Bit
-        /// Valid lengths of the parameters, in bytes.
+        /// Permitted lengths of the parameters, in bytes.
         let parameters: ClosedRange<Int>
-        /// Number of bytes after the status in Command Complete; nil if the answer is Command Status.
+        /// Number of bytes that follow the status in Command Complete; nil if the command is answered with Command
+        /// Status.
         let returned: Int?
 
         init(_ octet: UInt8, _ bit: UInt8, _ parameters: ClosedRange<Int>, _ returned: Int?) {
@@ -75,7 +76,7 @@ enum ControllerCommand: UInt16, CaseIterable {
         }
     }
 
-    /// True if the first two bytes of the parameters are a connection handle, which Command Complete repeats.
+    /// True if the parameters start with a connection handle, which Command Complete repeats.
     var isAboutConnection: Bool {
         switch self {
         case .disconnect, .readRemoteVersionInformation, .readRSSI, .leReadRemoteFeatures, .leReadChannelMap,
@@ -87,8 +88,9 @@ enum ControllerCommand: UInt16, CaseIterable {
         }
     }
 
-    /// Generation of an advertising, scanning or initiating command, nil for others; a host must use one generation
-    /// only (Core 6.0, Vol 4, Part E, 3.1.1).
+    /// Generation of an advertising, scanning or initiating command; nil for other commands.
+    ///
+    /// A host must not mix the generations (Core 6.0, Vol 4, Part E, 3.1.1).
     var generation: VirtualController.Generation? {
         switch rawValue {
         case Self.leSetAdvertisingParameters.rawValue...Self.leCreateConnection.rawValue: .legacy
@@ -97,7 +99,7 @@ enum ControllerCommand: UInt16, CaseIterable {
         }
     }
 
-    /// Properties of the command, from the table of 6.27 and the command's own section.
+    /// Properties of the command, from the table in 6.27 and the command's own section.
     var shape: Shape {
         switch self {
         case .disconnect: Shape(0, 5, 3...3, nil)
@@ -156,11 +158,11 @@ enum ControllerCommand: UInt16, CaseIterable {
 struct Refusal: Error {
     var status: HCIStatus
 
-    /// The command is not allowed in the controller's present state.
+    /// Refusal of a command that is not allowed in the controller's current state.
     static let disallowed = Refusal(status: .commandDisallowed)
-    /// A parameter is outside its range.
+    /// Refusal of a parameter that is outside its range.
     static let invalid = Refusal(status: .invalidHCICommandParameters)
-    /// A parameter is within its range, but not supported by this controller.
+    /// Refusal of a parameter that is within its range, but not supported by this controller.
     static let unsupported = Refusal(status: .unsupportedFeatureOrParameterValue)
     static let unknownConnection = Refusal(status: .unknownConnectionIdentifier)
     static let unknownAdvertisingSet = Refusal(status: .unknownAdvertisingIdentifier)
@@ -168,15 +170,15 @@ struct Refusal: Error {
 }
 
 extension HCIStatus {
-    /// The other side has no key (0x06).
+    /// The peer has no key for the link (0x06).
     static let keyMissing = HCIStatus(rawValue: 0x06)
-    /// A list of the controller is full (0x07).
+    /// A list in the controller is full (0x07).
     static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
-    /// The other side's controller lacks the feature (0x1A).
+    /// The peer's controller does not support the feature (0x1A).
     static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
-    /// The other side did not complete a link-layer procedure in time (0x22).
+    /// The peer did not complete a link-layer procedure in time (0x22).
     static let linkLayerResponseTimeout = HCIStatus(rawValue: 0x22)
-    /// Both sides began mutually exclusive link-layer procedures (0x23).
+    /// Both sides started mutually exclusive link-layer procedures (0x23).
     static let linkLayerCollision = HCIStatus(rawValue: 0x23)
     /// Advertising ended without a connection (0x3C).
     static let advertisingTimeout = HCIStatus(rawValue: 0x3C)
@@ -186,10 +188,10 @@ extension HCIStatus {
     static let limitReached = HCIStatus(rawValue: 0x43)
 }
 
-/// Command in progress, with a cursor over its parameters; reading a missing parameter refuses the command.
+/// Command being executed, with a cursor over its parameters; a read beyond the end refuses the command.
 struct CommandReader {
     let code: ControllerCommand
-    /// Connections of the controller, and its radio.
+    /// Connections of the controller, which also give access to its radio.
     let links: ControllerLinks
     private let bytes: [UInt8]
     private let randomAddress: BluetoothAddress?
@@ -205,8 +207,9 @@ struct CommandReader {
     var now: Duration { links.radio.now }
     var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// Returns the controller's address of the given type, with the random address of `set` if it is given; throws if
-    /// there is no random address.
+    /// Returns the controller's address of the given type; throws if the random address is requested but not set.
+    ///
+    /// The random address is that of `set` if a set is given.
     func ownAddress(_ type: AddressType, of set: AdvertisingSet? = nil) throws(Refusal) -> DeviceAddress {
         guard type == .random else { return DeviceAddress(links.configuration.address, .public) }
         guard let random = set.map(\.randomAddress) ?? randomAddress else { throw .invalid }
@@ -248,7 +251,7 @@ struct CommandReader {
         return UInt128(try readUInt64()) &<< 64 | UInt128(low)
     }
 
-    /// Reads an address type: 0 or 1, because this controller does not resolve addresses.
+    /// Reads an address type: 0 or 1 only, because this controller does not resolve private addresses.
     mutating func readAddressType() throws(Refusal) -> AddressType {
         guard let type = AddressType(rawValue: try readUInt8()) else { throw .invalid }
         return type
@@ -259,7 +262,7 @@ struct CommandReader {
         return DeviceAddress(try readAddress(), type)
     }
 
-    /// Reads the type and address of a device; skips them and returns nil if they are ignored.
+    /// Reads a device's address type and address; if `isIgnored` is true, skips them and returns nil.
     mutating func readDevice(isIgnored: Bool) throws(Refusal) -> DeviceAddress? {
         guard isIgnored else { return try readDevice() }
         _ = try readBytes(7)
@@ -272,7 +275,7 @@ struct CommandReader {
         return [UInt8](bytes[offset..<(offset + count)])
     }
 
-    /// Refuses a command with excess parameters.
+    /// Refuses the command if it has excess parameters.
     func expectEnd() throws(Refusal) {
         guard offset == bytes.count else { throw .invalid }
     }

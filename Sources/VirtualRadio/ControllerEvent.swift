@@ -5,7 +5,7 @@ import BluetoothPackets
 /// An event of a controller (Core 6.0, Vol 4, Part E, 5.4.4 and 7.7).
 struct ControllerEvent {
     let code: UInt8
-    /// The subevent of LE Meta; nil for every other code.
+    /// Subevent of LE Meta; nil for all other events.
     let subevent: LESubevent?
     private let parameters: [UInt8]
 
@@ -21,7 +21,7 @@ struct ControllerEvent {
         self.parameters = [subevent.rawValue] + parameters
     }
 
-    /// Complete packet with its indicator.
+    /// Complete packet, including the packet indicator.
     var packet: [UInt8] { [HCIPacketType.event.rawValue, code, UInt8(clamping: parameters.count)] + parameters }
 
     static func commandComplete(_ opcode: HCIOpcode, credits: UInt8, _ returned: [UInt8]) -> Self {
@@ -34,7 +34,7 @@ struct ControllerEvent {
 
     static func hardwareError(_ code: UInt8) -> Self { Self(HCIEvent.Code.hardwareError, [code]) }
 
-    /// Data Buffer Overflow of an ACL link (7.7.26).
+    /// Data Buffer Overflow for an ACL link (7.7.26).
     static let dataBufferOverflow = Self(HCIEvent.Code.dataBufferOverflow, [0x01])
 
     /// Creates Number Of Completed Packets (7.7.19).
@@ -94,7 +94,7 @@ struct ControllerEvent {
     }
 }
 
-/// Outcome of a connection attempt; after a failure, all fields except the status and the role are zero.
+/// Outcome of a connection attempt; if the attempt failed, all fields except the status and the role are zero.
 struct ConnectionCompletion {
     var status = HCIStatus.success
     var handle: UInt16 = 0
@@ -105,10 +105,10 @@ struct ConnectionCompletion {
     /// Creates LE Enhanced Connection Complete [v1], or LE Connection Complete (Core 6.0, Vol 4, Part E, 7.7.65.10 and
     /// 7.7.65.1).
     func event(isEnhanced: Bool) -> ControllerEvent {
-        // No resolvable private address was generated on either side.
+        // Neither side generated a resolvable private address.
         let generated = [UInt8](repeating: 0, count: isEnhanced ? 12 : 0)
         let peer = ByteWriter.bytes(role.rawValue, peer.type.rawValue, peer.address, generated)
-        // The central's clock is within 50 ppm; for the central itself the field has no meaning.
+        // The central's clock accuracy is 50 ppm; the field has no meaning in the central's own event.
         let clockAccuracy: UInt8 = status == .success && role == .peripheral ? 0x05 : 0x00
         return ControllerEvent(
             isEnhanced ? .enhancedConnectionComplete : .connectionComplete,
@@ -118,6 +118,6 @@ struct ConnectionCompletion {
 }
 
 extension ConnectionParameters {
-    /// Conn_Interval, Peripheral_Latency and Supervision_Timeout of an event.
+    /// Conn_Interval, Peripheral_Latency and Supervision_Timeout as event parameters.
     fileprivate var timing: [UInt8] { ByteWriter.bytes(maximumInterval, latency, supervisionTimeout) }
 }

@@ -2,31 +2,33 @@
 
 import BluetoothPackets
 
-/// Properties that every virtual controller reports of itself.
+/// Properties that every virtual controller reports about itself.
 enum ControllerIdentity {
     /// Company identifier that is not assigned to any company (Assigned Numbers, 7).
     static let company: UInt16 = 0xFFFF
-    /// Returns the version number of Core 4.2 or Core 5.0 (Assigned Numbers, 2.1).
+    /// Returns the version number of Core 4.2 or Core 5.0, depending on the generation (Assigned Numbers, 2.1).
     static func version(_ generation: VirtualController.Generation) -> UInt8 { generation == .legacy ? 0x08 : 0x09 }
-    /// Returns the supported features: LE Encryption, Connection Parameters Request, Extended Reject Indication,
-    /// Peripheral-initiated Features Exchange, and LE Extended Advertising (Core 6.0, Vol 6, Part B, 4.6: bits 0 to 3
-    /// and 12).
+    /// Returns the supported LE features.
+    ///
+    /// They are LE Encryption, Connection Parameters Request, Extended Reject Indication, Peripheral-initiated Features
+    /// Exchange and, in the extended generation, LE Extended Advertising (Core 6.0, Vol 6, Part B, 4.6: bits 0 to 3 and
+    /// 12).
     static func lowEnergyFeatures(_ generation: VirtualController.Generation) -> UInt64 {
         let legacy: UInt64 = 0b1111
         return generation == .legacy ? legacy : legacy | UInt64(1) &<< 12
     }
     static let txPower: UInt8 = 0
-    /// All 37 data channels (Core 6.0, Vol 4, Part E, 7.8.20).
+    /// Channel map with all 37 data channels enabled (Core 6.0, Vol 4, Part E, 7.8.20).
     static let channelMap: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0x1F]
 }
 
 extension VirtualController.Configuration {
-    /// Returns true for a supported command: all commands, or those of Bluetooth 4.2.
+    /// Returns true if the controller supports the command; a legacy controller does not support extended commands.
     func supports(_ command: ControllerCommand) -> Bool {
         generation == .extended || command.generation != .extended
     }
 
-    /// Returns the answer to an informational command (Core 6.0, Vol 4, Part E, 7.4 and 7.8).
+    /// Returns the return parameters of an informational command (Core 6.0, Vol 4, Part E, 7.4 and 7.8).
     func answer(to command: ControllerCommand) -> [UInt8] {
         switch command {
         case .readLocalVersionInformation:
@@ -43,12 +45,12 @@ extension VirtualController.Configuration {
         case .leReadLocalSupportedFeatures: return ByteWriter.bytes(ControllerIdentity.lowEnergyFeatures(generation))
         case .leReadAdvertisingTxPower: return [ControllerIdentity.txPower]
         case .leReadFilterAcceptListSize: return [acceptListSize]
-        // Every state and combination that 7.8.27 defines: bits 0 to 41.
+        // All states and combinations that 7.8.27 defines: bits 0 to 41.
         case .leReadSupportedStates: return ByteWriter.bytes(0x0000_03FF_FFFF_FFFF as UInt64)
         case .leReadMaximumAdvertisingDataLength:
             return ByteWriter.bytes(UInt16(AdvertisingSet.extendedDataLength))
         case .leReadNumberOfSupportedAdvertisingSets: return [advertisingSetCount]
-        // The rest of the answer is zeros.
+        // The caller fills the missing bytes of the answer with zeros.
         default: return []
         }
     }

@@ -9,7 +9,7 @@ struct ControllerInitiator {
         let peer: DeviceAddress?
         let window: ScanWindow
         let parameters: ConnectionParameters
-        /// True if the attempt also answers extended PDUs.
+        /// True if the attempt also responds to extended PDUs.
         let isExtended: Bool
         fileprivate(set) var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
     }
@@ -17,7 +17,7 @@ struct ControllerInitiator {
     private var attempt: Attempt?
 
     var isActive: Bool { attempt != nil }
-    /// True while it connects to any device in the Filter Accept List.
+    /// True while the initiator connects to any device in the Filter Accept List.
     var usesAcceptList: Bool { attempt.map { $0.peer == nil } ?? false }
 
     /// Executes LE Create Connection (Core 6.0, Vol 4, Part E, 7.8.12).
@@ -51,8 +51,8 @@ struct ControllerInitiator {
         attempt = new
     }
 
-    /// Executes LE Create Connection Cancel: the attempt completes with Unknown Connection Identifier (Core 6.0, Vol 4,
-    /// Part E, 7.8.13).
+    /// Executes LE Create Connection Cancel, after which the attempt fails with Unknown Connection Identifier (Core
+    /// 6.0, Vol 4, Part E, 7.8.13).
     mutating func cancel(_ output: inout ControllerOutput, now: Duration) throws(Refusal) {
         guard attempt != nil else { throw .disallowed }
         finish()
@@ -63,7 +63,7 @@ struct ControllerInitiator {
         attempt = nil
     }
 
-    /// Returns the pending attempt if it matches an advertiser that was just received; nil otherwise.
+    /// Returns the pending attempt if it matches the advertising set that was just received; otherwise nil.
     func attempt(for set: AdvertisingSet, _ acceptList: FilterAcceptList, now: Duration) -> Attempt? {
         guard let attempt, attempt.window.isOpen(at: now) else { return nil }
         guard attempt.isExtended || set.properties.contains(.legacy) else { return nil }

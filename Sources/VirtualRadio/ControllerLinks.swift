@@ -2,11 +2,11 @@
 
 import BluetoothPackets
 
-/// One controller's ends of the radio's connections, and the commands that refer to one connection.
+/// One controller's ends of its connections, and the commands that apply to a single connection.
 struct ControllerLinks {
     /// Valid connection handles (Core 6.0, Vol 4, Part E, 5.4.2).
     private static let handles: ClosedRange<UInt16> = 0x0040...0x0EFF
-    /// Valid disconnection reasons of a host (Core 6.0, Vol 4, Part E, 7.1.6).
+    /// Disconnection reasons that a host may use (Core 6.0, Vol 4, Part E, 7.1.6).
     private static let disconnectionReasons: [UInt8] = [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B]
 
     private let ends: [(link: Link, role: ConnectionRole)]
@@ -21,13 +21,13 @@ struct ControllerLinks {
 
     private var isFull: Bool { ends.count >= Int(configuration.maximumConnections) }
 
-    /// Lowest unused connection handle; nil if the maximum number of connections is reached.
+    /// Lowest unused connection handle; nil if the controller has its maximum number of connections.
     var freeHandle: UInt16? {
         guard !isFull else { return nil }
         return Self.handles.first { handle in !ends.contains { $0.link[$0.role].handle == handle } }
     }
 
-    /// Number of ACL packets that have not been sent yet.
+    /// Number of ACL packets that occupy buffers because they are not yet sent.
     private var usedBuffers: Int { ends.reduce(0) { $0 + $1.link[$1.role].queue.count } }
 
     func checkRoom() throws(Refusal) {
@@ -49,9 +49,9 @@ struct ControllerLinks {
 
     /// Queues an ACL packet from the host on its link.
     ///
-    /// A packet that exceeds the buffer size, or finds no free buffer, is lost with Data Buffer Overflow. A packet with
-    /// an unknown handle is lost without an event: its link may have ended in the meantime. Core 6.0, Vol 4, Part E,
-    /// 4.1.1 and 5.4.2.
+    /// A packet that is larger than a buffer, or for which no buffer is free, is lost and reported with Data Buffer
+    /// Overflow. A packet with an unknown handle is discarded without an event, because its link may have just ended.
+    /// Core 6.0, Vol 4, Part E, 4.1.1 and 5.4.2.
     func receive(_ packet: [UInt8], _ output: inout ControllerOutput) {
         let handle: UInt16
         let boundary: ACLPacket.Boundary
@@ -77,8 +77,8 @@ struct ControllerLinks {
         link.send(fragments, from: role, now: radio.now)
     }
 
-    /// Executes a command that begins with a connection handle; returns the handle and the other parameters of its
-    /// Command Complete (Core 6.0, Vol 4, Part E, 7.1, 7.5 and 7.8).
+    /// Executes a command for one connection; returns the return parameters that follow the status in Command Complete
+    /// (Core 6.0, Vol 4, Part E, 7.1, 7.5 and 7.8).
     func perform(_ command: inout CommandReader) throws(Refusal) -> [UInt8] {
         let now = radio.now
         let handle = try command.readUInt16() & 0x0FFF
@@ -92,7 +92,7 @@ struct ControllerLinks {
         case .readRemoteVersionInformation: try link.begin(.readVersion, role, now: now)
         case .leReadRemoteFeatures: try link.begin(.readFeatures, role, now: now)
         case .leConnectionUpdate:
-            // The central sets the parameters, the peripheral requests them.
+            // The central sets the connection parameters; the peripheral can only request them.
             let wanted = try ConnectionParameters(&command)
             guard !link.isChanging else { throw .disallowed }
             try link.begin(role == .central ? .update(wanted) : .requestUpdate(wanted), role, now: now)

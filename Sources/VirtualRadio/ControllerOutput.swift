@@ -2,32 +2,32 @@
 
 import BluetoothPackets
 
-/// Packets from a controller to its host: answers, unmasked events, and data, with injected faults.
+/// Packets from a controller to its host: command answers, unmasked events and data, with injected faults.
 struct ControllerOutput {
-    /// Maximum number of packets waiting for the host; further ones are lost.
+    /// Maximum number of packets queued for the host; further packets are lost.
     private static let capacity = 1024
-    /// Number of waiting packets from which on reports are lost, and a link's data stays queued at its sender.
+    /// Queue length from which reports are lost, and data stays queued in the sending controller.
     private static let congestion = 512
 
     private struct DelayedPacket {
         var time: Duration
         var bytes: [UInt8]
-        /// True for the answer to a command, which occupies a command credit until it is sent.
+        /// True for the answer to a command, which occupies a command credit until the answer is sent.
         var isAnswer: Bool
     }
 
     var faults = FaultPlan()
-    /// Core 6.0, Vol 4, Part E, 7.3.1.
+    /// Event mask (Core 6.0, Vol 4, Part E, 7.3.1).
     var eventMask = Self.standardMask
-    /// Core 6.0, Vol 4, Part E, 7.8.1.
+    /// LE event mask (Core 6.0, Vol 4, Part E, 7.8.1).
     var lowEnergyMask = Self.standardLowEnergyMask
     private(set) var lostPackets = 0
     /// Maximum number of unanswered commands.
     private let credits: Int
     private var packets: [[UInt8]] = []
-    /// Packets delayed by a fault, the earliest first.
+    /// Packets delayed by a fault, earliest first.
     private var delayed: [DelayedPacket] = []
-    /// Events of the current command, to be sent after its answer; nil if no command is being executed.
+    /// Events caused by the current command, to be sent after its answer; nil if no command is being executed.
     private var afterAnswer: [[UInt8]]?
 
     private static let standardMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
@@ -38,9 +38,9 @@ struct ControllerOutput {
     }
 
     var waitingPackets: Int { packets.count }
-    /// True while so many packets wait for the host that reports are lost, and data stays queued at its sender.
+    /// True while the host's queue is so long that reports are lost and data stays queued in the sending controller.
     var isCongested: Bool { packets.count >= Self.congestion }
-    /// Time of the next call of `expire`; nil if none is scheduled.
+    /// Time at which `expire` must be called; nil if no packet is delayed.
     var deadline: Duration? { delayed.first?.time }
 
     mutating func nextPacket() -> [UInt8]? { packets.isEmpty ? nil : packets.removeFirst() }
@@ -49,7 +49,7 @@ struct ControllerOutput {
         lostPackets &+= 1
     }
 
-    /// Sends an event that is not a command's answer; returns false if the host has masked it.
+    /// Sends an event that is not the answer to a command; returns false if the host has masked it.
     @discardableResult
     mutating func emit(_ event: ControllerEvent, now: Duration) -> Bool {
         guard isWanted(event) else { return false }
@@ -64,19 +64,20 @@ struct ControllerOutput {
         return true
     }
 
-    /// Reports a connection, or a failed attempt, by the enhanced event or, if the host has masked that, by the
-    /// original one (Core 6.0, Vol 4, Part E, 7.7.65.10 and 7.7.65.1).
+    /// Reports a connection or a failed attempt with the enhanced event, or with the original event if the host has
+    /// masked the enhanced one (Core 6.0, Vol 4, Part E, 7.7.65.10 and 7.7.65.1).
     mutating func emit(_ completion: ConnectionCompletion, now: Duration) {
         if !emit(completion.event(isEnhanced: true), now: now) { emit(completion.event(isEnhanced: false), now: now) }
     }
 
-    /// Reports bytes that are not a valid packet (Core 6.0, Vol 4, Part A, 4).
+    /// Reports that the host has sent bytes that are not a valid packet (Core 6.0, Vol 4, Part A, 4).
     mutating func loseSynchronisation(now: Duration) {
         emit(.hardwareError(0x00), now: now)
     }
 
-    /// Passes a received fragment to the host in parts of at most `limit` bytes (Core 6.0, Vol 4, Part E, 5.4.2: a
-    /// controller marks the first part of a packet 0b10).
+    /// Passes a received fragment to the host in parts of at most `limit` bytes.
+    ///
+    /// A controller marks the first part of a packet with the boundary flag 0b10. Core 6.0, Vol 4, Part E, 5.4.2.
     mutating func deliver(_ fragment: Link.Fragment, handle: UInt16, limit: Int) {
         for payload in faults.strike(fragment.payload, .toHost) {
             for part in Link.Fragment.cut(payload, isFirst: fragment.isFirst, limit) {
@@ -85,7 +86,7 @@ struct ControllerOutput {
         }
     }
 
-    /// Returns true if the host's masks allow an event: bit n - 1 is for code n.
+    /// Returns true if the host's masks allow the event; bit n - 1 of a mask is for event code n.
     ///
     /// Number Of Completed Packets cannot be masked. Core 6.0, Vol 4, Part E, 7.3.1 and 7.8.1.
     private func isWanted(_ event: ControllerEvent) -> Bool {
@@ -113,7 +114,7 @@ struct ControllerOutput {
         delayed.insert(DelayedPacket(time: due, bytes: packet, isAnswer: isAnswer), at: place)
     }
 
-    /// Sends the first delayed packet; returns false if none is due.
+    /// Sends the first delayed packet if it is due; otherwise returns false.
     mutating func expire(now: Duration) -> Bool {
         guard let packet = delayed.first, packet.time <= now else { return false }
         delayed.removeFirst()
@@ -123,17 +124,18 @@ struct ControllerOutput {
 
     // MARK: Answers
 
-    /// True if the controller cannot accept another command yet.
+    /// True if the controller cannot accept another command now.
     var isBusy: Bool { commandsUnderWay >= credits }
 
     private var commandsUnderWay: Int { delayed.count { $0.isAnswer } }
 
-    /// Starts collecting the events of a command, to be sent after its answer.
+    /// Starts to collect the events that a command causes, so that they are sent after its answer.
     mutating func beginCommand() {
         afterAnswer = []
     }
 
-    /// Sends a command's answer, built from the number of remaining command credits, and then the command's events.
+    /// Sends a command's answer, which `answer` creates from the number of remaining command credits, and then the
+    /// collected events.
     mutating func endCommand(with fault: CommandFault?, now: Duration, _ answer: (UInt8) -> ControllerEvent) {
         let events = afterAnswer ?? []
         afterAnswer = nil
@@ -148,7 +150,7 @@ struct ControllerOutput {
         for event in events { push(event) }
     }
 
-    /// Resets everything except the faults and the packets that wait for the host (Core 6.0, Vol 4, Part E, 7.3.2).
+    /// Resets everything except the faults and the packets queued for the host (Core 6.0, Vol 4, Part E, 7.3.2).
     mutating func reset() {
         eventMask = Self.standardMask
         lowEnergyMask = Self.standardLowEnergyMask

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Parts of a controller, each with a state of its own, to which the host's commands are routed.
+/// Parts of a controller, each with its own state; routes the host's commands to them.
 struct ControllerParts {
     var output: ControllerOutput
     private(set) var acceptList: FilterAcceptList
@@ -10,7 +10,7 @@ struct ControllerParts {
     private var advertising = ControllerAdvertising()
     private var scanner = ControllerScanner()
     private var randomAddress: BluetoothAddress?
-    /// Generation of the first advertising, scanning or initiating command.
+    /// Generation of the first advertising, scanning or initiating command since Reset.
     private var generation: VirtualController.Generation?
 
     init(_ configuration: VirtualController.Configuration, _ output: ControllerOutput) {
@@ -18,12 +18,12 @@ struct ControllerParts {
         acceptList = FilterAcceptList(capacity: configuration.acceptListSize)
     }
 
-    /// Time of the next call of `expire`; nil if none is scheduled.
+    /// Time at which `expire` must be called; nil if nothing is scheduled.
     var deadline: Duration? {
         .earliest(output.deadline, .earliest(scanner.deadline, advertising.deadline))
     }
 
-    /// Performs the first due action; returns the advertising set if the action is an advertising event.
+    /// Performs the first due action; returns the advertising set if that action is an advertising event.
     mutating func expire(_ radio: VirtualRadio) -> AdvertisingSet? {
         let now = radio.now
         if output.expire(now: now) || scanner.expire(&output, now: now) { return nil }
@@ -32,8 +32,8 @@ struct ControllerParts {
 
     // MARK: The radio
 
-    /// Handles an advertising event of another controller, which reports a scan request if its host enabled that (LE
-    /// Scan Request Received; Core 6.0, Vol 4, Part E, 7.7.65.19).
+    /// Handles an advertising event of another controller, which reports a scan request to its host if the host has
+    /// enabled that (LE Scan Request Received; Core 6.0, Vol 4, Part E, 7.7.65.19).
     mutating func hear(_ set: AdvertisingSet, from advertiser: VirtualController, now: Duration, strength: () -> Int8) {
         scanner.hear(set, acceptList, &output, now: now, strength: strength) { scanner in
             guard set.answers(scanner, .scansFromAcceptList, advertiser.parts.acceptList) else { return false }
@@ -62,7 +62,7 @@ struct ControllerParts {
 
     mutating func receiveCommand(_ packet: [UInt8], _ links: ControllerLinks) {
         let now = links.radio.now
-        // Indicator, opcode, length.
+        // A command packet starts with an indicator, a two-byte opcode and a length.
         guard packet.count >= 4 else { return output.loseSynchronisation(now: now) }
         let opcode = HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) &<< 8)
         let parameters = [UInt8](packet[4...])
@@ -88,7 +88,8 @@ struct ControllerParts {
             try command.expectEnd()
         } catch {
             status = error.status
-            // The answer to a failed command has the same length, and the command's connection handle if there is one.
+            // The answer to a failed command is as long as that to a successful one, and repeats the connection handle
+            // if the command has one.
             returned = code.isAboutConnection ? [UInt8](parameters.prefix(2)) : []
         }
         output.endCommand(with: fault, now: now) { credits in
@@ -98,15 +99,15 @@ struct ControllerParts {
         }
     }
 
-    /// Refuses commands of another generation than the one that the host has used since Reset (Core 6.0, Vol 4, Part E,
-    /// 3.1.1).
+    /// Refuses a command of a different generation from the one that the host has used since Reset (Core 6.0, Vol 4,
+    /// Part E, 3.1.1).
     private mutating func checkGeneration(_ command: ControllerCommand) throws(Refusal) {
         guard let wanted = command.generation else { return }
         guard generation == nil || generation == wanted else { throw .disallowed }
         generation = wanted
     }
 
-    /// Executes a command; returns the parameters of its Command Complete after the status.
+    /// Executes a command; returns the parameters that follow the status in Command Complete.
     private mutating func perform(_ command: inout CommandReader) throws(Refusal) -> [UInt8] {
         switch command.code {
         case let code where code.isAboutConnection: return try command.links.perform(&command)
@@ -142,7 +143,7 @@ struct ControllerParts {
         return []
     }
 
-    /// Resets everything except the faults and the packets that wait for the host (Core 6.0, Vol 4, Part E, 7.3.2).
+    /// Resets everything except the faults and the packets queued for the host (Core 6.0, Vol 4, Part E, 7.3.2).
     private mutating func reset(_ links: ControllerLinks) {
         output.reset()
         self = Self(links.configuration, output)
@@ -155,8 +156,8 @@ struct ControllerParts {
         randomAddress = try command.readAddress()
     }
 
-    /// Executes LE Clear Filter Accept List or a command that changes the list, refused while the list is in use (Core
-    /// 6.0, Vol 4, Part E, 7.8.15 to 7.8.17).
+    /// Executes LE Clear Filter Accept List or a command that changes the list; refuses it while the list is in use
+    /// (Core 6.0, Vol 4, Part E, 7.8.15 to 7.8.17).
     private mutating func changeAcceptList(_ command: inout CommandReader) throws(Refusal) {
         guard !advertising.usesAcceptList, !scanner.usesAcceptList, !initiator.usesAcceptList else { throw .disallowed }
         switch command.code {

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Scanner of a controller: its parameters, periods and duplicate filter.
+/// Scanner of a controller, with its parameters, scan periods and duplicate filter.
 struct ControllerScanner {
     /// Number of advertisements that the duplicate filter remembers.
     private static let capacity = 256
@@ -22,20 +22,21 @@ struct ControllerScanner {
     }
 
     private var parameters = Parameters()
-    /// True if configured by the extended commands, with extended PDUs received and extended reports sent.
+    /// True if the scan was configured with the extended commands: it receives extended PDUs and sends extended
+    /// reports.
     private var isExtended = false
     private(set) var isEnabled = false
     private var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
     private var filtersDuplicates = false
-    /// Reported advertisements, the oldest first.
+    /// Contents of the duplicate filter, oldest advertisement first.
     private var heard: [Heard] = []
-    /// Time at which the scan ends, or pauses until `nextPeriod`; nil for never.
+    /// Time at which the scan ends, or pauses until `nextPeriod`; nil if neither is scheduled.
     private var end: Duration?
     private var nextPeriod: Duration?
     private var duration = Duration.zero
     private var period = Duration.zero
     private var forgetsEachPeriod = false
-    /// True between the end of a period's scan and the next period.
+    /// True while the scan pauses until the next period.
     private var isPausing = false
 
     var usesAcceptList: Bool { isEnabled && parameters.usesAcceptList }
@@ -89,7 +90,7 @@ struct ControllerScanner {
         try start(command, filter: filter, duration: duration, period: period)
     }
 
-    /// Starts a scan with the Filter_Duplicates of 7.8.65: 0 disables the filter, 2 resets it in each period.
+    /// Starts a scan; for Filter_Duplicates (7.8.65), 0 disables the duplicate filter and 2 resets it in each period.
     private mutating func start(
         _ command: CommandReader,
         filter: UInt8,
@@ -117,7 +118,7 @@ struct ControllerScanner {
         heard.removeAll()
     }
 
-    /// Ends or pauses a scan whose time is over, or begins its next period; returns false if neither is due.
+    /// Ends or pauses a scan whose duration is over, or starts its next period; returns false if nothing is due.
     mutating func expire(_ output: inout ControllerOutput, now: Duration) -> Bool {
         if let end, end <= now {
             self.end = nil
@@ -139,7 +140,7 @@ struct ControllerScanner {
 
     // MARK: Reports
 
-    /// Reports an advertising event, and the scan response if `answers` returns true.
+    /// Reports an advertising event and, if `answers` returns true, the scan response.
     mutating func hear(
         _ set: AdvertisingSet,
         _ acceptList: FilterAcceptList,
@@ -179,7 +180,7 @@ struct ControllerScanner {
         for event in isExtended ? report.extendedEvents : [report.legacyEvent] { output.emit(event, now: now) }
     }
 
-    /// Returns true for an advertisement that was reported before; otherwise adds it to the duplicate filter.
+    /// Returns true if the advertisement was reported before; otherwise adds it to the duplicate filter.
     private mutating func isDuplicate(_ event: Heard) -> Bool {
         guard filtersDuplicates else { return false }
         guard !heard.contains(event) else { return true }

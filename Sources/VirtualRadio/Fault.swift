@@ -2,9 +2,9 @@
 
 public import BluetoothPackets
 
-/// Fault in the handling of a command.
+/// Fault that affects a command.
 public enum CommandFault: Hashable, Sendable {
-    /// The command is executed immediately, but its answer is delayed, and occupies a command credit until then.
+    /// The command is executed immediately, but its answer is delayed and occupies a command credit until it is sent.
     case delay(Duration)
     /// The command is executed, but its answer (Command Complete or Command Status) is lost.
     case drop
@@ -16,7 +16,7 @@ public enum CommandFault: Hashable, Sendable {
     case hardwareError(code: UInt8)
 }
 
-/// Fault in an event that is not the answer to a command.
+/// Fault that affects an event other than the answer to a command.
 public enum EventFault: Hashable, Sendable {
     /// The event is delayed by this time.
     case delay(Duration)
@@ -26,16 +26,16 @@ public enum EventFault: Hashable, Sendable {
     case duplicate
 }
 
-/// Fault in an ACL data packet.
+/// Fault that affects an ACL data packet.
 public enum DataFault: Hashable, Sendable {
-    /// The packet is lost; a buffer that it occupied is still freed.
+    /// The packet is lost; the buffer that it occupied is freed as usual.
     case drop
     /// The data byte at `offset` (modulo the length of the data) is XORed with `mask`.
     case corrupt(offset: Int, mask: UInt8)
     case duplicate
 }
 
-/// The direction of an ACL data packet.
+/// Direction of an ACL data packet.
 public enum DataDirection: Hashable, Sendable {
     /// From the controller's host to the radio.
     case fromHost
@@ -43,7 +43,7 @@ public enum DataDirection: Hashable, Sendable {
     case toHost
 }
 
-/// Fault that skips the first `skipping` occurrences, and then strikes `times` times.
+/// Fault that skips the first `skipping` occurrences and affects the next `times` occurrences.
 struct ArmedFault<Fault: Hashable & Sendable>: Sendable {
     let fault: Fault
     var skipping: Int
@@ -78,7 +78,7 @@ struct FaultPlan: Sendable {
         return events[event.code]?.strike()
     }
 
-    /// Applies the faults to data; returns none, one or two copies of it.
+    /// Applies the injected faults to a payload; returns the zero, one or two payloads to pass on.
     mutating func strike(_ payload: [UInt8], _ direction: DataDirection) -> [[UInt8]] {
         switch data[direction]?.strike() {
         case nil: [payload]
@@ -92,23 +92,24 @@ struct FaultPlan: Sendable {
 extension VirtualController {
     /// Injects a fault into a command; nil removes the fault.
     ///
-    /// The fault skips the first `skipping` occurrences of the command, and applies to the next `times` ones. Faults
+    /// The fault skips the first `skipping` executions of the command and affects the next `times` executions. Faults
     /// persist across Reset.
     public func inject(_ fault: CommandFault?, into opcode: HCIOpcode, skipping: Int = 0, times: Int = .max) {
         parts.output.faults.commands[opcode] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
-    /// Injects a fault into the events with a code other than those of Command Complete, Command Status and LE Meta.
+    /// Injects a fault into the events with this code, which must not be that of Command Complete, Command Status or LE
+    /// Meta.
     public func inject(_ fault: EventFault?, intoEvent code: UInt8, skipping: Int = 0, times: Int = .max) {
         parts.output.faults.events[code] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
-    /// Injects a fault into the LE Meta events with a subevent code.
+    /// Injects a fault into the LE Meta events with this subevent code.
     public func inject(_ fault: EventFault?, into subevent: LESubevent, skipping: Int = 0, times: Int = .max) {
         parts.output.faults.subevents[subevent] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
 
-    /// Injects a fault into ACL data packets.
+    /// Injects a fault into the ACL data packets in one direction.
     public func inject(_ fault: DataFault?, intoData direction: DataDirection, skipping: Int = 0, times: Int = .max) {
         parts.output.faults.data[direction] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }

@@ -2,13 +2,13 @@
 
 import BluetoothPackets
 
-/// The Filter Accept List of a controller (Core 6.0, Vol 4, Part E, 7.8.15 to 7.8.17).
+/// Filter Accept List of a controller (Core 6.0, Vol 4, Part E, 7.8.15 to 7.8.17).
 struct FilterAcceptList {
-    /// Address_Type of the entry for anonymous advertisers.
+    /// Address_Type of the list entry that stands for anonymous advertisers.
     private static let anonymous: UInt8 = 0xFF
 
     private let capacity: Int
-    /// Devices in the list; nil is the entry for anonymous advertisers, which needs no room.
+    /// Devices in the list; nil represents anonymous advertisers and does not count towards the size limit.
     private var entries: [DeviceAddress?] = []
 
     init(capacity: UInt8) {

@@ -7,8 +7,10 @@ extension ConnectionRole {
 }
 
 extension ConnectionParameters {
-    /// Reads Interval_Min, Interval_Max, Max_Latency and Supervision_Timeout, and the lengths of connection events,
-    /// which this controller does not use (Core 6.0, Vol 4, Part E, 7.8.12).
+    /// Reads the connection parameters from a command (Core 6.0, Vol 4, Part E, 7.8.12).
+    ///
+    /// They are Interval_Min, Interval_Max, Max_Latency, Supervision_Timeout, and the lengths of connection events,
+    /// which this controller does not use.
     init(_ command: inout CommandReader) throws(Refusal) {
         self.init(
             minimumInterval: try command.readUInt16(),
@@ -22,9 +24,9 @@ extension ConnectionParameters {
     }
 }
 
-/// A connection between two controllers.
+/// Connection between two controllers.
 final class Link {
-    /// The data of one packet on the air.
+    /// Data of one packet sent over the air.
     struct Fragment {
         /// Maximum data length without Data Length Extension (Core 6.0, Vol 6, Part B, 4.5.10).
         private static let minimumLength = 27
@@ -32,7 +34,7 @@ final class Link {
         let isFirst: Bool
         let payload: [UInt8]
 
-        /// Splits data into fragments of at most `limit` bytes, or of 27 bytes if `limit` is less.
+        /// Splits a payload into fragments of at most `limit` bytes, or 27 bytes if `limit` is less.
         static func cut(_ payload: [UInt8], isFirst: Bool, _ limit: Int) -> [Fragment] {
             let limit = max(limit, minimumLength)
             return stride(from: 0, to: payload.count, by: limit).map { start in
@@ -42,7 +44,7 @@ final class Link {
         }
     }
 
-    /// Procedure that one end begins at the next connection event.
+    /// Procedure that one end starts at the next connection event.
     enum Operation: Equatable {
         case readVersion
         case readFeatures
@@ -51,7 +53,7 @@ final class Link {
         case rejectUpdate(HCIStatus)
         case terminate(HCIStatus)
         case encrypt(key: UInt128, random: UInt64, diversifier: UInt16)
-        /// The peripheral's host has supplied the key; nil if it has none.
+        /// The peripheral's host has answered the key request; the key is nil if the host has none.
         case startEncryption(key: UInt128?)
     }
 
@@ -59,46 +61,48 @@ final class Link {
         let controller: VirtualController
         let handle: UInt16
         let address: DeviceAddress
-        /// False after the disconnection was reported to its host, or its controller was reset.
+        /// False once the disconnection was reported to the host, or the controller was reset.
         var isAlive = true
-        /// Packets of the host, split into fragments for transmission.
+        /// Packets queued by the host, each split into fragments for transmission.
         var queue: [[Fragment]] = []
         var operations: [Operation] = []
 
-        /// Sends the host an event with this end's handle; returns false if the host has masked it.
+        /// Sends the host an event that contains this end's handle; returns false if the host has masked it.
         @discardableResult
         func emit(_ now: Duration, _ event: (UInt16) -> ControllerEvent) -> Bool {
             controller.emit(event(handle), now: now)
         }
     }
 
-    /// Time-out of a procedure that needs an answer (Core 6.0, Vol 6, Part B, 5.2).
+    /// Time-out of a procedure that requires an answer (Core 6.0, Vol 6, Part B, 5.2).
     private static let procedureTimeout = Duration.seconds(40)
-    /// Number of connection events between the announcement of a change and the change (Core 6.0, Vol 6, Part B,
-    /// 5.1.1).
+    /// Number of connection events from the announcement of a parameter change until it takes effect (Core 6.0, Vol 6,
+    /// Part B, 5.1.1).
     private static let instantDistance = 6
-    /// Number of intervals within which a new connection must be established (Core 6.0, Vol 6, Part B, 4.5.2).
+    /// Number of connection intervals within which a new connection must be established (Core 6.0, Vol 6, Part B,
+    /// 4.5.2).
     private static let establishmentEvents = 6
 
     private(set) var central: End
     private(set) var peripheral: End
     private var parameters: ConnectionParameters
-    /// Time of the connection event from which the others are counted.
+    /// Time of the connection event from which later connection events are counted.
     private var anchor: Duration
     private var lastHeard: Duration
     private var isEstablished = false
-    /// True while the two controllers are out of range.
+    /// True while the two controllers are out of range of each other.
     private var isCut = false
     /// Time of the next connection event with pending work; nil if none is scheduled.
     private var nextExchange: Duration?
     private var update: (parameters: ConnectionParameters, instant: Duration)?
     private var isEncrypted = false
-    /// Encryption in progress: the key of the central's host; `isAsked` is true until the peripheral's host answers the
-    /// key request.
+    /// Encryption procedure in progress, with the central's key.
+    ///
+    /// `isAsked` is true until the peripheral's host answers the key request.
     private var encryption: (key: UInt128, isAsked: Bool)?
-    /// Deadline for the central host's answer to the peripheral's parameter request.
+    /// Deadline for the central's host to answer the peripheral's parameter request.
     private var requestDeadline: Duration?
-    /// True while a parameter request waits for the central host's answer.
+    /// True while a parameter request waits for an answer from the central's host.
     private var isHostAsked = false
 
     init(central: End, peripheral: End, parameters: ConnectionParameters, anchor: Duration) {
@@ -115,7 +119,7 @@ final class Link {
         set { if role == .central { central = newValue } else { peripheral = newValue } }
     }
 
-    /// Returns the role of a controller on this link; nil if it has no live end.
+    /// Returns the role of the controller on this link, or nil if the controller has no live end of it.
     func role(of controller: VirtualController) -> ConnectionRole? {
         if central.controller === controller, central.isAlive { return .central }
         if peripheral.controller === controller, peripheral.isAlive { return .peripheral }
@@ -126,7 +130,7 @@ final class Link {
     /// True if neither end is alive.
     var isDead: Bool { !central.isAlive && !peripheral.isAlive }
 
-    /// Returns true for a link between these two controllers, in either role.
+    /// Returns true if the link connects these two controllers, in either role.
     func connects(_ left: VirtualController, _ right: VirtualController) -> Bool {
         (central.controller === left && peripheral.controller === right)
             || (central.controller === right && peripheral.controller === left)
@@ -150,18 +154,18 @@ final class Link {
             }
     }
 
-    /// Time at which the ends that are still alive time out.
+    /// Time at which a lost connection times out at the ends that are still alive.
     private var lossDeadline: Duration {
         isEstablished ? lastHeard + timeout : anchor + interval * Self.establishmentEvents
     }
 
-    /// Time of the next call of `perform`; nil if none is scheduled.
+    /// Time at which `perform` must be called; nil if nothing is scheduled.
     var deadline: Duration? {
         guard isWhole else { return lossDeadline }
         return .earliest(nextExchange, .earliest(update?.instant, requestDeadline))
     }
 
-    /// Returns the first connection event at or after `time`: its number, counted from the anchor, and its time.
+    /// Returns the first connection event at or after `time`, as its number counted from the anchor and its time.
     private func event(atOrAfter time: Duration) -> (number: Int128, time: Duration) {
         guard time > anchor else { return (0, anchor) }
         let step = interval.attoseconds
@@ -169,9 +173,9 @@ final class Link {
         return (number, Duration(attoseconds: anchor.attoseconds + number * step))
     }
 
-    /// Schedules the next connection event after `now`, at which pending operations and data are handled.
+    /// Schedules the next connection event after `now`, which handles the pending operations and data.
     ///
-    /// A peripheral with latency and nothing to send listens only to the events that it must not skip.
+    /// A peripheral that uses latency and has nothing to send listens only at the events that it must not skip.
     private func wake(now: Duration) {
         guard isWhole else { return }
         var (number, time) = event(atOrAfter: now + .nanoseconds(1))
@@ -184,7 +188,7 @@ final class Link {
         nextExchange = min(nextExchange ?? time, time)
     }
 
-    /// Marks the two controllers as out of range; the last successful contact is the last connection event.
+    /// Marks the two controllers as out of range; the last contact was the most recent connection event.
     func cut(now: Duration) {
         guard isWhole else { return }
         noteLastHeard(now)
@@ -197,7 +201,7 @@ final class Link {
         wake(now: now)
     }
 
-    /// Removes one end; the other end receives nothing from then on.
+    /// Removes one end; the other end receives nothing more from it.
     func kill(_ role: ConnectionRole, now: Duration) {
         if isWhole { noteLastHeard(now) }
         self[role].isAlive = false
@@ -206,7 +210,7 @@ final class Link {
         nextExchange = nil
     }
 
-    /// Applies new parameters from the connection event at `time`.
+    /// Applies new connection parameters from the connection event at `time`.
     private func apply(_ new: ConnectionParameters, at time: Duration) {
         parameters = new
         anchor = time
@@ -222,14 +226,14 @@ final class Link {
         lastHeard = max(lastHeard, next > now ? next - interval : next)
     }
 
-    /// Queues an ACL packet from one side's host, split into fragments.
+    /// Queues an ACL packet, split into fragments, for transmission from one end.
     func send(_ fragments: [Fragment], from role: ConnectionRole, now: Duration) {
         self[role].queue.append(fragments)
         wake(now: now)
     }
 
-    /// Schedules an operation for the next connection event; refuses duplicates, and operations after a disconnect
-    /// request.
+    /// Schedules an operation for the next connection event; throws if the same operation or a disconnection is already
+    /// scheduled.
     func begin(_ operation: Operation, _ role: ConnectionRole, now: Duration) throws(Refusal) {
         let isEnding = self[role].operations.contains { if case .terminate = $0 { true } else { false } }
         guard !isEnding, !self[role].operations.contains(operation) else { throw .disallowed }
@@ -237,7 +241,7 @@ final class Link {
         wake(now: now)
     }
 
-    /// Handles the central host's answer to the peripheral's request for new parameters.
+    /// Handles the answer of the central's host to the peripheral's request for new parameters.
     func answerRequest(_ operation: Operation, _ role: ConnectionRole, now: Duration) throws(Refusal) {
         guard role == .central, isHostAsked else { throw .disallowed }
         try begin(operation, role, now: now)
@@ -245,7 +249,7 @@ final class Link {
         requestDeadline = nil
     }
 
-    /// Handles the peripheral host's answer to a key request; nil if it has no key.
+    /// Handles the answer of the peripheral's host to a key request; the key is nil if the host has none.
     func answerKeyRequest(_ key: UInt128?, _ role: ConnectionRole, now: Duration) throws(Refusal) {
         guard role == .peripheral, encryption?.isAsked == true else { throw .disallowed }
         encryption?.isAsked = false
@@ -273,7 +277,7 @@ final class Link {
         exchange(now: now)
     }
 
-    /// Disconnects every end that is still alive, for the same reason.
+    /// Disconnects all ends that are still alive, with the same reason.
     private func end(_ reason: HCIStatus, now: Duration) {
         for role in [ConnectionRole.central, .peripheral] where self[role].isAlive {
             kill(role, now: now)
@@ -281,7 +285,7 @@ final class Link {
         }
     }
 
-    /// Runs a connection event: each side sends its queued data, the central first.
+    /// Runs a connection event, in which each end sends its queued data, the central first.
     private func exchange(now: Duration) {
         lastHeard = now
         isEstablished = true
@@ -296,8 +300,9 @@ final class Link {
         if isWhole, hasWork { wake(now: now) }
     }
 
-    /// Sends queued data in one direction, within the packet limit of the event and the capacity of the receiver;
-    /// returns the number of completed host packets.
+    /// Sends queued data in one direction; returns the number of host packets sent completely.
+    ///
+    /// The amount is limited by the number of packets per event and by the receiver's capacity.
     private func sendData(from role: ConnectionRole) -> Int {
         let receiver = self[role.other]
         var room = max(1, Int(self[role].controller.configuration.packetsPerEvent))
@@ -319,7 +324,7 @@ final class Link {
         return completed
     }
 
-    /// Performs a procedure that one side has begun.
+    /// Performs an operation that one end has scheduled.
     private func perform(_ operation: Operation, _ role: ConnectionRole, now: Duration) {
         let end = self[role]
         let other = self[role.other]
@@ -354,7 +359,8 @@ final class Link {
         }
     }
 
-    /// Encrypts the link if both ends have the same key; with different keys, the first packet's integrity check fails.
+    /// Encrypts the link if both ends have the same key; if the keys differ, the first packet fails the integrity
+    /// check.
     private func startEncryption(_ key: UInt128?, now: Duration) {
         guard let wanted = encryption?.key else { return }
         encryption = nil

@@ -4,15 +4,14 @@ public import BluetoothPackets
 
 /// Simulated Bluetooth LE controller, created by `VirtualRadio.addController`.
 ///
-/// The host exchanges complete HCI packets with the controller, each with its indicator (0x01 command, 0x02 ACL data,
-/// 0x04 event). Each part of the controller has a state of its own; `ControllerParts` routes commands to the parts.
-/// Core 6.0, Vol 4, Part E.
+/// The host exchanges complete HCI packets with the controller, each preceded by its indicator (0x01 command, 0x02 ACL
+/// data, 0x04 event). Core 6.0, Vol 4, Part E.
 public final class VirtualController {
-    /// Index in the radio, counted from 0.
+    /// Index of the controller in its radio, counted from 0.
     public let index: Int
     /// Configuration with which the controller was created.
     public let configuration: Configuration
-    /// Handler of packets for the host, called in their order; without a handler, poll `nextPacket()`.
+    /// Handler that receives the packets for the host in order; without a handler, poll `nextPacket()`.
     public var onPacket: (([UInt8]) -> Void)?
 
     weak var radio: VirtualRadio?
@@ -27,13 +26,13 @@ public final class VirtualController {
 
     // MARK: The host's side
 
-    /// Number of lost packets: those beyond the capacity of the host's queue, commands beyond the command credits, and
-    /// ACL packets that no connection accepts.
+    /// Number of lost packets: packets that overflowed the host's queue, commands sent without a command credit, and
+    /// ACL packets that no connection accepted.
     public var lostPackets: Int { parts.output.lostPackets }
 
-    /// Processes a packet from the host at `now`, after all earlier events.
+    /// Processes a packet that the host sends at `now`, after all earlier events.
     ///
-    /// Bytes that are neither a command nor ACL data are answered with Hardware Error 0x00, as by a controller that
+    /// Bytes that are neither a command nor ACL data are answered with Hardware Error 0x00, as by a controller that has
     /// lost synchronisation (Core 6.0, Vol 4, Part A, 4).
     public func receive(_ packet: [UInt8], now: Duration) {
         guard let radio else { return }
@@ -47,16 +46,17 @@ public final class VirtualController {
         radio.dispatch()
     }
 
-    /// Returns the next packet for the host; nil if none waits.
+    /// Returns the next packet for the host, or nil if no packet is queued.
     public func nextPacket() -> [UInt8]? { parts.output.nextPacket() }
 
-    /// Number of packets waiting for the host: at most 1,024, of which the last 512 are reserved for packets other than
-    /// reports and data.
+    /// Number of packets queued for the host.
+    ///
+    /// The queue holds up to 1,024 packets; the last 512 places are not available to reports and data.
     public var waitingPackets: Int { parts.output.waitingPackets }
 
     // MARK: The radio's side
 
-    /// True while so many packets wait for the host that data stays queued at its sender.
+    /// True while the host's queue is so long that data stays queued in the sending controller.
     var isCongested: Bool { parts.output.isCongested }
 
     @discardableResult
@@ -66,14 +66,14 @@ public final class VirtualController {
         parts.output.deliver(fragment, handle: handle, limit: Int(configuration.aclDataLength))
     }
 
-    /// Time of the next call of `expire`; nil if none is scheduled.
+    /// Time at which `expire` must be called; nil if nothing is scheduled.
     var deadline: Duration? { parts.deadline }
 
     func expire(_ radio: VirtualRadio) {
         if let set = parts.expire(radio) { advertise(set, radio) }
     }
 
-    /// Sends one advertising event: every scanner receives it, and one initiator may connect.
+    /// Sends one advertising event, which every scanner receives and to which one initiator may connect.
     private func advertise(_ set: AdvertisingSet, _ radio: VirtualRadio) {
         let others = radio.controllers.filter { radio.isInRange(self, $0) }
         for other in others { other.parts.hear(set, from: self, now: radio.now) { radio.signalStrength(other, self) } }
@@ -82,8 +82,8 @@ public final class VirtualController {
         parts.finishEvent(of: set, now: radio.now)
     }
 
-    /// Connects to an advertiser that was just received, if the pending attempt matches it and the advertiser answers;
-    /// returns false if not.
+    /// Connects to an advertiser that was just received; returns false if the pending attempt does not match or the
+    /// advertiser does not answer.
     private func connect(to set: AdvertisingSet, of advertiser: VirtualController, _ radio: VirtualRadio) -> Bool {
         let now = radio.now
         guard let attempt = parts.initiator.attempt(for: set, parts.acceptList, now: now),
@@ -99,7 +99,7 @@ public final class VirtualController {
             central: .init(controller: self, handle: handle, address: attempt.address),
             peripheral: .init(controller: advertiser, handle: otherHandle, address: set.address),
             parameters: parameters,
-            // The first packet follows 1.25 ms after the connection request (Core 6.0, Vol 6, Part B, 4.5.3).
+            // The first packet is sent 1.25 ms after the connection request (Core 6.0, Vol 6, Part B, 4.5.3).
             anchor: now + .microseconds(1250)
         )
         radio.add(link)
@@ -112,7 +112,7 @@ public final class VirtualController {
     public enum Generation: Hashable, Sendable, CaseIterable {
         /// Bluetooth 4.2: legacy advertising only.
         case legacy
-        /// Bluetooth 5.0: legacy and extended advertising; the host's first command selects one of them until Reset.
+        /// Bluetooth 5.0: legacy and extended advertising; the host's first command selects one of the two until Reset.
         case extended
     }
 
@@ -120,17 +120,19 @@ public final class VirtualController {
     public struct Configuration: Hashable, Sendable {
         /// Public address of the controller.
         public var address: BluetoothAddress
-        /// Generation of the controller's commands.
+        /// Generation of the commands that the controller supports.
         public var generation: Generation
-        /// Maximum data length of one ACL packet, 27 … 65535 bytes (LE_ACL_Data_Packet_Length).
+        /// Maximum data length of an ACL packet, 27 … 65535 bytes (LE_ACL_Data_Packet_Length).
         public var aclDataLength: UInt16
         /// Number of ACL packet buffers, 1 … 255 (Total_Num_LE_ACL_Data_Packets).
         public var aclBufferCount: UInt8 = 8
-        /// True if LE Read Buffer Size returns zero, and Read Buffer Size reports the shared buffers.
+        /// True if the controller shares its buffers with BR/EDR: LE Read Buffer Size returns zero, and Read Buffer
+        /// Size reports the shared buffers.
         public var sharesBuffers = false
-        /// Maximum data length of one packet on the air, 27 … 251 bytes; a link uses the smaller value of its two ends.
+        /// Maximum data length of a packet sent over the air, 27 … 251 bytes; a link uses the smaller value of its two
+        /// ends.
         public var linkDataLength: UInt8
-        /// Maximum number of packets sent in one connection event, 1 or more.
+        /// Maximum number of packets sent in one connection event; at least 1.
         public var packetsPerEvent: UInt8 = 6
         /// Maximum number of unanswered commands, 1 … 255 (Num_HCI_Command_Packets).
         public var commandCredits: UInt8 = 1
@@ -141,7 +143,7 @@ public final class VirtualController {
         /// Maximum number of advertising sets, 1 … 240.
         public var advertisingSetCount: UInt8 = 4
 
-        /// Creates a configuration of the given generation with that generation's usual buffer sizes.
+        /// Creates a configuration with buffer sizes that are typical of the generation.
         public init(address: BluetoothAddress, generation: Generation = .extended) {
             self.address = address
             self.generation = generation

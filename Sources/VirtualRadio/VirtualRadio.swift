@@ -2,16 +2,16 @@
 
 import BluetoothPackets
 
-/// Simulated radio channel between virtual controllers: their range, signal strengths and timing.
+/// Simulated radio channel between virtual controllers, with their ranges, signal strengths and timing.
 ///
 /// The owner drives the simulation by calling `advance(to:)` at `deadline`, with a real or a simulated clock. All
-/// events are determined by the seed, the calls and their times. The radio is not thread-safe.
+/// events are determined by the seed, the calls and the times of the calls. The radio is not thread-safe.
 ///
-/// To connect two hosts, add two controllers, pass each host's packets to its controller's `receive(_:now:)`, and pass
-/// each controller's packets to its host, either by `onPacket` or by `nextPacket()` after every `receive` and
+/// To connect two hosts, add two controllers and pass each host's packets to its controller's `receive(_:now:)`. Pass
+/// each controller's packets to its host, either with `onPacket`, or with `nextPacket()` after every `receive` and
 /// `advance`: an action of one host may produce packets for another.
 public final class VirtualRadio {
-    /// Current time of the simulation: all events up to it have been processed.
+    /// Current time of the simulation; all events up to this time have been processed.
     public private(set) var now: Duration
     /// Controllers in the order in which they were added.
     public private(set) var controllers: [VirtualController] = []
@@ -36,10 +36,10 @@ public final class VirtualRadio {
 
     /// Default signal strength between two controllers, in dBm.
     private static let standardStrength: Int8 = -50
-    /// Random variation of the signal strength from packet to packet, in dB.
+    /// Random variation of the signal strength between packets, in dB.
     private static let fading: ClosedRange<Int8> = -3...3
 
-    /// Creates a radio without controllers; its time begins at `now`, and `seed` determines its random numbers.
+    /// Creates a radio without controllers; the simulation starts at `now`, and `seed` determines its random numbers.
     public init(seed: UInt64 = 1, now: Duration = .zero) {
         generator = RadioGenerator(seed: seed)
         self.now = now
@@ -54,14 +54,14 @@ public final class VirtualRadio {
 
     // MARK: Time
 
-    /// Time of the next event, at which `advance(to:)` must be called; nil if there is none until a host sends a
+    /// Time of the next event, at which `advance(to:)` must be called; nil if no event occurs before a host sends a
     /// packet.
     public var deadline: Duration? { nextHappening?.time }
 
-    /// Processes all events up to and including `time`, in order; does nothing if `time` is in the past.
+    /// Processes all events up to and including `time` in order; does nothing if `time` is in the past.
     ///
-    /// The cost is proportional to the number of events: an advertiser with an interval of 20 ms causes fifty per
-    /// second.
+    /// The cost is proportional to the number of events: an advertiser with an interval of 20 ms causes fifty events
+    /// per second.
     public func advance(to time: Duration) {
         while let next = nextHappening, next.time <= time {
             now = max(now, next.time)
@@ -77,7 +77,7 @@ public final class VirtualRadio {
         case link(Link)
     }
 
-    /// Next event; of simultaneous ones, those of controllers in their order, then that of the oldest link.
+    /// Next event; among simultaneous events, controllers precede links, in the order in which they were added.
     private var nextHappening: (time: Duration, what: Happening)? {
         var next: (time: Duration, what: Happening)?
         func consider(_ time: Duration?, _ what: Happening) {
@@ -96,10 +96,10 @@ public final class VirtualRadio {
         removeDeadLinks()
     }
 
-    /// Passes waiting packets to the `onPacket` closures of the hosts.
+    /// Passes queued packets to the hosts' `onPacket` closures.
     ///
-    /// A host may send a packet within its closure: it is processed immediately, and the outermost call passes on the
-    /// packets that result.
+    /// If a host sends a packet from within its closure, the packet is processed immediately, and the outermost call
+    /// passes on the packets that result from it.
     func dispatch() {
         guard !isDispatching else { return }
         isDispatching = true
@@ -117,29 +117,29 @@ public final class VirtualRadio {
 
     // MARK: Range
 
-    /// Moves two controllers out of each other's range: their packets are lost, and connections time out.
+    /// Moves two controllers out of range of each other: their packets are lost, and their connections time out.
     public func separate(_ left: VirtualController, _ right: VirtualController) {
         separated.insert(Pair(left, right))
         for link in links where link.connects(left, right) { link.cut(now: now) }
     }
 
-    /// Moves two controllers back into range; connections that have not timed out yet resume.
+    /// Moves two controllers back into range; connections that have not yet timed out resume.
     public func join(_ left: VirtualController, _ right: VirtualController) {
         guard separated.remove(Pair(left, right)) != nil else { return }
         for link in links where link.connects(left, right) { link.mend(now: now) }
     }
 
-    /// Sets the signal strength between two controllers, in dBm: -127 … 20.
+    /// Sets the signal strength between two controllers, in dBm, clamped to -127 … 20.
     public func setSignalStrength(_ dBm: Int8, _ left: VirtualController, _ right: VirtualController) {
         strengths[Pair(left, right)] = min(max(dBm, -127), 20)
     }
 
-    /// Returns true if two controllers are in each other's range.
+    /// Returns true if two controllers are in range of each other.
     func isInRange(_ left: VirtualController, _ right: VirtualController) -> Bool {
         left !== right && !separated.contains(Pair(left, right))
     }
 
-    /// Returns the signal strength of a received packet, in dBm: -127 … 20.
+    /// Returns a signal strength for a packet received between two controllers, in dBm: -127 … 20.
     func signalStrength(_ left: VirtualController, _ right: VirtualController) -> Int8 {
         let strength = Int(strengths[Pair(left, right)] ?? Self.standardStrength) + Int(random(in: Self.fading))
         return Int8(clamping: min(max(strength, -127), 20))
