@@ -5,9 +5,9 @@ import BluetoothPackets
 extension ATTBearer {
     /// Processes a received PDU.
     ///
-    /// Values may exceed the MTU up to this side's own MTU, because some servers ignore the MTU.
+    /// Values longer than the MTU are accepted up to this side's own MTU, because some servers ignore the MTU.
     ///
-    /// A notification takes a few comparisons, no memory allocation, and no reading of the clock.
+    /// The path for a notification consists of a few comparisons: it neither allocates memory nor reads the clock.
     public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
         if case .none = failure, bytes.count >= 3, bytes.count <= Int(localMTU),
             bytes[0] == ATTOpcode.handleValueNotification.rawValue
@@ -49,8 +49,8 @@ extension ATTBearer {
         return .failed
     }
 
-    /// Processes a request; a malformed request, or one longer than the MTU, is answered with Invalid PDU (Core 6.0,
-    /// Vol 3, Part F, 3.4.1.1).
+    /// Processes a request; answers Invalid PDU to a malformed request or one longer than the MTU (Core 6.0, Vol 3,
+    /// Part F, 3.4.1.1).
     private mutating func receiveRequest(_ opcode: ATTOpcode, _ bytes: Span<UInt8>) -> Reception {
         guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes) else { return refuse(opcode, .invalidPDU) }
         guard case .exchangeMTURequest(let clientReceiveMTU) = pdu else {
@@ -65,14 +65,14 @@ extension ATTBearer {
         return reception
     }
 
-    /// Processes a command; a signed write is ignored, because there is no key to verify its signature (Core 6.0, Vol
-    /// 3, Part F, 3.4.5.3 and 3.4.5.4).
+    /// Processes a command; ignores a signed write, because there is no key to verify its signature (Core 6.0, Vol 3,
+    /// Part F, 3.4.5.3 and 3.4.5.4).
     private mutating func receiveCommand(_ bytes: Span<UInt8>) -> Reception {
         guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes), case .writeCommand = pdu else { return ignore() }
         return .command(pdu)
     }
 
-    /// Starts a transaction of the peer; fails the bearer and returns false if the previous one is not finished.
+    /// Starts a transaction of the peer; fails the bearer and returns false if the peer's previous one is not finished.
     private mutating func begin(_ opcode: ATTOpcode) -> Bool {
         guard !isAnswering else {
             fail(.notSequential(opcode))
@@ -104,7 +104,7 @@ extension ATTBearer {
         switch pdu {
         case .errorResponse(let refused, let handle, let error):
             self.request = nil
-            // The handle is not checked and has no effect, because common servers name another handle than the
+            // The handle is not checked and has no effect, because widely used servers report a handle other than the
             // requested one.
             guard refused == request.opcode else {
                 counters.misdirectedErrors &+= 1
@@ -121,8 +121,8 @@ extension ATTBearer {
         }
     }
 
-    /// Confirms an indication; one without a valid handle or longer than this side's own MTU is confirmed and discarded
-    /// (Core 6.0, Vol 3, Part F, 3.4.7.2).
+    /// Confirms an indication; discards it if its handle is invalid or it is longer than this side's own MTU (Core 6.0,
+    /// Vol 3, Part F, 3.4.7.2).
     private mutating func receiveIndication(_ bytes: Span<UInt8>) -> Reception {
         guard !confirmationWaiting else { return end(.notSequential(.handleValueIndication)) }
         confirmationWaiting = true

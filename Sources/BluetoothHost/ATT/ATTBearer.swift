@@ -2,93 +2,94 @@
 
 public import BluetoothPackets
 
-/// ATT bearer without its transport: the rules of which side may send when, and of when the link has to be closed.
+/// Attribute Protocol (ATT) bearer without its transport: decides which PDUs may be sent, and when the link must be
+/// closed.
 ///
 /// The owner passes every received PDU to `receive`, sends all PDUs that `nextOutgoing` returns, calls `handleDeadline`
-/// at `deadline`, and closes the link once `failure` is set. At most one of our requests and one of our indications
-/// await their answers, in separate slots; a peer that breaks the same rule ends the bearer. The queue is therefore
-/// bounded, even if the peer stops reading.
+/// at `deadline`, and closes the link once `failure` is set. At most one of our requests and one of our indications can
+/// be unanswered at a time. If the peer exceeds the same limit, the bearer fails, so the queue stays bounded even if
+/// the peer stops reading.
 ///
-/// The owner answers the peer's requests with `answer`, one at a time; malformed and unknown requests and the MTU
-/// exchange are answered by the bearer. Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.
+/// The owner answers the peer's requests with `answer`, one at a time. The bearer itself answers malformed and unknown
+/// requests and the MTU exchange. Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.
 public struct ATTBearer: Sendable {
-    /// MTU of an LE bearer before an exchange (Core 6.0, Vol 3, Part G, 5.2.1).
+    /// MTU of an LE bearer before the MTU exchange, in bytes (Core 6.0, Vol 3, Part G, 5.2.1).
     public static let defaultMTU: UInt16 = 23
-    /// MTU that fits every PDU with the longest value: a prepared write of 512 bytes.
+    /// MTU that is large enough for any PDU, in bytes: the longest is a prepared write of 512 bytes.
     public static let largestUsefulMTU: UInt16 = 517
-    /// Time after which an unanswered transaction has failed (Core 6.0, Vol 3, Part F, 3.3.3).
+    /// Time after which an unanswered transaction fails (Core 6.0, Vol 3, Part F, 3.3.3).
     public static let transactionTimeout = Duration.seconds(30)
 
-    /// Reason why a bearer has failed and its link has to be closed.
+    /// Reason why a bearer failed and its link must be closed.
     public enum Failure: Error, Equatable, Sendable {
-        /// Time-out of 30 seconds without an answer to the request or indication.
+        /// The peer did not answer the request or indication within 30 seconds.
         case transactionTimeout(ATTOpcode)
-        /// Answer to our request that cannot be parsed.
+        /// The answer to our request could not be parsed.
         case malformedResponse(DecodingError)
         case responseTooLong(count: Int, mtu: UInt16)
-        /// Response or confirmation that was not expected, or not the expected one.
+        /// The peer sent a response or confirmation that was not expected, or a different one from the expected one.
         case unexpectedPDU(ATTOpcode, expected: ATTOpcode?)
-        /// Second request or indication of the peer before our answer to the first was sent.
+        /// The peer sent a second request or indication before we answered the first.
         case notSequential(ATTOpcode)
-        /// Bearer closed by the owner, or link disconnected.
+        /// The owner closed the bearer, or the link was disconnected.
         case closed
     }
 
-    /// Reason why a PDU of ours was rejected.
+    /// Reason why the bearer did not accept a PDU to send.
     public enum Refusal: Error, Equatable, Sendable {
         case failed(Failure)
-        /// Unfinished transaction of the same kind.
+        /// The previous request or indication is still unanswered.
         case busy
         case tooLong(count: Int, mtu: UInt16)
-        /// Too many queued commands.
+        /// The queue contains the maximum number of commands and notifications.
         case queueFull
         case exchangedAlready
-        /// PDU that is neither a request, command, notification nor indication, or not a response to the pending
-        /// request.
+        /// The PDU is not of a kind that `send` accepts, or it is not an answer to the peer's unanswered request.
         case notOurs(ATTOpcode)
     }
 
-    /// Kind of a received PDU.
+    /// Result of processing a received PDU.
     public enum Reception: Equatable, Sendable {
-        /// Request of the peer that the owner has to `answer`.
+        /// The peer sent a request; the owner must `answer` it.
         case request(ATTPDU)
-        /// Write Command of the peer.
+        /// The peer sent a Write Command.
         case command(ATTPDU)
-        /// Request of the peer whose answer is queued.
+        /// The peer sent a request that the bearer answered itself.
         case answered
         case response(ATTPDU)
         case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
-        /// Error Response that names another request and ends ours, with unknown outcome.
+        /// The peer sent an Error Response that names another request; our request has ended with an unknown outcome.
         case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode, handle: AttributeHandle, error: ATTError)
-        /// Notification, or indication whose confirmation is queued.
+        /// The peer sent a notification, or an indication whose confirmation is queued.
         case value(ReceivedValue)
         case confirmed
-        /// PDU without effect: empty, an unknown or signed command, or a PDU to be ignored.
+        /// The PDU had no effect: it is empty, an unknown or signed command, or to be ignored for another reason.
         case ignored
-        /// PDU that caused `failure`, or came after it.
+        /// The PDU caused `failure`, or was received after the failure.
         case failed
     }
 
-    /// Counters for status and tests; each counter wraps.
+    /// Counters for status output and tests; each counter wraps on overflow.
     public struct Counters: Equatable, Sendable {
-        /// Ignored PDUs, including values that were too long.
+        /// Number of ignored PDUs, including values that were too long.
         public var ignored: UInt64 = 0
-        /// PDUs longer than the MTU, and notifications and indications longer than this side's own MTU.
+        /// Number of PDUs longer than the MTU, and of notifications and indications longer than this side's own MTU.
         public var tooLong: UInt64 = 0
-        /// Notifications and indications longer than this side's own MTU, which were not delivered.
+        /// Number of notifications and indications that were discarded because they were longer than this side's own
+        /// MTU.
         public var tooLongValues: UInt64 = 0
-        /// Requests of the peer that were answered, including errors.
+        /// Number of the peer's requests that were answered, including with an error.
         public var answered: UInt64 = 0
-        /// Confirmed indications.
+        /// Number of confirmed indications.
         public var confirmed: UInt64 = 0
-        /// Error Responses that named another request than ours.
+        /// Number of Error Responses that did not name our request.
         public var misdirectedErrors: UInt64 = 0
     }
 
     struct Transaction: Sendable {
         var opcode: ATTOpcode
         var deadline: Duration
-        /// False while the PDU is queued, when no answer can be valid.
+        /// False while the PDU is still queued; an answer is not valid until the PDU is sent.
         var isSent = false
     }
 
@@ -98,42 +99,42 @@ public struct ATTBearer: Sendable {
     public let commandCapacity: Int
     /// Maximum length of a PDU in either direction, in bytes.
     public private(set) var mtu: UInt16 = Self.defaultMTU
-    /// Reason of the bearer's failure; once it is set, nothing more is sent or received.
+    /// Reason why the bearer failed; a failed bearer sends and receives nothing.
     public internal(set) var failure: Failure?
     /// Counters since the bearer was created.
     public internal(set) var counters = Counters()
 
-    /// Our request that awaits its response.
+    /// Our unanswered request.
     var request: Transaction?
-    /// Our indication that awaits its confirmation.
+    /// Our unconfirmed indication.
     var indication: Transaction?
     private var outgoing: [[UInt8]] = []
     private var commandsWaiting = 0
-    /// True while a request of the peer is unanswered or its answer is queued.
+    /// True while the peer's request is unanswered or the answer is queued.
     var isAnswering = false
-    /// Request of the peer that the owner has not answered.
+    /// The peer's request that the owner must still answer.
     public internal(set) var unanswered: ATTOpcode?
     var confirmationWaiting = false
     private var didRequestMTU = false
-    /// True after the peer's MTU request, which is allowed once.
+    /// True once the peer has requested the MTU exchange, which it may do only once.
     var didAnswerMTU = false
 
-    /// Creates a bearer for a new connection; an MTU outside 23 to 517 is clamped.
+    /// Creates a bearer for a new connection; clamps the MTU to 23 … 517 bytes.
     public init(localMTU: UInt16 = Self.largestUsefulMTU, commandCapacity: Int = 64) {
         self.localMTU = min(max(localMTU, Self.defaultMTU), Self.largestUsefulMTU)
         self.commandCapacity = max(0, commandCapacity)
     }
 
-    /// True if none of our requests awaits its response.
+    /// True if the bearer accepts a request: no previous request is unanswered.
     public var canRequest: Bool { failure == nil && request == nil }
 
-    /// True if none of our indications awaits its confirmation.
+    /// True if the bearer accepts an indication: no previous indication is unconfirmed.
     public var canIndicate: Bool { failure == nil && indication == nil }
 
-    /// True if there is room for a command or notification.
+    /// True if the queue has room for a command or notification.
     public var canNotify: Bool { failure == nil && commandsWaiting < commandCapacity }
 
-    /// Time at which `handleDeadline` must be called; nil while none of our transactions is pending.
+    /// Time at which `handleDeadline` must be called; nil if no answer to us is pending.
     public var deadline: Duration? {
         guard failure == nil else { return nil }
         guard let first = request?.deadline else { return indication?.deadline }
@@ -141,7 +142,7 @@ public struct ATTBearer: Sendable {
         return min(first, second)
     }
 
-    /// Queues a request, command, notification or indication, and starts the time-out of its transaction.
+    /// Queues a request, command, notification or indication, and starts the time-out for its answer, if it has one.
     public mutating func send(_ pdu: ATTPDU, now: Duration) throws(Refusal) {
         if let failure { throw .failed(failure) }
         let opcode = pdu.opcode
@@ -167,7 +168,7 @@ public struct ATTBearer: Sendable {
         outgoing.append(bytes)
     }
 
-    /// Queues the response, or the Error Response, to the peer's request.
+    /// Queues our response or Error Response to the peer's request.
     public mutating func answer(_ pdu: ATTPDU) throws(Refusal) {
         if let failure { throw .failed(failure) }
         guard let unanswered, pdu.answers(unanswered) else { throw .notOurs(pdu.opcode) }
@@ -182,7 +183,7 @@ public struct ATTBearer: Sendable {
         outgoing.append(bytes)
     }
 
-    /// Returns the next PDU for the transport, in the order in which PDUs were queued; nil if there is none.
+    /// Returns the next PDU to send, in the order of queueing; nil if the queue is empty.
     public mutating func nextOutgoing() -> [UInt8]? {
         guard failure == nil, !outgoing.isEmpty else { return nil }
         let bytes = outgoing.removeFirst()
@@ -203,12 +204,12 @@ public struct ATTBearer: Sendable {
         if let indication, now >= indication.deadline { fail(.transactionTimeout(indication.opcode)) }
     }
 
-    /// Closes the bearer for an external reason.
+    /// Closes the bearer at the owner's request or after a disconnection.
     public mutating func close() {
         fail(.closed)
     }
 
-    /// Records the first failure and discards all queued PDUs.
+    /// Sets `failure` and discards all queued PDUs; does nothing if the bearer has already failed.
     mutating func fail(_ reason: Failure) {
         guard failure == nil else { return }
         failure = reason
@@ -221,19 +222,19 @@ public struct ATTBearer: Sendable {
         confirmationWaiting = false
     }
 
-    /// Queues a confirmation; the caller ensures that none is queued.
+    /// Queues a confirmation; the caller must ensure that no other confirmation is queued.
     mutating func queueConfirmation() {
         outgoing.append(ATTPDU.handleValueConfirmation.encoded)
     }
 
-    /// Applies the smaller MTU of the two sides; a value below 23 counts as 23 (Core 6.0, Vol 3, Part F, 3.4.2.2).
+    /// Sets the MTU to the smaller value of the two sides, but at least 23 (Core 6.0, Vol 3, Part F, 3.4.2.2).
     mutating func agreeMTU(peer: UInt16) {
         mtu = max(Self.defaultMTU, min(localMTU, peer))
     }
 }
 
 extension ATTPDU {
-    /// Returns true for the response to a request, or for an Error Response that names it.
+    /// Returns true if this PDU is the response to `request`, or an Error Response that names it.
     fileprivate func answers(_ request: ATTOpcode) -> Bool {
         if case .errorResponse(let refused, _, _) = self { return refused == request }
         return opcode == request.answer
@@ -241,7 +242,7 @@ extension ATTPDU {
 }
 
 extension ATTBearer.Failure: CustomStringConvertible {
-    /// One-line description for people.
+    /// Human-readable description in one line.
     public var description: String {
         switch self {
         case .transactionTimeout(let opcode): "no answer to \(opcode)"

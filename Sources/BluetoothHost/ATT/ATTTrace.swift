@@ -2,21 +2,21 @@
 
 public import BluetoothPackets
 
-/// Finder of ATT PDUs in recorded HCI traffic: it reassembles ACL fragments to L2CAP PDUs and returns those of the ATT
+/// Extracts ATT PDUs from recorded HCI traffic: reassembles ACL fragments and returns the L2CAP PDUs of the ATT
 /// channel.
 ///
-/// It only observes, in both directions and for any number of connections; malformed packets are counted and omitted.
-/// Core 6.0, Vol 4, Part E, 5.4.2; Vol 3, Part A, 3.1.
+/// It observes both directions of any number of connections. Malformed packets are counted and skipped. Core 6.0, Vol
+/// 4, Part E, 5.4.2; Vol 3, Part A, 3.1.
 public struct ATTTrace: Sendable {
-    /// ATT PDU from the recording.
+    /// ATT PDU found in the recording.
     public struct Packet: Equatable, Sendable {
-        /// Index of the controller.
+        /// Index of the controller that sent or received the PDU.
         public var index: ControllerIndex
-        /// Handle of the connection.
+        /// Handle of the connection that carried the PDU.
         public var connection: UInt16
         /// Direction of the PDU.
         public var direction: MonitorOpcode.Direction
-        /// Time of the last fragment, in microseconds since the beginning of 1970 (UTC).
+        /// Time of the PDU's last fragment, in microseconds since the beginning of 1970 (UTC).
         public var time: Int64
         /// Bytes of the PDU.
         public var pdu: [UInt8]
@@ -30,21 +30,21 @@ public struct ATTTrace: Sendable {
 
     /// Fixed channel of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
     private static let attributeChannel: UInt16 = 0x0004
-    /// Number of bytes of the length and the channel before an L2CAP PDU's payload.
+    /// Number of bytes that precede the payload of an L2CAP PDU: its length and its channel.
     private static let basicHeader = 4
-    /// Maximum number of incomplete PDUs, one per connection and direction; beyond it, the others are discarded and
-    /// counted.
+    /// Maximum number of incomplete PDUs, with one per connection and direction; one more PDU causes all others to be
+    /// discarded and counted.
     private static let capacity = 64
 
     private var partial: [Key: [UInt8]] = [:]
 
-    /// Number of malformed packets and incomplete PDUs.
+    /// Number of malformed packets and of PDUs that were never completed.
     public private(set) var malformed = 0
 
-    /// Creates an empty trace.
+    /// Creates a trace without incomplete PDUs.
     public init() {}
 
-    /// Processes the next record; returns the ATT PDU that it completes, or nil.
+    /// Processes the next record; returns the ATT PDU that the record completes, or nil.
     public mutating func handle(_ record: BtsnoopRecord) -> Packet? {
         let direction: MonitorOpcode.Direction
         switch record.opcode {
@@ -70,10 +70,11 @@ public struct ATTTrace: Sendable {
         let data = try reader.readBytes(count: Int(length), "Data")
         try reader.expectEnd()
         let key = Key(index: record.index, connection: flags & 0x0FFF, direction: direction)
-        // Packet boundary flag: 1 continues a PDU, all other values start one. Core 6.0, Vol 4, Part E, 5.4.2.
+        // Packet boundary flag: the value 1 continues a PDU, all other values start one. Core 6.0, Vol 4, Part E,
+        // 5.4.2.
         let isContinuation = flags &>> 12 & 0b11 == 0b01
         if isContinuation {
-            // A continuation whose beginning was not recorded is omitted.
+            // Skips a continuation fragment if the start of its PDU was not recorded.
             guard partial[key] != nil else { return nil }
             partial[key]?.append(contentsOf: data)
         } else {
@@ -99,13 +100,13 @@ public struct ATTTrace: Sendable {
     }
 }
 
-/// Filter of the records for a capture: those of one controller, without the traffic between other programs and the
-/// kernel.
+/// Selects the records to write to a capture: those of one controller, without the traffic between other programs and
+/// the kernel.
 ///
-/// The controller may become known only after its first packets; until then they are queued, within a bound.
+/// The controller may become known only after its first packets; until then, a bounded number of bytes is queued.
 public struct CaptureSelection: Sendable {
-    /// Maximum size of the packets queued until the controller is known, in bytes; further packets are discarded and
-    /// counted.
+    /// Maximum total size of the packets queued until the controller is known, in bytes; further packets are discarded
+    /// and counted.
     public static let waitingCapacity = 1 << 18
 
     private var index: ControllerIndex?
@@ -113,10 +114,10 @@ public struct CaptureSelection: Sendable {
     private var waitingBytes = 0
     private var dropped: UInt32 = 0
 
-    /// Creates a selection without a controller.
+    /// Creates a selection for which the controller is not yet known.
     public init() {}
 
-    /// Selects the controller, and returns its queued records.
+    /// Sets the controller, and returns the records that were queued for it.
     public mutating func follow(_ index: ControllerIndex) -> [BtsnoopRecord] {
         self.index = index
         defer { waiting = [] }
@@ -124,7 +125,7 @@ public struct CaptureSelection: Sendable {
         return waiting.filter { $0.index == index }
     }
 
-    /// Returns the record to write; nil if it is omitted or queued.
+    /// Returns the record if it is to be written now; nil if it is skipped or queued.
     public mutating func take(_ record: BtsnoopRecord) -> BtsnoopRecord? {
         guard record.opcode.concernsController, record.index != .none else { return nil }
         var record = record

@@ -2,23 +2,23 @@
 
 public import BluetoothPackets
 
-/// Notification or indication of a peer, from the bearer to the reader of its bytes, which stay in the received PDU.
+/// Notification or indication of a peer, without its bytes, which stay in the received PDU.
 public struct ReceivedValue: Hashable, Sendable {
     /// Handle of the attribute.
     public var handle: AttributeHandle
-    /// Method by which the value was sent.
+    /// Method by which the value was sent: notification or indication.
     public var kind: GATTSubscriptionKind
 
-    /// Creates the description of a value with this handle.
+    /// Creates the description of a received value.
     public init(handle: AttributeHandle, kind: GATTSubscriptionKind) {
         self.handle = handle
         self.kind = kind
     }
 
-    /// Returns the value's bytes in its PDU, where they follow the opcode and the handle (Core 6.0, Vol 3, Part F,
-    /// 3.4.7.1 and 3.4.7.2).
+    /// Returns the value's bytes, which follow the opcode and the handle in its PDU (Core 6.0, Vol 3, Part F, 3.4.7.1
+    /// and 3.4.7.2).
     ///
-    /// `pdu` is the one from which the bearer made this value, so it has at least 3 bytes.
+    /// `pdu` must be the PDU from which the bearer created this value; it therefore has at least 3 bytes.
     @_lifetime(copy pdu)
     public func bytes(in pdu: Span<UInt8>) -> Span<UInt8> { pdu.extracting(3..<pdu.count) }
 }

@@ -2,15 +2,15 @@
 
 import BluetoothPackets
 
-/// Assembler of fragmented extended advertisements, from several advertisers in parallel.
+/// Assembles fragmented extended advertisements of several advertisers in parallel.
 ///
-/// Memory is bounded: 8 partial advertisements of at most 1,650 bytes, in reusable buffers. When a ninth starts, the
-/// oldest is abandoned and its later fragments are discarded, because they would look like a complete advertisement. A
-/// partial advertisement is also abandoned if it is not complete within 5 s, or if its first fragment is received
-/// again, because some controllers never send the rest. `takeGivenUp` returns the beginnings of abandoned
-/// advertisements. Core 6.0, Vol 4, Part E, 7.7.65.13.
+/// Memory is bounded: at most 8 partial advertisements of up to 1,650 bytes, in reusable buffers. When a ninth starts,
+/// the oldest is abandoned, and its later fragments are discarded so that they are not mistaken for a complete
+/// advertisement. A partial advertisement is also abandoned if it is not complete within 5 s, or if its first fragment
+/// is received again, because some controllers never send the rest. `takeGivenUp` returns the received parts of
+/// abandoned advertisements. Core 6.0, Vol 4, Part E, 7.7.65.13.
 struct AdvertisementAssembler: Sendable {
-    /// Identity of an advertisement, shared by all its fragments.
+    /// Identity of an advertisement; all its fragments have the same key.
     struct Key: Hashable, Sendable {
         var sender: DeviceAddress
         var advertisingSID: UInt8?
@@ -18,12 +18,12 @@ struct AdvertisementAssembler: Sendable {
     }
 
     enum Result: Equatable {
-        /// Report with all of the data.
+        /// The report contains all of the data.
         case whole(isTruncated: Bool)
-        /// Last fragment: all data is in `buffers[slot]` until `take(slot:)`.
+        /// The report is the last fragment; all of the data stays in `buffers[slot]` until `take(slot:)`.
         case assembled(slot: Int, isTruncated: Bool)
         case pending
-        /// Fragment whose beginning is missing.
+        /// The report is a fragment whose preceding fragments are missing.
         case discarded
     }
 
@@ -35,11 +35,11 @@ struct AdvertisementAssembler: Sendable {
     /// Maximum time between the first and the last fragment of an advertisement.
     static let timeout = Duration.seconds(5)
 
-    /// Beginning of an abandoned advertisement.
+    /// Received part of an abandoned advertisement.
     struct Beginning: Sendable {
         var key: Key
         var eventType: AdvertisingEventType
-        /// RSSI of the last fragment that had one; nil if none had.
+        /// RSSI of the last fragment that reported one; nil if no fragment did.
         var rssi: Int8?
         var lastHeard: Duration
         var bytes: [UInt8]
@@ -62,12 +62,12 @@ struct AdvertisementAssembler: Sendable {
 
     /// Number of abandoned advertisements.
     private(set) var dropped: UInt64 = 0
-    /// Number of discarded fragments whose beginning is missing.
+    /// Number of fragments that were discarded because preceding fragments are missing.
     private(set) var discarded: UInt64 = 0
 
     private(set) var count = 0
 
-    /// True if no further fragment is expected.
+    /// True if no further fragments of any advertisement are expected.
     @inline(__always)
     var isIdle: Bool { count == 0 && orphans.isEmpty }
 
@@ -104,14 +104,14 @@ struct AdvertisementAssembler: Sendable {
         return .pending
     }
 
-    /// Returns the beginnings of the advertisements abandoned since the last call.
+    /// Returns the received parts of the advertisements that were abandoned since the last call.
     mutating func takeGivenUp() -> [Beginning] {
         if givenUp.isEmpty { return [] }
         defer { givenUp.removeAll() }
         return givenUp
     }
 
-    /// Moves the bytes of an assembled advertisement out and frees its slot; `giveBack` returns the buffer.
+    /// Frees the slot of an assembled advertisement and returns its bytes; `giveBack` returns the buffer for reuse.
     mutating func take(slot: Int) -> [UInt8] {
         free(slot)
         var bytes: [UInt8] = []
@@ -154,7 +154,7 @@ struct AdvertisementAssembler: Sendable {
         append(report.data, to: slot)
     }
 
-    /// Returns true for a repetition of the first fragment, which restarts an advertisement whose rest was never sent.
+    /// Returns true if the data repeats the first fragment, which restarts an advertisement that was never completed.
     private func beginsAnew(_ data: Span<UInt8>, in slot: Int) -> Bool {
         guard data.count > 0, data.count == partials[slot]?.firstLength else { return false }
         return Self.begins(buffers[slot], with: data)

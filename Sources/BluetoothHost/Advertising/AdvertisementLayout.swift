@@ -2,29 +2,29 @@
 
 public import BluetoothPackets
 
-/// Layout of a peripheral's data in an advertisement and its scan response of 31 bytes each.
+/// Distribution of a peripheral's data over an advertisement and a scan response, with at most 31 bytes each.
 ///
 /// The flags and the services come first in the advertisement, because centrals look for them without a scan request;
-/// the name follows if it fits. An item that does not fit is moved to the scan response as a whole, a list of services
-/// in part. An item that fits in neither is rejected; nothing is shortened automatically. Core 6.0, Vol 3, Part C, 11;
+/// the name follows if it fits. An item that does not fit is moved to the scan response as a whole; a list of services
+/// may be split. An item that fits in neither packet is rejected; nothing is shortened. Core 6.0, Vol 3, Part C, 11;
 /// Core Specification Supplement, Part A, 1.
 public struct AdvertisementLayout: Hashable, Sendable {
     /// Data to advertise.
     public struct Content: Hashable, Sendable {
-        /// Complete name; nil for none.
+        /// Complete local name; nil to advertise no name.
         public var localName: String?
-        /// UUIDs of the services.
+        /// UUIDs of the services to advertise.
         public var services: [BluetoothUUID]
-        /// Transmission power in dBm; nil for none.
+        /// Transmission power in dBm; nil to omit it.
         public var txPower: Int8?
-        /// Appearance (Assigned Numbers, 2.6); nil for none.
+        /// Appearance (Assigned Numbers, 2.6); nil to omit it.
         public var appearance: UInt16?
         /// Manufacturer data.
         public var manufacturerData: [AdvertisementData.ManufacturerData]
         /// Service data.
         public var serviceData: [AdvertisementData.ServiceData]
 
-        /// Creates content to advertise.
+        /// Creates the content of an advertisement.
         public init(
             localName: String? = nil,
             services: [BluetoothUUID] = [],
@@ -42,18 +42,18 @@ public struct AdvertisementLayout: Hashable, Sendable {
         }
     }
 
-    /// Part of the content that does not fit.
+    /// Error for a part of the content that does not fit.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Name of that part in words.
+        /// Name of the part that does not fit.
         public var what: String
-        /// Number of bytes that the part needs, including its length and type.
+        /// Number of bytes that the part needs, including its length and type bytes.
         public var needed: Int
         /// Number of free bytes in the advertisement.
         public var leftInData: Int
         /// Number of free bytes in the scan response.
         public var leftInScanResponse: Int
 
-        /// One-line description for people.
+        /// Human-readable description in one line.
         public var description: String {
             "\(what) needs \(needed) bytes; the advertisement has \(leftInData) left, "
                 + "the scan response \(leftInScanResponse), of \(HCICommand.maximumAdvertisingDataLength) each"
@@ -65,12 +65,14 @@ public struct AdvertisementLayout: Hashable, Sendable {
     /// Bytes of the scan response.
     public private(set) var scanResponse: [UInt8] = []
 
-    /// Flags for LE General Discoverable Mode without BR/EDR (Supplement, Part A, 1.3).
+    /// Flags byte: LE General Discoverable Mode, BR/EDR not supported (Supplement, Part A, 1.3).
     private static let generallyDiscoverable: UInt8 = 0x06
-    /// Flags without BR/EDR, for a peripheral that is not found by general discovery.
+    /// Flags byte: not discoverable, BR/EDR not supported.
     private static let notDiscoverable: UInt8 = 0x04
 
-    /// Lays out the content; if `canBeAsked` is false, there are no scan requests and the scan response stays empty.
+    /// Lays out the content.
+    ///
+    /// If `canBeAsked` is false, centrals cannot send scan requests, so the scan response stays empty.
     public init(_ content: Content, isDiscoverable: Bool = true, canBeAsked: Bool = true) throws(Failure) {
         let room = canBeAsked ? HCICommand.maximumAdvertisingDataLength : 0
         let flags = isDiscoverable ? Self.generallyDiscoverable : Self.notDiscoverable
@@ -117,13 +119,13 @@ public struct AdvertisementLayout: Hashable, Sendable {
         )
     }
 
-    /// Places as many services of each UUID width as fit in the advertisement, and the others in the scan response.
+    /// Places as many services of each UUID width as fit in the advertisement, and the rest in the scan response.
     private mutating func placeServices(_ services: [BluetoothUUID], _ room: Int) throws(Failure) {
         for width in [2, 4, 16] {
             var rest: [[UInt8]] = []
             for service in services {
                 let bytes = Self.form(service).bytes
-                // Duplicate services are advertised once.
+                // Duplicate services are advertised only once.
                 if bytes.count == width, !rest.contains(bytes) { rest.append(bytes) }
             }
             guard let first = rest.first else { continue }
@@ -141,7 +143,7 @@ public struct AdvertisementLayout: Hashable, Sendable {
             guard needed <= Self.left(scanResponse, room) else {
                 throw refusal("\(rest.count) of the services with UUIDs of \(width * 8) bits", needed, room)
             }
-            // If both packets contain services of this width, both mark their lists as incomplete.
+            // If the services of this width are split between both packets, both lists are marked as incomplete.
             scanResponse += [UInt8(truncatingIfNeeded: needed &- 1), here.isEmpty ? types.all : types.some]
             scanResponse += rest.joined()
         }
@@ -155,7 +157,7 @@ public struct AdvertisementLayout: Hashable, Sendable {
         }
     }
 
-    /// Returns the shortest form of a UUID, and the AD type of its service data.
+    /// Returns the shortest form of a UUID, the AD type of service data with that form, and its width in bytes.
     private static func form(_ uuid: BluetoothUUID) -> (types: (data: UInt8, width: Int), bytes: [UInt8]) {
         var writer = ByteWriter(reservingCapacity: 16)
         if let short = uuid.shortForm16 {

@@ -2,17 +2,17 @@
 
 public import BluetoothPackets
 
-/// Advertising on one controller: the commands, their order, and the interpretation of their answers.
+/// Advertising on one controller: determines the commands and their order, and interprets the answers.
 ///
 /// It performs no input or output.
 ///
-/// The caller sends the command that `nextCommand` returns after every other call, passes every event packet to
-/// `handle`, and calls `advance` at `deadline`. A controller stops advertising when a central connects; the caller then
-/// calls `resume`.
+/// After every call, the caller sends the command that `nextCommand` returns. The caller also passes every event packet
+/// to `handle`, and calls `advance` at `deadline`. A controller stops advertising when a central connects; the caller
+/// then calls `resume`.
 ///
 /// Legacy and extended commands must not be mixed on a controller; the generation is chosen as in `Scanner`. Both
-/// generations advertise with legacy PDUs, which every central receives. Core 6.0, Vol 4, Part E, 3.1.1, 7.8.5 to 7.8.9
-/// and 7.8.53 to 7.8.56.
+/// generations advertise with legacy PDUs, which every central can receive. Core 6.0, Vol 4, Part E, 3.1.1, 7.8.5 to
+/// 7.8.9 and 7.8.53 to 7.8.56.
 public struct Advertiser: Sendable {
     /// Generation of advertising commands.
     public enum Generation: Hashable, Sendable {
@@ -21,8 +21,8 @@ public struct Advertiser: Sendable {
         /// LE Set Extended Advertising Parameters and the related commands.
         case extended
 
-        /// Chooses the extended commands if the controller supports them, otherwise the legacy commands; nil for
-        /// neither.
+        /// Chooses the extended commands if the controller supports them, otherwise the legacy commands; returns nil if
+        /// it supports neither.
         public init?(_ commands: SupportedCommands) {
             if commands.contains(.leSetExtendedAdvertisingParameters),
                 commands.contains(.leSetExtendedAdvertisingEnable)
@@ -36,16 +36,16 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// Content of the advertising.
+    /// Parameters and data to advertise.
     public struct Content: Hashable, Sendable {
         /// Advertising parameters.
         public var parameters: AdvertisingParameters
         /// Advertising data, at most 31 bytes.
         public var data: [UInt8]
-        /// Scan response data, at most 31 bytes; not sent if the advertising cannot be scanned.
+        /// Scan response data, at most 31 bytes; not sent if the advertising is not scannable.
         public var scanResponse: [UInt8]
 
-        /// Creates content from parameters and data.
+        /// Creates content from advertising parameters and data.
         public init(_ parameters: AdvertisingParameters, data: [UInt8], scanResponse: [UInt8] = []) {
             self.parameters = parameters
             self.data = data
@@ -55,14 +55,14 @@ public struct Advertiser: Sendable {
 
     /// Reason why advertising failed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Advertising data or scan response of more than 31 bytes.
+        /// The advertising data or the scan response is longer than 31 bytes.
         case tooLong(data: Int, scanResponse: Int)
         case refused(HCIOpcode, HCIStatus)
         case noAnswer(HCIOpcode)
-        /// Hardware error reported by the controller, with the vendor's code.
+        /// The controller reported a hardware error; the value is the vendor's code.
         case hardwareError(UInt8)
 
-        /// One-line description for people.
+        /// Human-readable description in one line.
         public var description: String {
             switch self {
             case .tooLong(let data, let scanResponse):
@@ -78,39 +78,41 @@ public struct Advertiser: Sendable {
     /// State of an advertiser.
     public enum State: Hashable, Sendable {
         case idle
-        /// Start commands in progress.
+        /// The commands that start advertising are in progress.
         case starting
-        /// Enabled advertising, as far as is known.
+        /// Advertising is enabled, as far as is known.
         case advertising
-        /// Advertising that the controller does not enable now, for example because all its connections are in use;
-        /// `resume` retries.
+        /// The controller cannot advertise at present, for example because all its connections are in use; `resume`
+        /// retries.
         case suspended
-        /// Stop command in progress.
+        /// The command that stops advertising is in progress.
         case stopping
-        /// Failed advertising; `start` retries.
+        /// Advertising has failed; `start` retries.
         case failed(Failure)
     }
 
     private enum Step { case disable, setParameters, setData, setScanResponse, enable }
 
-    /// Advertising set in use: the kernel's own first one, which an unused kernel leaves alone.
+    /// Handle of the advertising set, which is also the kernel's first one; an idle kernel does not use it.
     private static let set: UInt8 = 0x00
 
-    /// Generation of commands in use.
+    /// Generation of the commands in use.
     public let generation: Generation
     /// Current state.
     public private(set) var state = State.idle
-    /// Number of times that another program changed advertising while ours was on; it may be off since.
+    /// Number of times that another program changed advertising while ours was enabled; ours may have been disabled by
+    /// that.
     public private(set) var foreignCommands: UInt64 = 0
 
     private var commands = HCICommandQueue()
     private var content: Content?
     private var step: Step?
-    /// First step of the next sequence, after the outstanding command, whose answer is ignored.
+    /// First step of the next command sequence, which starts after the outstanding command; the answer to that command
+    /// is ignored.
     private var next: Step?
     private var didAdvertise = false
 
-    /// Creates an idle advertiser; returns nil for a controller that supports neither generation's commands.
+    /// Creates an idle advertiser; returns nil if the controller supports neither generation of commands.
     public init?(_ supported: SupportedCommands) {
         guard let generation = Generation(supported) else { return nil }
         self.init(generation)
@@ -121,10 +123,10 @@ public struct Advertiser: Sendable {
         self.generation = generation
     }
 
-    /// Time at which `advance` must be called if no event comes before; nil for none.
+    /// Time at which `advance` must be called if no event arrives before; nil if no answer is pending.
     public var deadline: Duration? { commands.deadline }
 
-    /// Starts advertising, replacing other content.
+    /// Starts advertising; replaces the content that is being advertised.
     public mutating func start(_ content: Content) {
         guard content.data.count <= HCICommand.maximumAdvertisingDataLength,
             content.scanResponse.count <= HCICommand.maximumAdvertisingDataLength
@@ -138,7 +140,7 @@ public struct Advertiser: Sendable {
         begin(.disable)
     }
 
-    /// Enables advertising again after a connection began or ended; does nothing unless advertising or suspended.
+    /// Re-enables advertising after a connection has begun or ended; does nothing unless advertising or suspended.
     public mutating func resume() {
         guard state == .advertising || state == .suspended else { return }
         state = .starting
@@ -153,12 +155,12 @@ public struct Advertiser: Sendable {
         begin(.disable)
     }
 
-    /// Returns the command to send now, or nil if there is none.
+    /// Returns the command to send now, or nil if no command can be sent.
     public mutating func nextCommand(now: Duration) -> HCICommand? {
         commands.nextCommand(now: now)
     }
 
-    /// Processes an event packet with its indicator; a malformed packet is ignored.
+    /// Processes an event packet, including its indicator; ignores a malformed packet.
     public mutating func handle(_ packet: Span<UInt8>, now: Duration) {
         guard let event = try? HCIEvent(packet) else { return }
         switch event {
@@ -170,7 +172,7 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// Times out a command.
+    /// Handles the time-out of a command.
     public mutating func advance(now: Duration) {
         if let outcome = commands.expire(now: now) { take(outcome) }
     }
@@ -222,9 +224,9 @@ public struct Advertiser: Sendable {
 
     private mutating func refused(_ step: Step, _ opcode: HCIOpcode, _ status: HCIStatus) {
         switch (step, status) {
-        // Advertising was already off, or the set does not exist yet.
+        // Advertising was already disabled, or the set does not exist yet.
         case (.disable, .commandDisallowed), (.disable, .unknownAdvertisingIdentifier): advance(after: .disable)
-        // The controller has advertised before, so its current connections prevent it now.
+        // The controller has advertised before, so the current connections are what prevents it from advertising.
         case (.enable, .commandDisallowed), (.enable, .connectionLimitExceeded):
             if didAdvertise { state = .suspended } else { fail(.refused(opcode, status)) }
         default: fail(.refused(opcode, status))
@@ -236,7 +238,7 @@ public struct Advertiser: Sendable {
         case .disable where content == nil: state = .idle
         case .disable: send(.setParameters)
         case .setParameters: send(.setData)
-        // A controller refuses scan response data for advertising that cannot be scanned.
+        // A controller rejects scan response data for advertising that is not scannable.
         case .setData: send(content?.parameters.kind == .nonConnectable ? .enable : .setScanResponse)
         case .setScanResponse: send(.enable)
         case .enable:

@@ -2,13 +2,13 @@
 
 import BluetoothPackets
 
-/// Index of the devices in the table: an open hash table with one word for each device and twice as many slots as
+/// Index of the devices in the table: an open-addressing hash table with one word per device and twice as many slots as
 /// devices.
 ///
-/// Senders choose their addresses and may provoke collisions: a search examines at most `DeviceTable.capacity` words,
-/// and the hash differs between tables.
+/// Senders choose their addresses and might provoke collisions. Therefore a search examines at most
+/// `DeviceTable.capacity` words, and every table uses a different hash.
 struct DeviceIndex: Sendable {
-    // A word consists of the address, its type, a bit that marks a used word, and the place.
+    // A word consists of the address, its type, a bit that marks the word as used, and the device's place in the table.
     private static let typeShift: UInt64 = 15
     private static let isTaken: UInt64 = 1 << 14
     private static let places: UInt64 = isTaken - 1
@@ -24,7 +24,7 @@ struct DeviceIndex: Sendable {
         slot(of: address).map { Int(truncatingIfNeeded: words[$0] & Self.places) }
     }
 
-    /// Sets the place of a device; the table has at most `DeviceTable.capacity` devices.
+    /// Sets the place of a device; the table must contain at most `DeviceTable.capacity` devices.
     mutating func set(_ address: DeviceAddress, place: Int) {
         let word = Self.word(address)
         var slot = home(word)
@@ -32,12 +32,12 @@ struct DeviceIndex: Sendable {
         words[slot] = word | UInt64(truncatingIfNeeded: place) & Self.places
     }
 
-    /// Removes a device and returns its place; nil if it has none.
+    /// Removes a device and returns its place, or nil if the device is not in the index.
     mutating func remove(_ address: DeviceAddress) -> Int? {
         guard var hole = slot(of: address) else { return nil }
         let place = Int(words[hole] & Self.places)
         words[hole] = 0
-        // Words that the search would no longer reach are moved closer to their home slots.
+        // Words that a search would no longer reach are moved closer to their home slots.
         var next = (hole + 1) & Self.mask
         while words[next] != 0 {
             if (next &- home(words[next])) & Self.mask >= (next &- hole) & Self.mask {
@@ -65,7 +65,7 @@ struct DeviceIndex: Sendable {
         return nil
     }
 
-    /// Returns the slot at which the search for a word starts.
+    /// Returns the slot at which the search for `word` starts.
     @inline(__always)
     private func home(_ word: UInt64) -> Int {
         Int(truncatingIfNeeded: ((word &>> Self.typeShift) &* factor) &>> UInt64(UInt64.bitWidth - Self.bits))
@@ -77,40 +77,42 @@ struct DeviceIndex: Sendable {
     }
 }
 
-/// Eviction order of a full device table: one word for each place, so that the table is searched within the time of a
+/// Eviction order of a full device table, with one word for each place so that the search takes no longer than a
 /// report.
 ///
-/// It is empty while the table has room, because no device is evicted then.
+/// It is empty while the table has room, because no device needs to be evicted.
 ///
-/// A device that does not match the filter is evicted before one that does, a weaker device before a stronger one, one
-/// of unknown strength before both, and of two equal devices the one that was heard longer ago.
+/// Devices that do not match the filter are evicted before devices that match; within each group, devices of unknown
+/// strength are evicted first, then weaker devices before stronger ones; equal devices are evicted in the order in
+/// which they were last heard.
 struct DeviceStandings: Sendable {
-    // The most significant bit marks a device that matches the filter, eight bits hold its strength, and the others the
-    // number of its last report: the device with the lowest word is evicted first.
+    // The most significant bit is set if the device matches the filter; the next eight bits hold its strength, and the
+    // rest the number of its last report. The device with the lowest word is evicted first.
     private static let isMatching: UInt64 = 1 << 63
     private static let strengthShift: UInt64 = 55
     private static let number: UInt64 = 1 << strengthShift - 1
 
     private var words: [UInt64] = []
 
-    /// Fills the order with the devices of a table that is now full, each in its place.
+    /// Initialises the order with the devices of a table that has become full.
     mutating func begin(_ devices: [DiscoveredDevice]) {
         words = [UInt64](repeating: 0, count: devices.count)
         let heard = devices.indices.sorted { (devices[$0].lastHeard, $0) < (devices[$1].lastHeard, $1) }
-        // There were at least as many reports as devices, so these numbers are lower than later ones.
+        // The table has received at least as many reports as it has devices, so the numbers assigned here are lower
+        // than the number of any later report.
         for (number, place) in heard.enumerated() {
             hear(place, devices[place].rssi, UInt64(number))
             if devices[place].matchesFilter { match(place) }
         }
     }
 
-    /// Empties the order, because the table has room again.
+    /// Empties the order when the table has room again.
     mutating func end() { words.removeAll(keepingCapacity: true) }
 
-    /// Resets a place for another device, which has no report yet.
+    /// Resets the word of a place that is given to another device, which has no report yet.
     mutating func replace(_ place: Int) { words[place] = 0 }
 
-    /// Records the report number and the last known strength of the device in this place.
+    /// Records the number of the last report and the last known strength of the device at `place`.
     @inline(__always)
     mutating func hear(_ place: Int, _ rssi: Int8?, _ report: UInt64) {
         if words.isEmpty { return }
@@ -118,13 +120,14 @@ struct DeviceStandings: Sendable {
         words[place] = words[place] & Self.isMatching | strength &<< Self.strengthShift | report & Self.number
     }
 
-    /// Marks the device in this place as matching the filter.
+    /// Marks the device at `place` as matching the filter.
     mutating func match(_ place: Int) {
         if words.isEmpty { return }
         words[place] |= Self.isMatching
     }
 
-    /// Place of the device to evict first, and place of the device that was heard longest ago; 0 if there is none.
+    /// Place of the device to evict first, and place of the device that was heard longest ago; both are 0 if the order
+    /// is empty.
     var leaving: (first: Int, oldest: Int) {
         var (first, oldest) = (0, 0)
         var (least, earliest) = (UInt64.max, UInt64.max)
@@ -136,6 +139,6 @@ struct DeviceStandings: Sendable {
         return (first, oldest)
     }
 
-    /// Returns true if the device in `place` is evicted before the one in `other`.
+    /// Returns true if the device at `place` is evicted before the one at `other`.
     func leaves(_ place: Int, before other: Int) -> Bool { words[place] < words[other] }
 }

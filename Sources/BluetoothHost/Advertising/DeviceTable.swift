@@ -2,25 +2,24 @@
 
 public import BluetoothPackets
 
-/// Bounded table of the devices heard, merged by address and address type; a device is removed after a minute of
-/// silence.
+/// Bounded table of the devices that were heard, with one entry per address and address type.
 ///
-/// A report of a known device with unchanged data allocates no memory: its bytes are first compared with the stored
-/// bytes.
+/// A device is removed after a minute of silence. A report of a known device with unchanged data allocates no memory,
+/// because its bytes are first compared with the stored bytes.
 public struct DeviceTable: Sendable {
-    /// Effect of a report.
+    /// Effect of a report on a device.
     public enum Change: Hashable, Sendable {
-        /// First match of the device with the filter.
+        /// The device matches the filter for the first time.
         case appeared
-        /// Change of the device's advertisement or scan response.
+        /// The device's advertisement or scan response has changed.
         case changed
-        /// Report without new data, passed on only if duplicates are requested.
+        /// The report contains no new data; it is passed on only if `reportsDuplicates` is true.
         case heard
     }
 
-    /// Device to pass on.
+    /// Report of a device that is passed on.
     public struct Update: Hashable, Sendable {
-        /// Current state of the device.
+        /// State of the device after the report.
         public let device: DiscoveredDevice
         /// Effect of the report on the device.
         public let change: Change
@@ -28,47 +27,50 @@ public struct DeviceTable: Sendable {
 
     /// Counters since the table was created.
     public struct Counters: Hashable, Sendable {
-        /// Processed reports, including those without an address.
+        /// Number of processed reports, including reports without an address.
         public internal(set) var reports: UInt64 = 0
-        /// Rejected events, with all reports in them.
+        /// Number of rejected events; all reports in a rejected event are ignored.
         public internal(set) var badEvents: UInt64 = 0
-        /// Advertisements and scan responses with malformed AD structures.
+        /// Number of advertisements and scan responses with malformed AD structures.
         public internal(set) var badData: UInt64 = 0
-        /// Reports without an address.
+        /// Number of reports without an address.
         public internal(set) var anonymous: UInt64 = 0
-        /// Incomplete advertisements that were abandoned; their beginnings are used as truncated advertisements.
+        /// Number of incomplete advertisements that were abandoned; the received parts are used as truncated
+        /// advertisements.
         public internal(set) var partialsDropped: UInt64 = 0
-        /// Fragments whose beginning is missing.
+        /// Number of fragments that were discarded because preceding fragments are missing.
         public internal(set) var fragmentsDiscarded: UInt64 = 0
-        /// Devices that were evicted from the full table or not added to it.
+        /// Number of devices that were evicted from the full table, or not added to it.
         public internal(set) var devicesDropped: UInt64 = 0
     }
 
     /// Maximum number of devices in the table.
     public static let capacity = 256
-    /// Maximum number of updates that wait for the next report.
+    /// Maximum number of updates that are queued until the next report.
     private static let mostLate = 2 * AdvertisementAssembler.maximumPartials
-    /// Silence after which a device is removed (LK-3).
+    /// Period of silence after which a device is removed (LK-3).
     public static let lifetime = Duration.seconds(60)
 
-    /// Filter of the devices that are passed on and listed; other devices are stored too, because a later scan response
-    /// may contain a matching name.
+    /// Filter of the devices that are passed on and listed.
+    ///
+    /// Other devices are stored as well, because a later scan response may contain a matching name.
     public let filter: ScanFilter
-    /// True to pass on every report; false to pass on each device once, and again when its data changes (CB-3).
+    /// True to pass on every report; false to pass on a device when it first matches and whenever its data changes
+    /// (CB-3).
     public var reportsDuplicates: Bool
-    /// Resolver of private addresses, which replaces them by the device's identity; nil for none.
+    /// Resolver that replaces private addresses with the device's identity; nil to resolve no addresses.
     public var resolver: AddressResolver?
-    /// Counters so far.
+    /// Counters since the table was created.
     public private(set) var counters = Counters()
 
-    /// Only address whose reports are used; nil to use reports from all addresses.
+    /// Address whose reports are used; nil to use reports from all addresses.
     private let onlyAddress: BluetoothAddress?
     private var entries: [DiscoveredDevice] = []
-    /// Eviction order of the places, while the table is full.
+    /// Eviction order of the devices, used while the table is full.
     private var standings = DeviceStandings()
     private var index = DeviceIndex()
     private var assembler = AdvertisementAssembler()
-    /// Updates from abandoned advertisements, passed on with the next report.
+    /// Updates from abandoned advertisements, which are passed on with the next report.
     private var late: [Update] = []
 
     /// Creates an empty table.
@@ -79,15 +81,15 @@ public struct DeviceTable: Sendable {
         entries.reserveCapacity(Self.capacity)
     }
 
-    /// Number of known devices, matching or not.
+    /// Number of devices in the table, whether they match the filter or not.
     public var count: Int { entries.count }
 
-    /// Device with an address; nil if it is unknown.
+    /// Returns the device with an address, or nil if it is unknown.
     public subscript(address: DeviceAddress) -> DiscoveredDevice? {
         index.place(of: address).map { entries[$0] }
     }
 
-    /// Devices that match the filter, the strongest first (LK-1), then by address.
+    /// Devices that match the filter, strongest first (LK-1), then by address.
     public var devices: [DiscoveredDevice] {
         entries.filter { $0.matchesFilter }.sorted { left, right in
             if left.rssi != right.rssi { return Self.strength(left.rssi) > Self.strength(right.rssi) }
@@ -95,7 +97,7 @@ public struct DeviceTable: Sendable {
         }
     }
 
-    /// Removes every device but keeps the counters.
+    /// Removes all devices but keeps the counters.
     public mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
         standings.end()
@@ -118,9 +120,9 @@ public struct DeviceTable: Sendable {
         return gone
     }
 
-    /// Processes an event packet with its indicator; calls `update` for every report to pass on.
+    /// Processes an event packet, including its indicator; calls `update` for every report to pass on.
     ///
-    /// Events other than advertising reports have no effect; a malformed event is counted.
+    /// Events other than advertising reports are ignored; malformed events are counted.
     public mutating func handle(_ packet: Span<UInt8>, now: Duration, update: (Update) -> Void) {
         do throws(DecodingError) {
             guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet),
@@ -132,7 +134,7 @@ public struct DeviceTable: Sendable {
         }
     }
 
-    /// Processes the parameters of an event with advertising reports.
+    /// Processes the parameters of an event that contains advertising reports.
     @inline(__always)
     mutating func handle(
         _ subevent: LESubevent,
@@ -147,7 +149,7 @@ public struct DeviceTable: Sendable {
         }
     }
 
-    /// Processes a report and passes it on; not inlined, so that its cost is not paid for reports that are not used.
+    /// Processes a report and passes it on; not inlined, so that reports that are not used do not pay for its cost.
     @inline(never)
     private mutating func take(
         _ report: borrowing AdvertisingReport,
@@ -164,9 +166,9 @@ public struct DeviceTable: Sendable {
         update(Update(device: device, change: change))
     }
 
-    /// Processes a report; returns its effect if it is to be passed on, otherwise nil.
+    /// Processes a report; returns its effect if the report is to be passed on, otherwise nil.
     ///
-    /// The subscript returns the updated device.
+    /// The subscript then returns the updated device.
     public mutating func handle(_ report: borrowing AdvertisingReport, now: Duration) -> Change? {
         guard let sender = admitted(report) else { return nil }
         let change = take(report, from: sender, now: now)
@@ -175,7 +177,7 @@ public struct DeviceTable: Sendable {
         return change ?? late.last { $0.device.address == sender }?.change
     }
 
-    /// Counts a report; returns its sender if the table uses the report, otherwise nil.
+    /// Counts a report; returns its sender if the table uses the report, or nil if it ignores it.
     @inline(__always)
     private mutating func admitted(_ report: borrowing AdvertisingReport) -> DeviceAddress? {
         counters.reports &+= 1
@@ -205,7 +207,7 @@ public struct DeviceTable: Sendable {
         return take(report, report.data, from: sender, isTruncated: report.dataStatus == .truncated, now: now)
     }
 
-    /// Processes an extended report while there are fragments.
+    /// Processes an extended report that is a fragment, or that is received while fragments are expected.
     @inline(never)
     private mutating func assemble(
         _ report: borrowing AdvertisingReport,
@@ -223,7 +225,7 @@ public struct DeviceTable: Sendable {
             assembler.giveBack(bytes, slot: slot)
             return change
         case .pending, .discarded:
-            // The device was heard, although its data is still incomplete.
+            // The device was heard even though its data is still incomplete.
             guard let place = index.place(of: sender) else { return nil }
             entries[place].hear(report, now)
             standings.hear(place, entries[place].rssi, counters.reports)
@@ -240,7 +242,7 @@ public struct DeviceTable: Sendable {
         now: Duration
     ) -> Change? {
         guard let place = index.place(of: sender) ?? add(sender, report.rssi, now) else { return nil }
-        // A single access to the entry, because each access checks the bounds and the uniqueness of the array.
+        // The entry is accessed only once, because each access checks the array's bounds and its uniqueness.
         let heard = entries[place].hear(report, data, isTruncated: isTruncated, now, reportsDuplicates)
         standings.hear(place, heard.rssi, counters.reports)
         guard heard.isNew else { return heard.change }
@@ -248,7 +250,7 @@ public struct DeviceTable: Sendable {
         return entries[place].change(true, reportsDuplicates)
     }
 
-    /// Processes the beginnings of abandoned advertisements as truncated advertisements.
+    /// Processes the received parts of abandoned advertisements as truncated advertisements.
     private mutating func takeGivenUp() {
         copyCounters()
         for beginning in assembler.takeGivenUp() {
@@ -286,19 +288,19 @@ public struct DeviceTable: Sendable {
         measure(place)
     }
 
-    /// Marks a device that matches the filter; the mark is permanent, because many devices advertise their names and
+    /// Marks the device if it matches the filter; the mark is permanent, because many devices advertise their names and
     /// services alternately.
     private mutating func measure(_ index: Int) {
         if entries[index].matchesFilter { return }
-        // The fields are copied one by one, because a copy of the device would retain each of its arrays.
+        // The fields are copied separately, because a copy of the device would retain every one of its arrays.
         let (address, name, services) = (entries[index].address, entries[index].name?.text, entries[index].services)
         guard filter.matches(address, name: name, services: services, entries[index].data) else { return }
         entries[index].matchesFilter = true
         standings.match(index)
     }
 
-    /// Adds a device, evicting another if the table is full; returns nil if the device is weaker than every candidate
-    /// for eviction.
+    /// Adds a device, evicting another one if the table is full; returns nil if the new device is weaker than all
+    /// devices that could be evicted.
     ///
     /// A device that was silent for `lifetime` is evicted first, so the table works without calls to `expire`.
     @inline(never)
@@ -325,17 +327,19 @@ public struct DeviceTable: Sendable {
         now - entries[place].lastHeard >= Self.lifetime
     }
 
-    /// Returns the place of the device to evict from a full table: an expired device first, then one that does not
-    /// match, then the weakest, then the device that has been silent longest.
+    /// Returns the place of the device to evict from a full table.
+    ///
+    /// An expired device is evicted first, then a device that does not match the filter, then the weakest device, then
+    /// the device that has been silent longest.
     private func leaving(_ now: Duration) -> Int {
         let (first, oldest) = standings.leaving
-        // The device that was heard longest ago is silent if any device is.
+        // If any device has expired, the one that was heard longest ago has expired.
         guard isSilent(oldest, now) else { return first }
         return entries.indices.filter { isSilent($0, now) }.min { standings.leaves($0, before: $1) } ?? oldest
     }
 
-    /// Returns true if the device in a place matches the filter and is stronger than a new device, which is then not
-    /// added.
+    /// Returns true if the device at `place` matches the filter and is stronger than a new device, so that the new one
+    /// is not added.
     private func outranks(_ place: Int, _ rssi: Int8?) -> Bool {
         entries[place].matchesFilter && Self.strength(entries[place].rssi) > Self.strength(rssi)
     }

@@ -2,25 +2,25 @@
 
 public import BluetoothPackets
 
-/// Device that was heard, with the data of its last advertisement and its last scan response.
+/// Device that was heard, with the data of its latest advertisement and scan response.
 public struct DiscoveredDevice: Hashable, Sendable {
     /// Address of the device.
     public let address: DeviceAddress
-    /// Time of the last report.
+    /// Time of the latest report.
     public internal(set) var lastHeard: Duration
-    /// RSSI of the last report that had one, in dBm; nil if none had.
+    /// RSSI of the latest report that contained one, in dBm; nil if no report did.
     public internal(set) var rssi: Int8?
-    /// True if the last advertisement was connectable; scan responses do not change it.
+    /// True if the latest advertisement was connectable; scan responses do not change this.
     public internal(set) var isConnectable = false
-    /// Last name heard, kept when later advertisements omit it.
+    /// Latest name; kept even if later advertisements omit the name.
     public internal(set) var name: LocalName?
-    /// Merged data of advertisement and scan response.
+    /// Combined data of the advertisement and the scan response.
     public internal(set) var data = AdvertisementData()
-    /// Bytes of the advertisement.
+    /// Bytes of the latest advertisement.
     public internal(set) var advertisement: [UInt8] = []
-    /// Bytes of the scan response.
+    /// Bytes of the latest scan response.
     public internal(set) var scanResponse: [UInt8] = []
-    /// True if the end of the advertisement or of the scan response was lost.
+    /// True if the end of the advertisement or the scan response was lost.
     public internal(set) var isTruncated = false
     /// True once the device has matched the table's filter.
     public internal(set) var matchesFilter = false
@@ -39,7 +39,7 @@ public struct DiscoveredDevice: Hashable, Sendable {
     /// Services that the device offers.
     public var services: [BluetoothUUID] { data.serviceUUIDs }
 
-    /// Updates the fields that every report has.
+    /// Updates the fields that every report contains.
     @inline(__always)
     mutating func hear(_ report: borrowing AdvertisingReport, _ now: Duration) {
         lastHeard = now
@@ -47,7 +47,8 @@ public struct DiscoveredDevice: Hashable, Sendable {
         if let rssi = report.rssi { self.rssi = rssi }
     }
 
-    /// Processes a report; returns whether its data is new, its strength, and the change to pass on if nothing is new.
+    /// Processes a report; returns true if its data is new, the strength, and the change to pass on if the data is not
+    /// new.
     @inline(__always)
     mutating func hear(
         _ report: borrowing AdvertisingReport,
@@ -60,7 +61,7 @@ public struct DiscoveredDevice: Hashable, Sendable {
         return (isNew, rssi, isNew ? nil : change(false, reportsDuplicates))
     }
 
-    /// Processes a report; returns true if its data, or the reassembled data, differs from the known data.
+    /// Processes a report; returns true if its data, or the reassembled data, differs from the stored data.
     @inline(__always)
     private mutating func hear(
         _ report: borrowing AdvertisingReport,
@@ -72,23 +73,23 @@ public struct DiscoveredDevice: Hashable, Sendable {
         return isNew(report.eventType, data, isTruncated: isTruncated)
     }
 
-    /// Returns true if data of that kind differs from the known data.
+    /// Returns true if the data differs from the stored data of the same kind.
     @inline(__always)
     mutating func isNew(_ type: AdvertisingEventType, _ data: Span<UInt8>, isTruncated: Bool) -> Bool {
         if type.contains(.scanResponse) { return !Self.says(scanResponse, data, isTruncated: isTruncated) }
         isConnectable = type.contains(.connectable)
-        // A legacy directed advertisement has no data, so it does not change the known data.
+        // A legacy directed advertisement carries no data, so it leaves the stored data unchanged.
         if data.isEmpty, type.contains(.directed) { return false }
         return !Self.says(advertisement, data, isTruncated: isTruncated)
     }
 
-    /// Returns true for known data; data whose end was lost is compared only with the beginning.
+    /// Returns true if the data equals the stored data; truncated data is compared only with the beginning.
     @inline(__always)
     private static func says(_ known: borrowing [UInt8], _ data: Span<UInt8>, isTruncated: Bool) -> Bool {
         (known.count == data.count || isTruncated) && known.span.begins(with: data)
     }
 
-    /// Returns the change to pass on for a report with or without new data; nil for none.
+    /// Returns the change to pass on for a report, or nil if the report is not passed on.
     @inline(__always)
     mutating func change(_ isNew: Bool, _ reportsDuplicates: Bool) -> DeviceTable.Change? {
         guard matchesFilter else { return nil }
@@ -107,26 +108,26 @@ public struct DiscoveredDevice: Hashable, Sendable {
     }
 }
 
-/// Place of a device's address in the manufacturer data of its advertisements (BT-3).
+/// Location of a device's address in the manufacturer data of its advertisements (BT-3).
 ///
-/// It is for devices whose address on the air changes or differs from the printed one.
+/// It is intended for devices whose address over the air changes, or differs from the printed address.
 public struct ManufacturerAddressField: Hashable, Sendable {
     private static let length = 6
-    /// Maximum offset, at the end of the manufacturer data of an extended advertisement.
+    /// Maximum offset: the address then ends at the end of the longest extended advertisement.
     public static let greatestOffset = 1650 - length
 
-    /// Offset of the address's first byte, counted from 0 at the low byte of the company identifier.
+    /// Offset of the address's first byte, counted from the low byte of the company identifier, which has offset 0.
     public var offset: Int
-    /// True if the last byte of the written address comes first.
+    /// True if the bytes are stored in reverse: the last byte of the printed address comes first.
     public var isReversed: Bool
 
-    /// Creates a field at a place in the manufacturer data.
+    /// Creates a field at an offset in the manufacturer data.
     public init(offset: Int, isReversed: Bool = false) {
         self.offset = offset
         self.isReversed = isReversed
     }
 
-    /// Returns the addresses at that place, one for each company's data that is long enough.
+    /// Returns the address from each company's manufacturer data that is long enough to contain one.
     public func addresses(in data: AdvertisementData) -> [BluetoothAddress] {
         data.manufacturerData.compactMap { item in
             let company = [UInt8(truncatingIfNeeded: item.company), UInt8(truncatingIfNeeded: item.company &>> 8)]
@@ -138,9 +139,9 @@ public struct ManufacturerAddressField: Hashable, Sendable {
     }
 }
 
-/// Filter of the devices that a scan is for.
+/// Conditions that a device must meet to be reported by a scan.
 public struct ScanFilter: Hashable, Sendable {
-    /// Condition on the name that ignores case and, for `exactly`, blanks at the ends (BT-3).
+    /// Condition on the name; it ignores case and, for `exactly`, leading and trailing blanks (BT-3).
     public enum Name: Hashable, Sendable {
         case exactly(String)
         case prefix(String)
@@ -148,11 +149,12 @@ public struct ScanFilter: Hashable, Sendable {
 
     /// Condition on the address.
     public struct Identity: Hashable, Sendable {
-        /// Address of the device, on the air or in the manufacturer data.
+        /// Address of the device, either over the air or in the manufacturer data.
         public var address: BluetoothAddress
-        /// Type of the address on the air; nil for any.
+        /// Type of the address over the air; nil to accept any type.
         public var type: AddressType?
-        /// Place in the manufacturer data that may also hold the address; nil for none.
+        /// Location in the manufacturer data where the address is also looked for; nil to check only the address over
+        /// the air.
         public var place: ManufacturerAddressField?
 
         /// Creates a condition on the address.
@@ -166,31 +168,32 @@ public struct ScanFilter: Hashable, Sendable {
             self.place = place
         }
 
-        /// Returns true for a device with that address on the air or in its data.
+        /// Returns true if the device has the address, either over the air or in its data.
         func matches(_ sender: DeviceAddress, _ data: AdvertisementData) -> Bool {
             (sender.address == address && type.map { $0 == sender.type } ?? true)
                 || place?.addresses(in: data).contains(address) ?? false
         }
     }
 
-    /// Services of which the device must offer at least one; empty for no condition.
+    /// Services of which the device must offer at least one; empty if there is no condition on the services.
     public var services: Set<BluetoothUUID>
-    /// Name condition; nil for none.
+    /// Condition on the name; nil if there is none.
     public var name: Name?
-    /// Address condition; nil for none.
+    /// Condition on the address; nil if there is none.
     public var identity: Identity?
 
-    /// Creates a filter whose conditions must all hold; without arguments it matches every device.
+    /// Creates a filter that matches a device if all given conditions are met; without arguments, it matches every
+    /// device.
     public init(services: Set<BluetoothUUID> = [], name: Name? = nil, identity: Identity? = nil) {
         self.services = services
         self.name = name
         self.identity = identity
     }
 
-    /// Only address that can match the filter, regardless of the data; nil if there is no such address.
+    /// Only address over the air that can match the filter; nil if other addresses can match as well.
     var onlyAddress: BluetoothAddress? { identity?.place == nil ? identity?.address : nil }
 
-    /// Returns true for a device with that address, name, services and data if it matches the filter.
+    /// Returns true if a device with this address, name, services and data matches the filter.
     public func matches(
         _ sender: DeviceAddress,
         name: String?,
@@ -200,7 +203,7 @@ public struct ScanFilter: Hashable, Sendable {
         (identity?.matches(sender, data()) ?? true) && matches(name: name, services: services)
     }
 
-    /// Returns true if the name and the services match, regardless of the address.
+    /// Returns true if the name and the services match, ignoring the address condition.
     public func matches(name deviceName: String?, services offered: [BluetoothUUID]) -> Bool {
         guard services.isEmpty || offered.contains(where: services.contains) else { return false }
         switch (name, deviceName) {

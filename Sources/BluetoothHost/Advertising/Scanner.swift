@@ -2,17 +2,17 @@
 
 public import BluetoothPackets
 
-/// Scanning on one controller: the commands, their order, and the interpretation of their answers.
+/// Scanning on one controller: determines the commands and their order, and interprets the answers.
 ///
 /// It performs no input or output.
 ///
-/// The caller sends the command that `nextCommand` returns after every other call, passes every event packet to
-/// `handle`, and calls `advance` at `deadline`. A scan never ends by itself unless its parameters have a duration
+/// After every call, the caller sends the command that `nextCommand` returns. The caller also passes every event packet
+/// to `handle`, and calls `advance` at `deadline`. A scan does not end by itself unless its parameters have a duration
 /// (CB-2).
 ///
-/// Legacy and extended commands must not be mixed on a controller, so the generation is chosen once, from the
-/// controller's supported commands and not from its version: the extended commands if both are supported, as the kernel
-/// does. Core 6.0, Vol 4, Part E, 3.1.1, 7.8.10, 7.8.11, 7.8.64 and 7.8.65.
+/// Legacy and extended commands must not be mixed on a controller. The generation is therefore chosen once, from the
+/// controller's supported commands rather than its version. If the controller supports both generations, the extended
+/// commands are used, as in the kernel. Core 6.0, Vol 4, Part E, 3.1.1, 7.8.10, 7.8.11, 7.8.64 and 7.8.65.
 public struct Scanner: Sendable {
     /// Generation of scan commands.
     public enum Generation: Hashable, Sendable {
@@ -21,8 +21,8 @@ public struct Scanner: Sendable {
         /// LE Set Extended Scan Parameters and LE Set Extended Scan Enable.
         case extended
 
-        /// Chooses the extended commands if the controller supports both of them, otherwise the legacy commands; nil
-        /// for neither.
+        /// Chooses the extended commands if the controller supports both of them, otherwise the legacy commands;
+        /// returns nil if it supports neither generation.
         public init?(_ commands: SupportedCommands) {
             if commands.contains(.leSetExtendedScanParameters), commands.contains(.leSetExtendedScanEnable) {
                 self = .extended
@@ -41,10 +41,10 @@ public struct Scanner: Sendable {
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         case refused(HCIOpcode, HCIStatus)
         case noAnswer(HCIOpcode)
-        /// Hardware error reported by the controller, with the vendor's code.
+        /// The controller reported a hardware error; the value is the vendor's code.
         case hardwareError(UInt8)
 
-        /// One-line description for people.
+        /// Human-readable description in one line.
         public var description: String {
             switch self {
             case .refused(let opcode, let status): HostFailure.refused(opcode, status).description
@@ -56,50 +56,51 @@ public struct Scanner: Sendable {
 
     /// State of a scanner.
     public enum State: Hashable, Sendable {
-        /// No scan of ours.
+        /// The scanner has no scan in progress.
         case idle
-        /// Start commands in progress.
+        /// The commands that start the scan are in progress.
         case starting
-        /// Reports of advertisements enabled.
+        /// The scan is enabled and advertisements are reported.
         case scanning
-        /// Stop command in progress.
+        /// The command that stops the scan is in progress.
         case stopping
-        /// Failed scan; `start` retries, `stop` tries to disable the controller's scanning.
+        /// The scan has failed; `start` retries, and `stop` tries to disable the controller's scanning.
         case failed(Failure)
     }
 
     private enum Step { case disable, setParameters, enable }
 
-    /// Pauses before retries after the scan parameters or the enabling command failed with Command Disallowed; the next
-    /// such failure ends the scan.
+    /// Pauses before the retries of a command that failed with Command Disallowed; after the last retry, the scan
+    /// fails.
     ///
-    /// The kernel may have started a scan between two of our commands; the next disable command ends it.
+    /// They apply to the scan parameters and enable commands. The kernel may have started its own scan between two of
+    /// our commands; our next disable command ends that scan.
     public static let pauses: [Duration] = [.milliseconds(100), .milliseconds(200), .milliseconds(400)]
 
-    /// Generation of commands in use.
+    /// Generation of the commands in use.
     ///
-    /// It changes to legacy if the controller does not know an extended command.
+    /// It changes to legacy if the controller rejects an extended command as unknown.
     public private(set) var generation: Generation
     /// Current state.
     public private(set) var state = State.idle
-    /// Devices that were heard.
+    /// Table of the devices that were heard.
     public var devices: DeviceTable
-    /// Last malformed event, for the log.
+    /// Latest malformed event, for the log.
     public private(set) var lastFault: DecodingError?
     /// Number of times that another program or the kernel changed scanning or reset the controller during our scan.
     ///
-    /// Scanning may be off afterwards: the caller decides if it calls `start` again.
+    /// The controller may have stopped scanning as a result; the caller decides whether to call `start` again.
     public private(set) var foreignCommands: UInt64 = 0
 
     private var commands = HCICommandQueue()
     private var wanted: ScanParameters?
     private var step: Step?
     private var wantsAnother = false
-    /// Number of consecutive refusals that were followed by a pause.
+    /// Number of consecutive Command Disallowed failures that were followed by a pause.
     private var refusals = 0
     private var resumesAt: Duration?
 
-    /// Creates an idle scanner; returns nil for a controller that supports neither generation's commands.
+    /// Creates an idle scanner; returns nil if the controller supports neither generation of commands.
     public init?(_ supported: SupportedCommands, devices: DeviceTable = DeviceTable()) {
         guard let generation = Generation(supported) else { return nil }
         self.init(generation, devices: devices)
@@ -111,13 +112,14 @@ public struct Scanner: Sendable {
         self.devices = devices
     }
 
-    /// Time at which `advance` must be called if no event comes before; nil for none.
+    /// Time at which `advance` must be called if no event arrives before; nil if neither an answer nor a retry is
+    /// pending.
     public var deadline: Duration? { resumesAt ?? commands.deadline }
 
-    /// True from sending a command to its answer; other users of the controller wait until then.
+    /// True while a command is unanswered; other users of the controller wait until it is answered.
     public var isWaitingForAnswer: Bool { commands.outstandingOpcode != nil }
 
-    /// Starts a scan, replacing one with other parameters.
+    /// Starts a scan; replaces the current scan if there is one.
     public mutating func start(_ parameters: ScanParameters) {
         wanted = parameters
         state = .starting
@@ -133,22 +135,22 @@ public struct Scanner: Sendable {
         begin()
     }
 
-    /// Records that another program or the kernel has stopped the scan for us.
+    /// Records that another program or the kernel has stopped our scan.
     public mutating func noteStop() {
         if state != .scanning { return }
         wanted = nil
         state = .idle
     }
 
-    /// Returns the command to send now, or nil if there is none.
+    /// Returns the command to send now, or nil if no command can be sent.
     public mutating func nextCommand(now: Duration) -> HCICommand? {
         commands.nextCommand(now: now)
     }
 
-    /// Processes an event packet with its indicator; calls `update` for every report to pass on.
+    /// Processes an event packet, including its indicator; calls `update` for every report to pass on.
     ///
-    /// A malformed packet is counted and ignored. Reports are used only while starting or scanning; at other times they
-    /// belong to another program's scan.
+    /// A malformed packet is counted and ignored. Reports are used only in the states `starting` and `scanning`; in
+    /// other states they belong to another program's scan.
     public mutating func handle(_ packet: Span<UInt8>, now: Duration, update: (DeviceTable.Update) -> Void = { _ in }) {
         do throws(DecodingError) {
             let event = try HCIEvent(packet)
@@ -173,7 +175,7 @@ public struct Scanner: Sendable {
         }
     }
 
-    /// Times out a command, and resumes after a pause.
+    /// Handles the time-out of a command, and resumes after a pause.
     public mutating func advance(now: Duration) {
         if let outcome = commands.expire(now: now) { take(outcome, now: now) }
         guard let resumesAt, resumesAt <= now else { return }
@@ -181,7 +183,7 @@ public struct Scanner: Sendable {
         send(.disable)
     }
 
-    /// Starts the command sequence for the requested state, after the outstanding command if there is one.
+    /// Starts the command sequence for the requested state; an outstanding command is completed first.
     private mutating func begin() {
         commands.removeWaiting()
         resumesAt = nil
@@ -216,15 +218,16 @@ public struct Scanner: Sendable {
         step = nil
         switch outcome {
         case .timedOut(let opcode): fail(.noAnswer(opcode))
-        // The controller has only the commands before Bluetooth 5, whatever its list of commands says.
+        // The controller supports only commands from before Bluetooth 5, even though it lists the extended ones as
+        // supported.
         case .failed(_, .unknownHCICommand) where generation == .extended:
             generation = .legacy
             send(.disable)
         case .failed(_, .commandDisallowed) where done != .disable && refusals < Self.pauses.count:
             resumesAt = now + Self.pauses[refusals]
             refusals += 1
-        // Command Disallowed in answer to the disable command means that scanning was already off; after other commands
-        // it is an error.
+        // If the disable command fails with Command Disallowed, scanning was already disabled; for other commands this
+        // status is an error.
         case .failed(let opcode, let status) where !(done == .disable && status == .commandDisallowed):
             fail(.refused(opcode, status))
         case .failed, .completed: advance(after: done)

@@ -3,7 +3,7 @@
 public import BluetoothPackets
 
 extension GATTClient {
-    /// Exchanges the MTU, only once per connection; ends with `mtu` (Core 6.0, Vol 3, Part G, 4.3.1).
+    /// Exchanges the MTU, at most once per connection; ends with `mtu` (Core 6.0, Vol 3, Part G, 4.3.1).
     public mutating func exchangeMTU(now: Duration) throws(GATTError) -> ProcedureID {
         guard !didAskForMTU else { throw .exchangedAlready }
         let id = try submit(.mtuExchange(GATTMTUExchange(localMTU: bearer.localMTU)), now: now)
@@ -16,7 +16,7 @@ extension GATTClient {
         try submit(.primaryServiceDiscovery(GATTPrimaryServiceDiscovery(limit: limits.attributes)), now: now)
     }
 
-    /// Discovers the primary services with a UUID, if any; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.2).
+    /// Discovers the primary services with a given UUID; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.2).
     public mutating func discoverPrimaryServices(
         _ uuid: BluetoothUUID,
         now: Duration
@@ -36,8 +36,8 @@ extension GATTClient {
         )
     }
 
-    /// Discovers a service's characteristics, all or those with a UUID; ends with `characteristics` (Core 6.0, Vol 3,
-    /// Part G, 4.6.1 and 4.6.2).
+    /// Discovers a service's characteristics, either all or those with a given UUID; ends with `characteristics` (Core
+    /// 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
     public mutating func discoverCharacteristics(
         of service: GATTService,
         _ uuid: BluetoothUUID? = nil,
@@ -64,12 +64,12 @@ extension GATTClient {
         )
     }
 
-    /// Subscribes to a characteristic; ends with `done`, or with `listening` if the characteristic has no client
-    /// configuration descriptor, in which case the server may still send values.
+    /// Subscribes to a characteristic; ends with `done` or `listening`.
     ///
-    /// Without a kind, notifications are preferred to indications. Throws if the properties contain neither, or not the
-    /// requested kind. `subscriptions` contains the characteristic from now on, until the procedure fails. Core 6.0,
-    /// Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
+    /// The outcome is `listening` if the characteristic has no client configuration descriptor; the server may send
+    /// values nevertheless. If no kind is requested, notifications are preferred to indications. Throws if the
+    /// properties contain neither kind, or not the requested kind. `subscriptions` contains the characteristic from
+    /// this call on, unless the procedure fails. Core 6.0, Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
     public mutating func subscribe(
         _ characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,
@@ -123,8 +123,8 @@ extension GATTClient {
         try submit(.longRead(GATTLongRead(handle: valid(handle), limit: Self.longestRead)), now: now)
     }
 
-    /// Reads the values of one type in a range; ends with `values`, or fails with Attribute Not Found (Core 6.0, Vol 3,
-    /// Part G, 4.8.2).
+    /// Reads the values of one attribute type in a handle range; ends with `values`, or fails with Attribute Not Found
+    /// (Core 6.0, Vol 3, Part G, 4.8.2).
     public mutating func read(
         _ uuid: BluetoothUUID,
         in range: AttributeHandleRange = .all,
@@ -159,8 +159,8 @@ extension GATTClient {
         }
     }
 
-    /// Writes a value or descriptor of at most 512 bytes in parts; ends with `done` (Core 6.0, Vol 3, Part G, 4.9.4 and
-    /// 4.12.4).
+    /// Writes a value or descriptor of at most 512 bytes in several parts; ends with `done` (Core 6.0, Vol 3, Part G,
+    /// 4.9.4 and 4.12.4).
     public mutating func writeLong(
         _ value: [UInt8],
         to handle: AttributeHandle,
@@ -169,11 +169,11 @@ extension GATTClient {
         try writeReliably([ATTPDU.HandleValue(handle: handle, value: value)], now: now)
     }
 
-    /// Writes the values of one or several characteristics, all or none, after the server has echoed each; ends with
+    /// Writes the values of one or more characteristics atomically, after the server has echoed each value; ends with
     /// `done`.
     ///
-    /// Each value has at most 512 bytes, and there are 1 to 32 values, so that the limit of requests suffices at any
-    /// MTU. Core 6.0, Vol 3, Part G, 4.9.5.
+    /// There must be 1 to 32 values of up to 512 bytes each, so that the limit on requests is sufficient at any MTU.
+    /// Core 6.0, Vol 3, Part G, 4.9.5.
     public mutating func writeReliably(_ values: [ATTPDU.HandleValue], now: Duration) throws(GATTError) -> ProcedureID {
         guard !values.isEmpty, values.count <= Self.mostReliableWrites else {
             throw .tooManyAttributes(limit: Self.mostReliableWrites)
@@ -195,7 +195,7 @@ extension GATTClient {
     }
 }
 
-/// Procedure without a request.
+/// Procedure that sends no request.
 struct GATTNothing: GATTProcedure {
     let outcome: GATTClient.Outcome
 

@@ -2,26 +2,26 @@
 
 public import BluetoothPackets
 
-/// Client side of one connection, without its transport: it runs submitted procedures one after another over the bearer
-/// and reports their results as events.
+/// Client side of one connection, without its transport: runs procedures one after another over the bearer, and reports
+/// their results as events.
 ///
-/// Because both roles share one bearer, the methods that receive and send accept a `GATTServer`; without one, the
-/// peer's requests are answered by a server without attributes.
+/// Because both roles share one bearer, the methods that receive and send also accept a `GATTServer`. If no server is
+/// passed, a server without attributes answers the peer's requests.
 ///
 /// The owner passes every received PDU to `receive`, sends all PDUs that `nextOutgoing` returns, processes all events
 /// that `nextEvent` returns, calls `handleDeadline` at `deadline`, and closes the link once `failure` is set. Every
-/// procedure ends, even if the server misbehaves: requests, attributes, value bytes and time are limited, and handles
-/// must ascend. Core 6.0, Vol 3, Part G, 4.
+/// procedure ends, even if the server misbehaves: its requests, attributes, value bytes and time are limited, and the
+/// server's handles must ascend. Core 6.0, Vol 3, Part G, 4.
 public struct GATTClient: Sendable {
-    /// Limits of a procedure's cost and of the queues.
+    /// Limits of the procedures and the queues.
     public struct Limits: Equatable, Sendable {
-        /// Maximum number of requests of one procedure.
+        /// Maximum number of requests that one procedure sends.
         public var requests = 1024
         /// Maximum number of attributes that one procedure collects.
         public var attributes = 512
-        /// Time after which a procedure sends no further request; its last request has its own time-out of 30 s.
+        /// Time after which a procedure sends no more requests; its last request has its own time-out of 30 s.
         public var procedureTime = Duration.seconds(120)
-        /// Maximum number of procedures that are queued, running, or have an unread result.
+        /// Maximum number of procedures that are queued, running, or finished with an unread result.
         public var procedures = 64
         /// Maximum number of queued commands.
         public var commands = 64
@@ -30,7 +30,7 @@ public struct GATTClient: Sendable {
         public init() {}
     }
 
-    /// Identifier of a procedure on its connection.
+    /// Identifier of a procedure, unique on its connection.
     public struct ProcedureID: Hashable, Sendable {
         let number: UInt64
     }
@@ -47,27 +47,28 @@ public struct GATTClient: Sendable {
         /// Descriptors, in ascending order of handles.
         case descriptors([GATTDescriptor])
         case value([UInt8])
-        /// Values read by their type, each cut to 253 bytes.
+        /// Values that were read by their type, each truncated to 253 bytes.
         case values([ATTPDU.HandleValue])
-        /// Successful write or subscription.
+        /// The write or subscription succeeded.
         case done
-        /// Local subscription without a write, because the characteristic has no client configuration descriptor.
+        /// The client listens without a write, because the characteristic has no client configuration descriptor.
         case listening
     }
 
     /// End of a procedure.
     public struct Event: Equatable, Sendable {
-        /// Procedure that has ended.
+        /// Procedure that ended.
         public var procedure: ProcedureID
         /// Result of the procedure, or the reason why it failed.
         public var result: Result<Outcome, GATTError>
     }
 
-    /// Kind of a received PDU.
+    /// Result of processing a received PDU.
     public enum Reception: Equatable, Sendable {
-        /// PDU of a procedure or a request, which may cause a PDU to send, an event, or a failure.
+        /// The PDU belonged to a procedure or a request; it may have caused a PDU to send, an event, or a failure.
         case handled
-        /// Value of any attribute, subscribed or not; the confirmation of an indication is queued.
+        /// The PDU was a value of any attribute, subscribed or not; if it was an indication, its confirmation is
+        /// queued.
         case value(ReceivedValue)
         case ignored
     }
@@ -76,13 +77,14 @@ public struct GATTClient: Sendable {
     public struct Subscription: Hashable, Sendable {
         /// Handle of the characteristic's value.
         public var value: AttributeHandle
-        /// Method by which the values are sent.
+        /// Method by which the values are sent: notifications or indications.
         public var kind: GATTSubscriptionKind
     }
 
-    /// Maximum length of an attribute value (Core 6.0, Vol 3, Part F, 3.2.9).
+    /// Maximum length of an attribute value, in bytes (Core 6.0, Vol 3, Part F, 3.2.9).
     public static let longestValue = 512
-    /// Maximum length of a value that is read, because some servers exceed the specification.
+    /// Maximum length of a value that is read, in bytes; it is greater than `longestValue` because some servers exceed
+    /// the specification.
     public static let longestRead = 4096
     /// Maximum number of values in one reliable write.
     public static let mostReliableWrites = 32
@@ -90,16 +92,16 @@ public struct GATTClient: Sendable {
     struct Running: Sendable {
         var id: ProcedureID
         var procedure: GATTAnyProcedure
-        /// Subscriptions to remove when the procedure fails or succeeds.
+        /// Subscriptions to remove if the procedure fails or succeeds.
         var onFailure: Subscription?
         var onSuccess: Subscription?
         var requests = 0
         var started = Duration.zero
     }
 
-    /// Limits in force.
+    /// Limits of the procedures and the queues.
     public let limits: Limits
-    /// Subscriptions, recorded before they are written to the server, so that the first value is not missed.
+    /// Current subscriptions; recorded before they are written to the server, so that the first value is not missed.
     public internal(set) var subscriptions: [Subscription] = []
 
     var bearer: ATTBearer
@@ -109,7 +111,7 @@ public struct GATTClient: Sendable {
     private var events: [Event] = []
     var didAskForMTU = false
 
-    /// Creates a client for a new connection; an MTU outside 23 to 517 is clamped.
+    /// Creates a client for a new connection; clamps the MTU to 23 … 517 bytes.
     public init(localMTU: UInt16 = ATTBearer.largestUsefulMTU, limits: Limits = Limits()) {
         self.limits = limits
         bearer = ATTBearer(localMTU: localMTU, commandCapacity: limits.commands)
@@ -118,12 +120,12 @@ public struct GATTClient: Sendable {
     /// Maximum length of a PDU in either direction, in bytes.
     public var mtu: UInt16 { bearer.mtu }
 
-    /// Reason why the link has to be closed; permanent once set.
+    /// Reason why the link must be closed; nil if the bearer has not failed.
     ///
-    /// Every procedure has then ended with this failure.
+    /// The failure is permanent, and every procedure ends with it.
     public var failure: ATTBearer.Failure? { bearer.failure }
 
-    /// Time at which `handleDeadline` must be called; nil while no response is pending.
+    /// Time at which `handleDeadline` must be called; nil if no response is pending.
     public var deadline: Duration? { bearer.deadline }
 
     /// Counters of the bearer.
@@ -137,8 +139,8 @@ public struct GATTClient: Sendable {
         events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// Processes a PDU that the bearer has received for the client: passes a response to the running procedure and
-    /// starts the next procedure.
+    /// Processes a PDU that is not for the server: passes a response to the running procedure, and starts the next
+    /// procedure.
     mutating func take(_ reception: ATTBearer.Reception, now: Duration) -> Reception {
         switch reception {
         case .value(let value): return .value(value)
@@ -201,7 +203,7 @@ public struct GATTClient: Sendable {
         }
     }
 
-    /// Advances the running procedure by one step and carries out its result.
+    /// Advances the running procedure by one step and performs the action that results.
     private mutating func advance(_ now: Duration, _ input: GATTProcedureInput) {
         guard var current = running else { return }
         do throws(GATTError) {
@@ -240,9 +242,9 @@ public struct GATTClient: Sendable {
         events.append(Event(procedure: ended.id, result: result))
     }
 
-    /// Processes a received PDU of a peer that is not served.
+    /// Processes a received PDU if there is no server for this peer.
     ///
-    /// A notification takes a few comparisons, no memory allocation, and no reading of the clock.
+    /// The path for a notification consists of a few comparisons: it neither allocates memory nor reads the clock.
     public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
         let reception = bearer.receive(bytes, now: now())
         if case .value(let value) = reception, value.kind == .notifications { return .value(value) }
@@ -259,8 +261,8 @@ public struct GATTClient: Sendable {
         }
     }
 
-    /// Processes a received PDU of a peer that is served: PDUs for the server are passed to it, and may become its
-    /// events.
+    /// Processes a received PDU of a peer that `server` serves; PDUs for the server are passed to it, and may result in
+    /// server events.
     public mutating func receive(
         _ bytes: Span<UInt8>,
         from peer: GATTServer.PeerID,
@@ -276,14 +278,14 @@ public struct GATTClient: Sendable {
         return .handled
     }
 
-    /// Returns the next PDU for the transport, or nil if there is none.
+    /// Returns the next PDU to send, or nil if the queue is empty.
     public mutating func nextOutgoing() -> [UInt8]? {
         bearer.nextOutgoing()
     }
 
-    /// Returns the next PDU of the client or the server for the transport, or nil if there is none.
+    /// Returns the next PDU of the client or the server to send, or nil if there is none.
     ///
-    /// Updates stay in the server's own queue until the transport has accepted all other PDUs.
+    /// The server's notifications and indications stay in its own queue until all other PDUs have been sent.
     public mutating func nextOutgoing(
         to peer: GATTServer.PeerID,
         from server: inout GATTServer,
@@ -310,7 +312,7 @@ public struct GATTClient: Sendable {
                 try bearer.send(pdu, now: now)
             }
         } catch {
-            // This happens only if the MTU became smaller after the request, which still needs its one response.
+            // This happens only if the MTU decreased after the request. The request must still be answered.
             guard let opcode = bearer.unanswered else { return }
             try? bearer.answer(.errorResponse(request: opcode, handle: .invalid, error: .unlikelyError))
         }
@@ -318,7 +320,7 @@ public struct GATTClient: Sendable {
 }
 
 extension GATTError {
-    /// Converts a refusal by the bearer to the error of a procedure.
+    /// Converts the bearer's refusal to the error of a procedure.
     init(_ refusal: ATTBearer.Refusal) {
         switch refusal {
         case .failed(let failure): self = .bearer(failure)

@@ -4,19 +4,19 @@ public import BluetoothPackets
 
 /// Service discovered by a client (Core 6.0, Vol 3, Part G, 3.1).
 public struct GATTService: Hashable, Sendable {
-    /// Handles from the service's declaration to its last attribute.
+    /// Range of handles from the service's declaration to its last attribute.
     public var handles: AttributeHandleRange
     /// UUID of the service.
     public var uuid: BluetoothUUID
 
-    /// Creates a service with these handles.
+    /// Creates a service from its handles and UUID.
     public init(handles: AttributeHandleRange, uuid: BluetoothUUID) {
         self.handles = handles
         self.uuid = uuid
     }
 }
 
-/// Include declaration: a service that another service includes (Core 6.0, Vol 3, Part G, 3.2).
+/// Include declaration, which makes a service part of another service (Core 6.0, Vol 3, Part G, 3.2).
 public struct GATTIncludedService: Hashable, Sendable {
     /// Handle of the declaration.
     public var declaration: AttributeHandle
@@ -32,10 +32,10 @@ public struct GATTIncludedService: Hashable, Sendable {
 
 /// Properties of a characteristic (Core 6.0, Vol 3, Part G, 3.3.1.1).
 public struct GATTCharacteristicProperties: OptionSet, Hashable, Sendable {
-    /// Properties byte of the declaration.
+    /// Properties byte of the characteristic declaration.
     public let rawValue: UInt8
 
-    /// Creates properties from the declaration's byte.
+    /// Creates properties from the properties byte of the characteristic declaration.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -54,7 +54,7 @@ public struct GATTCharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let indicate = GATTCharacteristicProperties(rawValue: 0x20)
     /// Support for writing the value with a signature.
     public static let authenticatedSignedWrites = GATTCharacteristicProperties(rawValue: 0x40)
-    /// Presence of further properties in a descriptor.
+    /// Existence of a descriptor with further properties.
     public static let extendedProperties = GATTCharacteristicProperties(rawValue: 0x80)
 }
 
@@ -64,7 +64,7 @@ public struct GATTCharacteristic: Hashable, Sendable {
     public var declaration: AttributeHandle
     /// Handle of the value.
     public var valueHandle: AttributeHandle
-    /// Last handle that can belong to the characteristic: the one before the next declaration, or the end of the
+    /// Last handle that can belong to the characteristic: the handle before the next declaration, or the end of the
     /// searched range.
     public var end: AttributeHandle
     /// Properties of the characteristic.
@@ -72,7 +72,7 @@ public struct GATTCharacteristic: Hashable, Sendable {
     /// UUID of the characteristic.
     public var uuid: BluetoothUUID
 
-    /// Creates a characteristic with these handles.
+    /// Creates a characteristic from its handles, properties and UUID.
     public init(
         declaration: AttributeHandle,
         valueHandle: AttributeHandle,
@@ -87,7 +87,7 @@ public struct GATTCharacteristic: Hashable, Sendable {
         self.uuid = uuid
     }
 
-    /// Possible handles of the characteristic's descriptors; nil if there are none.
+    /// Range of handles in which the characteristic's descriptors can be; nil if the characteristic has no descriptors.
     public var descriptorHandles: AttributeHandleRange? {
         guard let start = valueHandle.next, start <= end else { return nil }
         return AttributeHandleRange(start: start, end: end)
@@ -101,7 +101,7 @@ public struct GATTDescriptor: Hashable, Sendable {
     /// UUID of the descriptor.
     public var uuid: BluetoothUUID
 
-    /// Creates a descriptor with this handle.
+    /// Creates a descriptor from its handle and UUID.
     public init(handle: AttributeHandle, uuid: BluetoothUUID) {
         self.handle = handle
         self.uuid = uuid
@@ -111,12 +111,12 @@ public struct GATTDescriptor: Hashable, Sendable {
 /// Method of sending value updates: notifications or indications (Core 6.0, Vol 3, Part G, 3.3.3.3).
 public enum GATTSubscriptionKind: UInt16, Sendable, CaseIterable {
     case notifications = 0x0001
-    /// Updates that the client confirms one by one.
+    /// Value updates that the client confirms individually.
     case indications = 0x0002
 }
 
-/// Attribute types of the GATT hierarchy (Core 6.0, Vol 3, Part G, 3.4, Table 3.15; numbers from Assigned Numbers, 3.5
-/// and 3.7).
+/// Attribute types of the GATT hierarchy (Core 6.0, Vol 3, Part G, 3.4, Table 3.15; the numbers are from Assigned
+/// Numbers, 3.5 and 3.7).
 public enum GATTAttributeType {
     /// Type of a primary service declaration.
     public static let primaryService: BluetoothUUID = 0x2800
@@ -130,7 +130,7 @@ public enum GATTAttributeType {
     public static let extendedProperties: BluetoothUUID = 0x2900
     /// Type of the Characteristic User Description descriptor.
     public static let userDescription: BluetoothUUID = 0x2901
-    /// Type of the Client Characteristic Configuration descriptor, by which a client subscribes to notifications or
+    /// Type of the Client Characteristic Configuration descriptor, with which a client subscribes to notifications or
     /// indications.
     public static let clientConfiguration: BluetoothUUID = 0x2902
     /// Type of the Server Characteristic Configuration descriptor, for broadcasts.
@@ -141,7 +141,7 @@ public enum GATTAttributeType {
     /// 16-bit form of `primaryService` for a Find By Type Value Request.
     static let primaryService16: UInt16 = 0x2800
 
-    /// Returns true for a declaration, which ends the descriptors of the characteristic before it.
+    /// Returns true if the type is that of a declaration; a declaration marks the end of the preceding characteristic.
     static func isDeclaration(_ type: BluetoothUUID) -> Bool {
         type == primaryService || type == secondaryService || type == include || type == characteristic
     }
@@ -155,8 +155,8 @@ struct GATTAttribute: Sendable, Equatable {
         case stored(lengths: ClosedRange<Int>)
         /// Value that the owner supplies on each request.
         case dynamic
-        /// Configuration that each client has for the characteristic value `value`; bits outside `allowed` are
-        /// rejected.
+        /// Configuration, separate for each client, of the characteristic with the value handle `value`; writes of bits
+        /// outside `allowed` are rejected.
         case configuration(value: AttributeHandle, allowed: UInt16)
     }
 
@@ -169,26 +169,27 @@ struct GATTAttribute: Sendable, Equatable {
     var takesRequests = false
     var takesCommands = false
     var minimumKeySize = GATTCharacteristicDefinition.shortestKey
-    /// Last handle of the group that this attribute declares; its own handle if it declares no group.
+    /// Last handle of the group that this attribute declares, or its own handle if it does not declare a group.
     var groupEnd: AttributeHandle
-    /// Permitted kinds of value updates of a characteristic: notify, indicate.
+    /// Kinds of value updates that clients can subscribe to: notify, indicate.
     var subscribable: GATTCharacteristicProperties = []
 }
 
-/// Immutable attributes of a server, made by `GATTDatabaseBuilder` (Core 6.0, Vol 3, Part F, 3.2 and Part G, 2.5).
+/// Immutable attributes of a server, built with `GATTDatabaseBuilder` (Core 6.0, Vol 3, Part F, 3.2 and Part G, 2.5).
 public struct GATTServerDatabase: Sendable {
-    /// Published service, in the form that a client discovers.
+    /// Published service, as a client discovers it.
     public struct Service: Equatable, Sendable {
         /// Handles and UUID of the service.
         public var service: GATTService
-        /// False for a service that is useful only as part of another service.
+        /// True for a primary service; false for a secondary service, which is only useful when included in another
+        /// service.
         public var isPrimary: Bool
         /// Services that this service includes.
         public var includes: [GATTIncludedService]
         /// Characteristics of the service.
         public var characteristics: [Characteristic]
 
-        /// Returns the value handle of the first characteristic with a UUID, or nil if there is none.
+        /// Returns the value handle of the first characteristic with the UUID, or nil if there is none.
         public func value(of uuid: BluetoothUUID) -> AttributeHandle? {
             characteristics.first { $0.characteristic.uuid == uuid }?.characteristic.valueHandle
         }
@@ -198,7 +199,7 @@ public struct GATTServerDatabase: Sendable {
     public struct Characteristic: Equatable, Sendable {
         /// Handles, properties and UUID of the characteristic.
         public var characteristic: GATTCharacteristic
-        /// Descriptors, including those added by the builder.
+        /// Descriptors, including those that the builder adds.
         public var descriptors: [GATTDescriptor]
     }
 
@@ -220,7 +221,7 @@ public struct GATTServerDatabase: Sendable {
     /// Number of attributes.
     public var attributeCount: Int { attributes.count }
 
-    /// Returns the first service with a UUID, or nil if there is none.
+    /// Returns the first service with the UUID, or nil if there is none.
     public func service(_ uuid: BluetoothUUID) -> Service? {
         services.first { $0.service.uuid == uuid }
     }

@@ -4,21 +4,21 @@ public import BluetoothPackets
 
 /// Reason why a service cannot be published.
 public enum GATTDatabaseError: Error, Equatable, Sendable {
-    /// No handle up to 0xFFFF is free, or the requested start is below the first free handle.
+    /// There is no free handle up to 0xFFFF, or the requested start is below the first free handle.
     case noHandle(BluetoothUUID)
-    /// Value longer than 512 bytes, or of a length that its definition does not allow.
+    /// The value is longer than 512 bytes, or has a length that its definition does not allow.
     case invalidLength(BluetoothUUID, Int)
-    /// Constant value that is defined as writable.
+    /// The value is constant but defined as writable.
     case constantIsWritable(BluetoothUUID)
-    /// Included service that was not added before.
+    /// The included service has not been added yet.
     case unknownInclude(GATTService)
-    /// Descriptor of a type that the builder adds itself, or that is not a descriptor type.
+    /// The descriptor has a type that the builder adds itself, or that is not a descriptor type.
     case reservedDescriptor(BluetoothUUID)
-    /// Property that this server does not support: broadcasts or signed writes.
+    /// The characteristic has a property that this server does not support: broadcasts or signed writes.
     case unsupportedProperty(BluetoothUUID)
 }
 
-/// Builder of a database: it appends services and assigns a handle to each attribute.
+/// Builder of a server database: appends services and assigns a handle to each attribute.
 ///
 /// The Generic Access and Generic Attribute services come first. Core 6.0, Vol 3, Part G, 3 and Part C, 12.
 public struct GATTDatabaseBuilder: Sendable {
@@ -29,10 +29,11 @@ public struct GATTDatabaseBuilder: Sendable {
     /// Creates an empty database.
     public init() {}
 
-    /// Creates a database with the Generic Access service, with device name and appearance, and the Generic Attribute
-    /// service, whose Service Changed characteristic is optional because published services do not change.
+    /// Creates a database with the Generic Access and Generic Attribute services.
     ///
-    /// A name has 0 to 248 bytes of UTF-8. Core 6.0, Vol 3, Part C, 12.1 and 12.2; Part G, 7.
+    /// The Generic Access service contains the device name, with 0 to 248 bytes of UTF-8, and the appearance. The
+    /// Service Changed characteristic of the Generic Attribute service is optional, because published services do not
+    /// change. Core 6.0, Vol 3, Part C, 12.1 and 12.2; Part G, 7.
     public init(
         deviceName: String,
         appearance: UInt16 = 0x0000,
@@ -80,7 +81,7 @@ public struct GATTDatabaseBuilder: Sendable {
         GATTServerDatabase(services: services, attributes: attributes, initialValues: initialValues)
     }
 
-    /// Publishes a service at the next free handle or at a higher one; adds nothing if it throws.
+    /// Publishes a service at the next free handle or at a higher one; adds nothing if it throws an error.
     @discardableResult
     public mutating func add(
         _ definition: GATTServiceDefinition,
@@ -217,7 +218,7 @@ public struct GATTDatabaseBuilder: Sendable {
         return GATTDescriptor(handle: handle, uuid: type)
     }
 
-    /// Descriptor types that the builder adds for properties, or that belong to broadcasts.
+    /// Descriptor types that the builder adds for properties, and the descriptor type for broadcasts.
     private static let automatic = [
         GATTAttributeType.extendedProperties, GATTAttributeType.clientConfiguration,
         GATTAttributeType.serverConfiguration,
@@ -229,7 +230,7 @@ public struct GATTDatabaseBuilder: Sendable {
         return writer.bytes
     }
 
-    /// Returns the attribute's source and, for a stored value, the initial value.
+    /// Returns the source of an attribute's value and, for a stored value, the initial value.
     private func source(
         of value: GATTValueSource,
         _ uuid: BluetoothUUID,
@@ -259,7 +260,7 @@ public struct GATTDatabaseBuilder: Sendable {
         return handle
     }
 
-    /// Appends an attribute, by default readable over every link and never writable.
+    /// Appends an attribute; by default it is readable over every link and not writable.
     private mutating func append(
         _ type: BluetoothUUID,
         _ source: GATTAttribute.Source,

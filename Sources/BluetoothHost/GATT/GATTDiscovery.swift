@@ -34,16 +34,16 @@ struct GATTPrimaryServiceDiscovery: GATTSearch {
     }
 }
 
-/// Discovery of the primary services with a UUID.
+/// Discovery of the primary services with a given UUID.
 ///
-/// All services are searched if the server finds none by their UUID or does not support that request: some servers find
-/// nothing by a UUID of 128 bits. Core 6.0, Vol 3, Part G, 4.4.2 and 4.4.1.
+/// If the server does not find any by UUID or does not support the request, all services are discovered and filtered,
+/// because some servers cannot find 128-bit UUIDs. Core 6.0, Vol 3, Part G, 4.4.2 and 4.4.1.
 struct GATTServiceSearch: GATTSearch {
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
     private var services: [GATTService] = []
     private var all: GATTPrimaryServiceDiscovery
-    /// True once the search covers all services.
+    /// True once all services are being discovered.
     private var isOfAll = false
 
     init(uuid: BluetoothUUID, limit: Int) {
@@ -78,7 +78,7 @@ struct GATTServiceSearch: GATTSearch {
         return try all.begin(mtu: mtu)
     }
 
-    /// Limits the result of a search of all services to the services with the UUID.
+    /// Filters the result of a discovery of all services by the UUID.
     private func chosen(_ step: GATTStep) -> GATTStep {
         guard case .finish(.services(let found)) = step else { return step }
         return .finish(.services(found.filter { $0.uuid == uuid }))
@@ -90,7 +90,7 @@ struct GATTServiceSearch: GATTSearch {
 struct GATTIncludedServiceDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var found: [GATTIncludedService] = []
-    /// Include declarations whose service UUIDs are not yet read, the next one last.
+    /// Include declarations whose service UUIDs must still be read; the last element is read next.
     private var unread: [(declaration: AttributeHandle, handles: AttributeHandleRange)] = []
 
     init(range: AttributeHandleRange, limit: Int) {
@@ -151,8 +151,10 @@ struct GATTIncludedServiceDiscovery: GATTSearch {
     }
 }
 
-/// Discovery of a service's characteristics; those with other UUIDs are removed at the end, because their handles are
-/// needed until then (Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
+/// Discovery of a service's characteristics (Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
+///
+/// Characteristics with other UUIDs are removed only at the end, because their handles delimit the other
+/// characteristics.
 struct GATTCharacteristicDiscovery: GATTSearch {
     private let range: AttributeHandleRange
     private let uuid: BluetoothUUID?
@@ -201,7 +203,8 @@ struct GATTCharacteristicDiscovery: GATTSearch {
         return next()
     }
 
-    /// Ends the last characteristic before the next declaration; throws if its value is not before that declaration.
+    /// Sets the end of the last characteristic before the next declaration; throws if its value is not before that
+    /// declaration.
     private mutating func closePrevious(before handle: AttributeHandle) throws(GATTError) {
         guard let last = found.indices.last else { return }
         guard found[last].valueHandle < handle else {
@@ -223,7 +226,7 @@ struct GATTCharacteristicDiscovery: GATTSearch {
 struct GATTDescriptorDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var found: [GATTDescriptor] = []
-    /// Descriptor type that ends the search when found; nil to find all descriptors.
+    /// Descriptor type at which the search stops; nil to find all descriptors.
     private let wanted: BluetoothUUID?
 
     init(range: AttributeHandleRange, wanted: BluetoothUUID? = nil, limit: Int) {
@@ -253,14 +256,14 @@ struct GATTDescriptorDiscovery: GATTSearch {
     }
 }
 
-/// Write to the client characteristic configuration descriptor, or nothing if there is none (Core 6.0, Vol 3, Part G,
-/// 3.3.3.3 and 4.12.3).
+/// Write to the client characteristic configuration descriptor; does nothing if there is no such descriptor (Core 6.0,
+/// Vol 3, Part G, 3.3.3.3 and 4.12.3).
 struct GATTConfiguration: GATTProcedure {
     var isSearch: Bool { true }
     private let bits: UInt16
     private var search: GATTDescriptorDiscovery?
 
-    /// Creates the procedure; `bits` is 0x0000 to unsubscribe.
+    /// Creates the procedure; the value 0x0000 for `bits` unsubscribes.
     init(_ characteristic: GATTCharacteristic, bits: UInt16, limit: Int) {
         self.bits = bits
         search = characteristic.descriptorHandles.map {
@@ -285,7 +288,7 @@ struct GATTConfiguration: GATTProcedure {
         return try write(after: step)
     }
 
-    /// Result without a descriptor, which neither listening nor unsubscribing requires.
+    /// Step if there is no descriptor: the procedure succeeds, because listening and unsubscribing do not need one.
     private var unconfigured: GATTStep { .finish(bits == 0x0000 ? .done : .listening) }
 
     private func write(after step: GATTStep) throws(GATTError) -> GATTStep {

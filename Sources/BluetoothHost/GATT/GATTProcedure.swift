@@ -3,24 +3,25 @@
 public import BluetoothPackets
 
 enum GATTStep: Sendable {
-    /// Send this request, and continue with its answer.
+    /// Send this request, then continue with its answer.
     case send(ATTPDU)
     case finish(GATTClient.Outcome)
 }
 
-/// Procedure of the client as a value: one request at a time, each depending on the previous answer.
+/// Client procedure as a value type; sends one request at a time, each depending on the previous answer.
 protocol GATTProcedure: Sendable {
     mutating func begin(mtu: Int) throws(GATTError) -> GATTStep
-    /// Returns the step after a response; the bearer has checked that it answers the request.
+    /// Returns the next step after a response; the bearer has checked that the response answers the request.
     mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep
-    /// True for a search through a server's attributes, which an Error Response ends even if it names another request.
+    /// True for a search through a server's attributes; an Error Response ends the search even if it names another
+    /// request.
     var isSearch: Bool { get }
 }
 
-/// Search by consecutive requests over the remaining range.
+/// Search that sends consecutive requests, each for the remaining range of handles.
 protocol GATTSearch: GATTProcedure {
-    /// Returns the request for the rest of the range, or the result.
+    /// Returns the request for the remaining range, or the result if no handles remain.
     func next() -> GATTStep
 }
 
@@ -43,14 +44,15 @@ struct GATTRefusal: Sendable {
             : .errorForAnotherRequest(named, expected: request)
     }
 
-    /// Error codes with which servers end a search that has found something, including Attribute Not Found.
+    /// Error codes with which servers end a search that has found at least one attribute, including Attribute Not
+    /// Found.
     ///
-    /// None of them asks for a more secure link.
+    /// They do not include the errors that require a more secure link.
     private static let ends: Set<ATTError> = [
         .attributeNotFound, .invalidHandle, .readNotPermitted, .writeNotPermitted, .unlikelyError,
     ]
 
-    /// Returns true if the search is over and its results are complete.
+    /// Returns true if the error means that the search is complete.
     func endsSearch(foundSome: Bool) -> Bool {
         guard foundSome else { return error == .attributeNotFound }
         return Self.ends.contains(error) || error.isApplicationError
@@ -64,7 +66,7 @@ extension GATTProcedure {
         throw refusal.asError
     }
 
-    /// Returns the error for an answer that the bearer should have rejected.
+    /// Returns the error for a response that the bearer should have rejected.
     func unexpected(_ response: ATTPDU) -> GATTError {
         .bearer(.unexpectedPDU(response.opcode, expected: nil))
     }
@@ -80,9 +82,9 @@ extension GATTProcedure {
     }
 }
 
-/// Progress of a search through a server's handles: in ascending order, up to a limit of attributes.
+/// Progress of a search through a server's handles, which must ascend; the number of attributes is limited.
 struct GATTProgress: Sendable {
-    /// Handles still to be searched; nil at the end.
+    /// Handles that are still to be searched; nil if no handles remain.
     private(set) var rest: AttributeHandleRange?
     private var attributes = 0
     private let limit: Int
@@ -92,7 +94,7 @@ struct GATTProgress: Sendable {
         self.limit = limit
     }
 
-    /// Accepts an attribute with the handles from `first` to `last`, which must both be in the remaining range.
+    /// Accepts an attribute with the handles from `first` to `last`, both of which must be in the remaining range.
     mutating func accept(from first: AttributeHandle, to last: AttributeHandle) throws(GATTError) {
         guard first <= last else { throw .invalidRange(AttributeHandleRange(start: first, end: last)) }
         guard let range = rest, range.contains(first) else {
@@ -114,7 +116,7 @@ struct GATTProgress: Sendable {
 }
 
 extension BluetoothUUID {
-    /// Creates a UUID from a value of 2 or 16 bytes; nil for any other length.
+    /// Creates a UUID from a value of 2 or 16 bytes; returns nil for any other length.
     init?(attValue bytes: some Collection<UInt8>) {
         guard bytes.count == 2 || bytes.count == 16 else { return nil }
         var high: UInt64 = 0
@@ -132,20 +134,20 @@ extension BluetoothUUID {
 }
 
 extension AttributeHandle {
-    /// Creates a handle from its low and high byte.
+    /// Creates a handle from its low and high bytes.
     init(low: UInt8, high: UInt8) {
         self.init(UInt16(low) | UInt16(high) &<< 8)
     }
 }
 
-/// Input to one step of a procedure.
+/// Input for one step of a procedure.
 enum GATTProcedureInput: Sendable {
     case beginning
     case response(ATTPDU)
     case refusal(GATTRefusal)
 }
 
-/// Procedure of the client of any type, for queues of procedures.
+/// Type-erased client procedure, for the queue of procedures.
 enum GATTAnyProcedure: Sendable {
     case mtuExchange(GATTMTUExchange)
     case read(GATTRead)
@@ -206,40 +208,40 @@ enum GATTAnyProcedure: Sendable {
     }
 }
 
-/// Reason why a procedure of the client failed.
+/// Reason why a client procedure failed.
 public enum GATTError: Error, Equatable, Sendable {
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
-    /// Error Response to another request than ours, which has ended without an answer.
+    /// The server sent an Error Response to a different request; our request has ended without an answer.
     case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode)
-    /// Handle below an earlier one, or outside the requested range.
+    /// The server sent a handle that is not above the previous one, or that is outside the requested range.
     case handleOutOfOrder(AttributeHandle, expected: AttributeHandleRange)
-    /// Range whose end is below its start.
+    /// The server sent a range whose end is below its start.
     case invalidRange(AttributeHandleRange)
-    /// List item of a length that its type cannot have.
+    /// The server sent a list item with a length that is invalid for its type.
     case invalidItemLength(ATTOpcode, Int)
-    /// Value of a length that its type cannot have.
+    /// The server sent a value with a length that is invalid for its type.
     case invalidValueLength(AttributeHandle, Int)
     case tooManyRequests(limit: Int)
-    /// More attributes than a procedure accepts.
+    /// The server has more attributes than a procedure accepts.
     case tooManyAttributes(limit: Int)
     case tookTooLong(limit: Duration)
-    /// Value longer than the limit for sending or receiving.
+    /// The value to send or receive is longer than the limit.
     case valueTooLong(limit: Int)
-    /// Echo of a prepared write that differs from the request.
+    /// The server's echo of a prepared write differs from the request.
     case echoDiffers(AttributeHandle)
-    /// Characteristic without notifications and indications, or without the requested kind.
+    /// The characteristic does not support notifications and indications, or not the requested kind.
     case notSubscribable(AttributeHandle)
     case invalidArgument(AttributeHandleRange)
-    /// Too many queued procedures or unread results.
+    /// Too many procedures are queued, or too many results are unread.
     case queueFull(limit: Int)
-    /// Repeated MTU exchange, which is allowed only once.
+    /// The MTU was already exchanged; this is allowed only once.
     case exchangedAlready
-    /// Failed bearer, whose link has to be closed.
+    /// The bearer failed, and its link must be closed.
     case bearer(ATTBearer.Failure)
 }
 
 extension GATTError: CustomStringConvertible {
-    /// One-line description for people.
+    /// Human-readable description in one line.
     public var description: String {
         switch self {
         case .errorResponse(let request, let handle, let error): "\(request) refused at \(handle): \(error)"

@@ -2,16 +2,17 @@
 
 import BluetoothPackets
 
-/// Response to a read-only request, from the database and the known values (Core 6.0, Vol 3, Part F, 3.4.3 and 3.4.4).
+/// Response to a read request, created from the database and the known values (Core 6.0, Vol 3, Part F, 3.4.3 and
+/// 3.4.4).
 struct GATTReadAnswer {
-    /// Reason why there is no response yet.
+    /// Reason why the response cannot be created.
     enum Interruption: Error {
         case refused(ATTError, AttributeHandle)
-        /// Value that the owner has to supply first.
+        /// The owner must first supply the value.
         case needs(AttributeHandle, offset: Int)
     }
 
-    /// Maximum length of an item, including its handles, because the length field is one byte.
+    /// Maximum length of a list item, including its handles, in bytes; its length field is one byte long.
     private static let longestItem = 0xFF
 
     let database: GATTServerDatabase
@@ -21,7 +22,7 @@ struct GATTReadAnswer {
     let supplied: [AttributeHandle: Result<[UInt8], ATTError>]
     let mtu: Int
 
-    /// Returns the response; throws an error or the handle of a missing value.
+    /// Returns the response; throws the error to respond with, or the handle of a value that the owner must supply.
     func response(to request: ATTPDU) throws(Interruption) -> ATTPDU {
         switch request {
         case .findInformationRequest(let range): return try findInformation(range)
@@ -72,7 +73,7 @@ struct GATTReadAnswer {
 
     // MARK: Requests
 
-    /// Returns the attributes in a range; a start of 0x0000 or above the end is Invalid Handle, with the start (Core
+    /// Returns the attributes in a range; rejects a start that is 0x0000 or above the end with Invalid Handle (Core
     /// 6.0, Vol 3, Part F, 3.4.3.1).
     private func attributes(in range: AttributeHandleRange) throws(Interruption) -> ArraySlice<GATTAttribute> {
         guard range.isValid else { throw .refused(.invalidHandle, range.start) }
@@ -103,7 +104,7 @@ struct GATTReadAnswer {
             do throws(Interruption) {
                 guard try value(of: attribute) == wanted else { continue }
             } catch {
-                // A value that cannot be read does not count as found.
+                // A value that cannot be read is treated as not found.
                 if case .refused = error { continue }
                 throw error
             }
@@ -120,7 +121,7 @@ struct GATTReadAnswer {
         return .readByTypeResponse(items)
     }
 
-    /// Reads the groups of a type; services are the only groups (Core 6.0, Vol 3, Part G, 2.5.3).
+    /// Reads the groups of a type; only services are groups (Core 6.0, Vol 3, Part G, 2.5.3).
     private func readByGroupType(_ range: AttributeHandleRange, _ type: BluetoothUUID) throws(Interruption) -> ATTPDU {
         guard range.isValid else { throw .refused(.invalidHandle, range.start) }
         guard type == GATTAttributeType.primaryService || type == GATTAttributeType.secondaryService else {
@@ -133,8 +134,9 @@ struct GATTReadAnswer {
         return .readByGroupTypeResponse(items)
     }
 
-    /// Returns as many attributes of a type as fit, with values of equal length; throws if the first cannot be read,
-    /// and ends before a later one that cannot.
+    /// Returns as many attributes of a type as fit in the response, all with values of the same length.
+    ///
+    /// Throws if the first attribute cannot be read; stops before any later attribute that cannot be read.
     private func items<Item>(
         _ range: AttributeHandleRange,
         _ type: BluetoothUUID,
@@ -165,7 +167,7 @@ struct GATTReadAnswer {
         return items
     }
 
-    /// Reads several values; each must be readable, even a value that no longer fits.
+    /// Reads several values; every value must be readable, even those that do not fit in the response.
     private func readMultiple(_ handles: [AttributeHandle]) throws(Interruption) -> ATTPDU {
         var bytes: [UInt8] = []
         for handle in handles {
@@ -175,8 +177,8 @@ struct GATTReadAnswer {
         return .readMultipleResponse(values: Array(bytes.prefix(mtu &- 1)))
     }
 
-    /// Reads several values with their lengths; a value that does not fit is cut but reported with its full length, and
-    /// no value follows it.
+    /// Reads several values with their lengths; the first value that does not fit is truncated, reported with its full
+    /// length, and ends the response.
     private func readMultipleVariable(_ handles: [AttributeHandle]) throws(Interruption) -> ATTPDU {
         var items: [ATTPDU.LengthValue] = []
         var room = mtu &- 1

@@ -3,10 +3,11 @@
 public import BluetoothPackets
 
 extension GATTServer {
-    /// Processes a request or a command of a peer; `mtu` limits the length of the response.
+    /// Processes a request or command of a peer; `mtu` limits the length of the response.
     ///
-    /// Each request gets one response, which `nextOutgoing` returns immediately or, after an event, once the owner has
-    /// answered. The bearer accepts no second request before that. Core 6.0, Vol 3, Part F, 3.3.2.
+    /// Each request gets exactly one response. `nextOutgoing` returns it immediately or, if the request caused an
+    /// event, once the owner has answered the event. The bearer accepts no second request before that. Core 6.0, Vol 3,
+    /// Part F, 3.3.2.
     public mutating func receive(_ pdu: ATTPDU, from id: PeerID, mtu: Int, now: Duration) {
         guard let peer = peers[id] else { return }
         if case .writeCommand(let handle, let value) = pdu {
@@ -32,9 +33,9 @@ extension GATTServer {
         }
     }
 
-    /// Answers a `read` event with the whole value, regardless of the offset, at most 512 bytes.
+    /// Answers a `read` event with the whole value of at most 512 bytes, regardless of the event's offset.
     ///
-    /// An offset beyond the end of the value results in Invalid Offset.
+    /// If the offset is beyond the end of the value, the peer receives Invalid Offset.
     public mutating func respond(to id: RequestID, with value: [UInt8]) throws(GATTServerError) {
         let (peer, pending, handle) = try open(id)
         guard pending.plan == nil else { throw .wrongAnswer(id) }
@@ -50,8 +51,8 @@ extension GATTServer {
         finish(peer, pending.request.writeResponse)
     }
 
-    /// Rejects a `read` or `write` event; none of the values is written, and the error names `handle`, by default the
-    /// first one.
+    /// Rejects a `read` or `write` event: no value is written, and the error names `handle` or, by default, the event's
+    /// first handle.
     public mutating func refuse(
         _ id: RequestID,
         _ error: ATTError,
@@ -80,14 +81,14 @@ extension GATTServer {
         read(id)
     }
 
-    /// Creates a question for the owner about the peer's request.
+    /// Registers a question to the owner about the peer's pending request, and returns its identifier.
     mutating func ask(_ id: PeerID, about handle: AttributeHandle) -> RequestID {
         let question = RequestID(number: nextNumber())
         peers[id]?.pending?.question = (question, handle)
         return question
     }
 
-    /// Responds to the pending request, or asks the owner for a missing value.
+    /// Responds to the pending read request, or asks the owner for a missing value.
     private mutating func read(_ id: PeerID) {
         guard let peer = peers[id], let pending = peer.pending else { return }
         let answer = GATTReadAnswer(
@@ -109,7 +110,7 @@ extension GATTServer {
         }
     }
 
-    /// Returns the error for a peer that may not write this attribute by request; nil if it may.
+    /// Returns the error if the peer may not write this attribute with a request; nil if it may.
     private func refusal(_ handle: AttributeHandle, of peer: Peer) -> ATTError? {
         guard let attribute = database.attribute(handle) else { return .invalidHandle }
         guard attribute.write != .never, attribute.takesRequests else { return .writeNotPermitted }
@@ -131,7 +132,7 @@ extension GATTServer {
         perform([Write(handle: handle, offset: 0, value: value)], of: id)
     }
 
-    /// Writes all values, asks the owner first, or rejects them all.
+    /// Performs all writes, or none if one is rejected; asks the owner first if necessary.
     private mutating func perform(_ writes: [Write], of id: PeerID) {
         guard let peer = peers[id], let pending = peer.pending else { return }
         for write in writes {
@@ -180,7 +181,7 @@ extension GATTServer {
         }
     }
 
-    /// Executes a Write Command; a rejected command is not answered (Core 6.0, Vol 3, Part F, 3.4.5.3).
+    /// Executes a Write Command; if it is rejected, the peer receives no error (Core 6.0, Vol 3, Part F, 3.4.5.3).
     mutating func command(_ id: PeerID, _ peer: Peer, _ handle: AttributeHandle, _ value: [UInt8]) {
         guard hasRoomForEvents, let attribute = database.attribute(handle),
             attribute.write != .never, attribute.takesCommands,
@@ -195,7 +196,7 @@ extension GATTServer {
         }
     }
 
-    /// Queues a prepared write; offset and length are checked at execution (Core 6.0, Vol 3, Part F, 3.4.6.1).
+    /// Queues a prepared write; its offset and length are checked on execution (Core 6.0, Vol 3, Part F, 3.4.6.1).
     mutating func prepare(_ id: PeerID, _ write: Write, _ now: Duration) {
         guard let peer = peers[id] else { return }
         if let error = refusal(write.handle, of: peer) {
@@ -212,7 +213,7 @@ extension GATTServer {
         )
     }
 
-    /// Executes or cancels the prepared writes; the queue is then empty in any case (Core 6.0, Vol 3, Part F, 3.4.6.3).
+    /// Executes or cancels the prepared writes; empties the queue in either case (Core 6.0, Vol 3, Part F, 3.4.6.3).
     mutating func execute(_ id: PeerID, _ flags: ATTPDU.ExecuteFlags, _ now: Duration) {
         let writes = peers[id]?.prepared.take(now: now, after: limits.preparedTime)
         switch (flags, writes) {
@@ -224,31 +225,31 @@ extension GATTServer {
 }
 
 extension ATTPDU {
-    /// Response to a Write or Execute Write Request.
+    /// Response to this Write Request or Execute Write Request.
     var writeResponse: ATTPDU {
         opcode == .executeWriteRequest ? .executeWriteResponse : .writeResponse
     }
 }
 
 extension GATTSubscriptionKind {
-    /// Creates the kind from the bits of a client characteristic configuration; notifications if both are set, nil if
-    /// none is.
+    /// Creates the kind from the bits of a client characteristic configuration; prefers notifications if both bits are
+    /// set, returns nil if neither is set.
     init?(configuration bits: UInt16) {
         guard let kind = Self.allCases.first(where: { bits & $0.rawValue != 0 }) else { return nil }
         self = kind
     }
 }
 
-/// Prepared writes of one peer: limited in number, bytes and time (Core 6.0, Vol 3, Part F, 3.4.6).
+/// Prepared writes of one peer, limited in number, total size and time (Core 6.0, Vol 3, Part F, 3.4.6).
 struct GATTPreparedQueue: Sendable {
     private(set) var writes: [GATTServer.Write] = []
     private var byteCount = 0
     private var lastPrepared = Duration.zero
-    /// True after the writes have expired, until the peer executes or cancels, because it could not know which writes
-    /// are left.
+    /// True once the writes have expired, until the peer executes or cancels them; the peer cannot know which of its
+    /// writes are left.
     private(set) var isVoid = false
 
-    /// Adds a write; returns false if it does not fit.
+    /// Adds a write; returns false if the limits do not allow it.
     mutating func append(_ write: GATTServer.Write, now: Duration, _ limits: GATTServer.Limits) -> Bool {
         expire(now: now, after: limits.preparedTime)
         guard !isVoid, writes.count < limits.preparedWrites,
@@ -260,7 +261,7 @@ struct GATTPreparedQueue: Sendable {
         return true
     }
 
-    /// Empties the queue and returns its writes; nil if they have expired.
+    /// Empties the queue and returns its writes, or nil if they have expired.
     mutating func take(now: Duration, after time: Duration) -> [GATTServer.Write]? {
         expire(now: now, after: time)
         let taken = isVoid ? nil : writes

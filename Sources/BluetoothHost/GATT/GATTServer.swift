@@ -2,25 +2,24 @@
 
 public import BluetoothPackets
 
-/// Server for any number of links, without their bearers: it receives requests as PDUs and returns one response to
-/// each.
+/// Server for any number of links, without their bearers: receives requests as PDUs, and returns one response to each.
 ///
 /// The owner connects and disconnects peers, passes their requests and commands to `receive`, processes all events that
-/// `nextEvent` returns, answers those that need an answer, sends all PDUs that `nextOutgoing` returns, and calls
+/// `nextEvent` returns, answers the events that need an answer, sends all PDUs that `nextOutgoing` returns, and calls
 /// `handleDeadline` at `deadline`. `GATTClient` connects the bearer and the server. Core 6.0, Vol 3, Part F, 3.4 and
 /// Part G, 4.
 public struct GATTServer: Sendable {
-    /// Limits of the data stored for peers.
+    /// Limits of the data that the server stores for its peers.
     public struct Limits: Equatable, Sendable {
         /// Maximum number of prepared writes of one peer.
         public var preparedWrites = 128
-        /// Maximum size of one peer's prepared writes, in bytes.
+        /// Maximum total size of one peer's prepared writes, in bytes.
         public var preparedBytes = 4096
-        /// Time after a peer's last prepared write at which all its prepared writes expire.
+        /// Time from a peer's last prepared write until all its prepared writes expire.
         public var preparedTime = Duration.seconds(30)
         /// Maximum number of notifications and indications queued for one peer.
         public var updates = 64
-        /// Time in which the owner has to answer an event; the peer's own time-out for the response is 30 s.
+        /// Time within which the owner must answer an event; the peer's own time-out for the response is 30 s.
         public var answerTime = Duration.seconds(20)
         /// Maximum number of queued events; while the queue is full, requests are rejected and commands discarded.
         public var events = 1024
@@ -29,42 +28,42 @@ public struct GATTServer: Sendable {
         public init() {}
     }
 
-    /// Identifier of one link while it lasts.
+    /// Identifier of one link, valid until the link is disconnected.
     public struct PeerID: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// Identifier of a request that the owner has to answer.
+    /// Identifier of a request that the owner must answer.
     public struct RequestID: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// Part of a value that a peer wants to write, starting at `offset`.
+    /// Part of a value that a peer writes, starting at `offset`.
     public struct Write: Equatable, Sendable {
         /// Handle of the attribute.
         public var handle: AttributeHandle
-        /// Position of the part in the value: 0 to 65,535.
+        /// Position of the part in the value, in bytes: 0 to 65,535.
         public var offset: Int
-        /// Bytes of the part; with the bytes before them at most 512.
+        /// Bytes of the part; together with the bytes before them, at most 512.
         public var value: [UInt8]
     }
 
     /// Event or request for the owner.
     public enum Event: Equatable, Sendable {
-        /// Read of a dynamic value from `offset`; answer with the whole value by `respond`, or `refuse`.
+        /// A peer reads a dynamic value from `offset`; answer with the whole value (`respond`), or `refuse`.
         case read(RequestID, PeerID, AttributeHandle, offset: Int)
-        /// Write to dynamic values, all or none; `accept` or `refuse`.
+        /// A peer writes to dynamic values; answer with `accept` to write all of them, or `refuse` to write none.
         case write(RequestID, PeerID, [Write])
-        /// End of a request without an answer: the peer is disconnected, or the time is over.
+        /// A request no longer needs an answer: the peer is disconnected, or the time to answer is over.
         case requestEnded(RequestID)
-        /// Write to a dynamic value without a response.
+        /// A peer wrote to a dynamic value without a response.
         case command(PeerID, AttributeHandle, [UInt8])
-        /// Write to a stored value, with the new value.
+        /// A peer wrote to a stored value; the bytes are the new value.
         case written(PeerID, AttributeHandle, [UInt8])
-        /// New subscription to a characteristic's values, or a change of its kind.
+        /// A peer subscribed to a characteristic's values, or changed the kind of its subscription.
         case subscribed(PeerID, AttributeHandle, GATTSubscriptionKind)
         case unsubscribed(PeerID, AttributeHandle)
-        /// Room in the queue of a peer for which an update was rejected.
+        /// The queue of a peer for which an update was rejected has room again.
         case readyToUpdate(PeerID)
         case confirmed(PeerID, AttributeHandle)
     }
@@ -79,29 +78,30 @@ public struct GATTServer: Sendable {
         var request: ATTPDU
         var mtu: Int
         var question: (id: RequestID, handle: AttributeHandle)?
-        /// Answers of the owner so far.
+        /// Answers that the owner has given so far.
         var supplied: [AttributeHandle: Result<[UInt8], ATTError>] = [:]
-        /// Writes to carry out when the owner accepts.
+        /// Writes to perform if the owner accepts them.
         var plan: GATTWritePlan?
         var deadline: Duration
     }
 
     struct Peer: Sendable {
         var security: GATTLinkSecurity
-        /// Bits of each client characteristic configuration, by the handle of the characteristic's value; none is zero.
+        /// Bits of each client characteristic configuration that is not zero, by the handle of the characteristic's
+        /// value.
         var configurations: [AttributeHandle: UInt16] = [:]
         var prepared = GATTPreparedQueue()
         var pending: Pending?
-        /// Response that is not yet sent.
+        /// Response that has not been sent yet.
         var response: ATTPDU?
         var updates: [Update] = []
         var wasRefusedUpdate = false
         var indicated: AttributeHandle?
     }
 
-    /// Attributes that are served.
+    /// Attributes that the server offers.
     public let database: GATTServerDatabase
-    /// Limits in force.
+    /// Limits of the data stored for peers.
     public let limits: Limits
 
     var stored: [AttributeHandle: [UInt8]]
@@ -109,7 +109,7 @@ public struct GATTServer: Sendable {
     private var events: [Event] = []
     private var lastNumber: UInt64 = 0
 
-    /// Creates a server of a database, without peers.
+    /// Creates a server for a database, without peers.
     public init(_ database: GATTServerDatabase, limits: Limits = Limits()) {
         self.database = database
         self.limits = limits
@@ -123,7 +123,7 @@ public struct GATTServer: Sendable {
         return id
     }
 
-    /// Removes a link with its prepared writes, its subscriptions and its queue.
+    /// Removes a link, together with its prepared writes, subscriptions and queue.
     public mutating func disconnect(_ id: PeerID) {
         guard let peer = peers.removeValue(forKey: id) else { return }
         if let question = peer.pending?.question { report(.requestEnded(question.id)) }
@@ -145,8 +145,8 @@ public struct GATTServer: Sendable {
         peers.values.compactMap { $0.deadline(preparedTime: limits.preparedTime) }.min()
     }
 
-    /// Answers requests that the owner has not answered in time with Unlikely Error, and discards prepared writes that
-    /// have expired.
+    /// Responds with Unlikely Error to requests that the owner has not answered in time, and discards expired prepared
+    /// writes.
     public mutating func handleDeadline(now: Duration) {
         for id in peers.keys {
             peers[id]?.prepared.expire(now: now, after: limits.preparedTime)
@@ -158,7 +158,7 @@ public struct GATTServer: Sendable {
         }
     }
 
-    /// Returns a stored value, or nil if the attribute has none.
+    /// Returns a stored value, or nil if the attribute has no stored value.
     public func value(of handle: AttributeHandle) -> [UInt8]? {
         stored[handle]
     }
@@ -200,11 +200,11 @@ public struct GATTServer: Sendable {
         peers.filter { $0.value.configurations[handle] != nil }.keys.sorted { $0.number < $1.number }
     }
 
-    /// Queues a characteristic's new value for its subscribers, or for the chosen subscribers, and stores the value if
-    /// the attribute is a stored one.
+    /// Queues a characteristic's new value for all subscribers or for the given ones; also stores the value if the
+    /// attribute is a stored one.
     ///
-    /// Returns the links whose queues are full and which therefore miss this value; `readyToUpdate` reports when such a
-    /// queue has room again. A value is cut to MTU − 3 bytes when it is sent. Core 6.0, Vol 3, Part G, 4.10.1 and
+    /// Returns the links that miss this value because their queues are full; `readyToUpdate` reports when such a queue
+    /// has room again. The value is truncated to MTU − 3 bytes when it is sent. Core 6.0, Vol 3, Part G, 4.10.1 and
     /// 4.11.1.
     public mutating func update(
         _ value: [UInt8],
@@ -230,8 +230,8 @@ public struct GATTServer: Sendable {
 
     /// Returns the next PDU for a peer: its response, or an update that may be sent now.
     ///
-    /// An indication waits for the confirmation of the previous one; notifications of other characteristics overtake
-    /// it.
+    /// An indication waits until the peer has confirmed the previous one; meanwhile, notifications of other
+    /// characteristics are sent.
     public mutating func nextOutgoing(for id: PeerID, mtu: Int, canNotify: Bool = true, canIndicate: Bool) -> ATTPDU? {
         guard let peer = peers[id] else { return nil }
         if let response = peer.response {
@@ -258,14 +258,14 @@ public struct GATTServer: Sendable {
         return .handleValueIndication(update.handle, value: value)
     }
 
-    /// Processes a peer's confirmation of the last indication.
+    /// Processes a peer's confirmation of its latest indication.
     public mutating func confirm(_ id: PeerID) {
         guard let handle = peers[id]?.indicated else { return }
         peers[id]?.indicated = nil
         report(.confirmed(id, handle))
     }
 
-    /// Reports room in a queue that was full, once it is half empty.
+    /// Reports that a full queue has room again, once it is at most half full.
     mutating func reportRoom(_ id: PeerID) {
         guard let peer = peers[id], peer.wasRefusedUpdate, peer.updates.count <= limits.updates / 2 else { return }
         peers[id]?.wasRefusedUpdate = false
@@ -274,7 +274,7 @@ public struct GATTServer: Sendable {
 }
 
 extension GATTServer.Peer {
-    /// Returns the time at which the request to the owner or the prepared writes expire.
+    /// Returns the time at which the owner's time to answer is over or the prepared writes expire, whichever is first.
     fileprivate func deadline(preparedTime: Duration) -> Duration? {
         let question = pending.flatMap { $0.question == nil ? nil : $0.deadline }
         guard let writes = prepared.deadline(after: preparedTime) else { return question }
@@ -282,16 +282,16 @@ extension GATTServer.Peer {
     }
 }
 
-/// Reason why a call by the owner was rejected.
+/// Reason why the server rejected a call by its owner.
 public enum GATTServerError: Error, Equatable, Sendable {
-    /// Unknown request, or one that is already answered or ended.
+    /// The request is unknown, was already answered, or has ended.
     case unknownRequest(GATTServer.RequestID)
-    /// Answer of another kind than the request needs.
+    /// The answer is of a different kind from the one that the request needs.
     case wrongAnswer(GATTServer.RequestID)
-    /// Value longer than 512 bytes, or of a length that the attribute does not accept.
+    /// The value is longer than 512 bytes, or has a length that the attribute does not accept.
     case invalidLength(AttributeHandle, Int)
-    /// Attribute without a stored value.
+    /// The attribute has no stored value.
     case notStored(AttributeHandle)
-    /// Attribute that is not a characteristic value with notifications or indications.
+    /// The attribute is not a characteristic value with notifications or indications.
     case notSubscribable(AttributeHandle)
 }

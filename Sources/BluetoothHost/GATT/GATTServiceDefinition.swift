@@ -4,26 +4,28 @@ public import BluetoothPackets
 
 /// Source of an attribute's value.
 public enum GATTValueSource: Hashable, Sendable {
-    /// Value that never changes; 0 to 512 bytes.
+    /// Constant value of 0 to 512 bytes.
     case constant([UInt8])
-    /// Value that the server stores; clients may write values of a length in `lengths`, within 0 to 512 bytes.
+    /// Value that the server stores; clients may write values whose length is in `lengths`, which must be within 0 to
+    /// 512 bytes.
     case stored([UInt8], lengths: ClosedRange<Int>)
-    /// Value for which the owner answers every read and write.
+    /// Value for which the owner answers every read and write request.
     case dynamic
 }
 
-/// Definition of a service to be served (Core 6.0, Vol 3, Part G, 3.1).
+/// Definition of a service that a server offers (Core 6.0, Vol 3, Part G, 3.1).
 public struct GATTServiceDefinition: Hashable, Sendable {
     /// UUID of the service.
     public var uuid: BluetoothUUID
-    /// False for a service that is useful only as part of another service.
+    /// True for a primary service; false for a secondary service, which is only useful when included in another
+    /// service.
     public var isPrimary: Bool
-    /// Included services, which must have been added before.
+    /// Included services; they must be added to the database first.
     public var includes: [GATTService]
     /// Characteristics, in the order of their handles.
     public var characteristics: [GATTCharacteristicDefinition]
 
-    /// Creates a service definition, by default of a primary service.
+    /// Creates a service definition; by default the service is primary.
     public init(
         uuid: BluetoothUUID,
         isPrimary: Bool = true,
@@ -39,10 +41,10 @@ public struct GATTServiceDefinition: Hashable, Sendable {
 
 /// Extended properties of a characteristic (Core 6.0, Vol 3, Part G, 3.3.3.1).
 public struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
-    /// Two bytes of the descriptor.
+    /// Two-byte value of the descriptor.
     public let rawValue: UInt16
 
-    /// Creates properties from the descriptor's two bytes.
+    /// Creates properties from the descriptor's two-byte value.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -53,9 +55,9 @@ public struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
     public static let writableAuxiliaries = GATTExtendedProperties(rawValue: 0x0002)
 }
 
-/// Definition of a characteristic to be served.
+/// Definition of a characteristic that a server offers.
 ///
-/// The properties define the supported operations: read, write, notify, indicate; the access fields define the security
+/// The properties define the supported operations: read, write, notify, indicate. The access fields define the security
 /// that each operation requires. A client characteristic configuration descriptor is added for `notify` and `indicate`,
 /// and an extended properties descriptor for `extendedProperties`. Core 6.0, Vol 3, Part G, 3.3.
 public struct GATTCharacteristicDefinition: Hashable, Sendable {
@@ -71,14 +73,14 @@ public struct GATTCharacteristicDefinition: Hashable, Sendable {
     public var write: GATTAccess
     /// Link security required to subscribe to the value.
     public var subscribe: GATTAccess
-    /// Minimum key size for encrypted access to the value: 7 to 16 bytes.
+    /// Minimum key size for access that requires encryption: 7 to 16 bytes.
     public var minimumKeySize: UInt8
-    /// Extended properties, used if `properties` contains `extendedProperties`.
+    /// Extended properties; used only if `properties` contains `extendedProperties`.
     public var extendedProperties: GATTExtendedProperties
     /// Additional descriptors, in the order of their handles.
     public var descriptors: [GATTDescriptorDefinition]
 
-    /// Creates a characteristic definition, by default open to every link.
+    /// Creates a characteristic definition; by default every link may access the characteristic.
     public init(
         uuid: BluetoothUUID,
         properties: GATTCharacteristicProperties,
@@ -101,7 +103,7 @@ public struct GATTCharacteristicDefinition: Hashable, Sendable {
         self.descriptors = descriptors
     }
 
-    /// Minimum key size of encryption, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
+    /// Minimum encryption key size, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let shortestKey: UInt8 = 7
 }
 
@@ -116,7 +118,7 @@ public struct GATTDescriptorDefinition: Hashable, Sendable {
     /// Link security required to write the descriptor.
     public var write: GATTAccess
 
-    /// Creates a descriptor definition, by default readable over every link and never writable.
+    /// Creates a descriptor definition; by default the descriptor is readable over every link and not writable.
     public init(uuid: BluetoothUUID, value: GATTValueSource, read: GATTAccess = .open, write: GATTAccess = .never) {
         self.uuid = uuid
         self.value = value
@@ -129,7 +131,7 @@ public struct GATTDescriptorDefinition: Hashable, Sendable {
         GATTDescriptorDefinition(uuid: GATTAttributeType.userDescription, value: .constant(Array(text.utf8)))
     }
 
-    /// Returns a Characteristic Presentation Format descriptor: format, exponent of ten, and the numbers of unit and
+    /// Returns a Characteristic Presentation Format descriptor with a format, a decimal exponent, a unit and a
     /// description (Core 6.0, Vol 3, Part G, 3.3.3.5).
     public static func presentationFormat(
         format: UInt8,
@@ -150,50 +152,51 @@ public struct GATTDescriptorDefinition: Hashable, Sendable {
 
 /// Link security required to read or write an attribute (Core 6.0, Vol 3, Part F, 3.2.5).
 public enum GATTAccess: Sendable, Hashable, CaseIterable {
-    /// No access over any link.
+    /// Access is never allowed.
     case never
-    /// Access over every link.
+    /// Access is allowed over every link.
     case open
     case encrypted
-    /// Access over a link encrypted with an authenticated key.
+    /// Access requires a link that is encrypted with an authenticated key.
     case authenticated
 }
 
-/// Security of a link (Core 6.0, Vol 3, Part C, 10.2.1 (LE security mode 1)).
+/// Security of a link (Core 6.0, Vol 3, Part C, 10.2.1: LE security mode 1).
 public struct GATTLinkSecurity: Hashable, Sendable {
-    /// Level of a link's security.
+    /// Security level of a link.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
         case none
-        /// Encryption with an unauthenticated key.
+        /// The link is encrypted with an unauthenticated key.
         case encrypted
-        /// Encryption with an authenticated key.
+        /// The link is encrypted with an authenticated key.
         case authenticated
 
-        /// Orders the levels from weaker to stronger.
+        /// Returns true if `left` is weaker than `right`.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Maximum key size, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
+    /// Maximum encryption key size, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let longestKey: UInt8 = 16
 
     /// Security level of the link.
     public var level: Level
-    /// Size of the key that encrypts the link, 7 to 16 bytes; not meaningful on an unencrypted link.
+    /// Size of the link's encryption key, 7 to 16 bytes; has no meaning if the link is not encrypted.
     public var keySize: UInt8
-    /// True if both sides have a key from an earlier pairing, whether in use or not.
+    /// True if both sides have a key from an earlier pairing, whether it is in use or not.
     public var isBonded: Bool
 
-    /// Creates the security of a link; the default is that of a new link without security.
+    /// Creates the security of a link; the defaults are those of a new link, which is not encrypted.
     public init(level: Level = .none, keySize: UInt8 = Self.longestKey, isBonded: Bool = false) {
         self.level = level
         self.keySize = keySize
         self.isBonded = isBonded
     }
 
-    /// Returns the error for a link that is not secure enough; nil if it is, and for `never`, which no link satisfies.
+    /// Returns the error for a link that is not secure enough for `access`; nil if it is secure enough or if `access`
+    /// is `never`.
     ///
-    /// Without a key, pairing is needed first: Insufficient Authentication. With a key, only encryption is missing:
-    /// Insufficient Encryption. Core 6.0, Vol 3, Part C, 10.3.1.
+    /// Without a key, the devices must first be paired: Insufficient Authentication. With a key, only encryption is
+    /// missing: Insufficient Encryption. Core 6.0, Vol 3, Part C, 10.3.1.
     func refusal(for access: GATTAccess, keySize required: UInt8) -> ATTError? {
         switch access {
         case .never, .open: return nil

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Exchange of the MTU, which stays 23 if the server does not support the request (Core 6.0, Vol 3, Part G, 4.3.1).
+/// Exchange of the MTU; it stays 23 bytes if the server does not support the request (Core 6.0, Vol 3, Part G, 4.3.1).
 struct GATTMTUExchange: GATTProcedure {
     let localMTU: UInt16
 
@@ -20,7 +20,8 @@ struct GATTMTUExchange: GATTProcedure {
     }
 }
 
-/// Read of as much of a value or descriptor as fits in one response (Core 6.0, Vol 3, Part G, 4.8.1 and 4.12.1).
+/// Read of a value or descriptor in a single response, which may truncate it (Core 6.0, Vol 3, Part G, 4.8.1 and
+/// 4.12.1).
 struct GATTRead: GATTProcedure {
     let handle: AttributeHandle
 
@@ -34,10 +35,10 @@ struct GATTRead: GATTProcedure {
     }
 }
 
-/// Read of a value or descriptor in parts, until a part is shorter than a full response.
+/// Read of a value or descriptor in parts; it is complete when a part is shorter than the maximum.
 ///
-/// The first part is read with a Read Request, because a server need not support Read Blob. Core 6.0, Vol 3, Part G,
-/// 4.8.3 and 4.12.2.
+/// The first part is read with a Read Request, because servers are not required to support Read Blob. Core 6.0, Vol 3,
+/// Part G, 4.8.3 and 4.12.2.
 struct GATTLongRead: GATTProcedure {
     let handle: AttributeHandle
     let limit: Int
@@ -66,11 +67,10 @@ struct GATTLongRead: GATTProcedure {
             : .send(.readBlobRequest(handle, offset: UInt16(truncatingIfNeeded: value.count)))
     }
 
-    /// Finishes if the refusal of a Read Blob means that there are no more bytes, or that the server does not support
-    /// the request.
+    /// Finishes the read if an error in response to Read Blob means that the value is complete, or that the server does
+    /// not support the request.
     ///
-    /// At or above the maximum length of the specification, Invalid Offset also means only that there are no more
-    /// bytes.
+    /// Once the specification's maximum length is reached, Invalid Offset also means that the value is complete.
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
         let isWhole = refusal.error == .invalidOffset && value.count >= GATTClient.longestValue
         guard refusal.request == .readBlobRequest,
@@ -80,7 +80,7 @@ struct GATTLongRead: GATTProcedure {
     }
 }
 
-/// Read of the values of one type in a range (Core 6.0, Vol 3, Part G, 4.8.2).
+/// Read of all values of one type in a handle range (Core 6.0, Vol 3, Part G, 4.8.2).
 struct GATTReadByUUID: GATTProcedure {
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
@@ -115,7 +115,7 @@ struct GATTReadByUUID: GATTProcedure {
     }
 }
 
-/// Write of a value or descriptor in one request (Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3).
+/// Write of a value or descriptor in a single request (Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3).
 struct GATTWrite: GATTProcedure {
     let handle: AttributeHandle
     let value: [UInt8]
@@ -131,14 +131,16 @@ struct GATTWrite: GATTProcedure {
     }
 }
 
-/// Write of values in parts to the server's queue, with verified echoes, and execution of all; the queue is cancelled
-/// if an echo differs or a part is rejected (Core 6.0, Vol 3, Part G, 4.9.4, 4.9.5 and 4.12.4).
+/// Write in which the server queues the parts of one or several values and then writes them all (Core 6.0, Vol 3, Part
+/// G, 4.9.4, 4.9.5 and 4.12.4).
+///
+/// The server's echo of each part is verified. The queue is cancelled if an echo differs or a part is rejected.
 struct GATTPreparedWrite: GATTProcedure {
     private let items: [ATTPDU.HandleValue]
     private var index = 0
     private var offset = 0
     private var part: [UInt8] = []
-    /// Reason why the queue is being cancelled; nil while it is being filled.
+    /// Reason why the queue is being cancelled; nil if it is not being cancelled.
     private var reason: GATTError?
 
     init(_ items: [ATTPDU.HandleValue]) {
@@ -189,21 +191,21 @@ struct GATTPreparedWrite: GATTProcedure {
     }
 }
 
-/// Effect of one write request or of a queue of prepared writes, checked as a whole before execution (Core 6.0, Vol 3,
-/// Part F, 3.4.5.1 and 3.4.6.3).
+/// Effect of one write request or one queue of prepared writes, checked as a whole before it is executed (Core 6.0, Vol
+/// 3, Part F, 3.4.5.1 and 3.4.6.3).
 struct GATTWritePlan: Sendable {
-    /// Reason why nothing is written.
+    /// Error because of which nothing is written.
     struct Refusal: Error {
         var error: ATTError
         var handle: AttributeHandle
     }
 
-    /// New stored values and configurations, in the order of their first writes.
+    /// New stored values and configurations, in the order in which they were first written.
     private(set) var values: [ATTPDU.HandleValue] = []
-    /// Writes that the owner has to accept; consecutive parts are joined.
+    /// Writes that the owner must accept; consecutive parts are joined.
     private(set) var dynamic: [GATTServer.Write] = []
 
-    /// Checks all writes without changing anything; throws if one is rejected.
+    /// Checks all writes without changing any values; throws if one of them is rejected.
     init(
         _ writes: [GATTServer.Write],
         database: GATTServerDatabase,
@@ -233,7 +235,7 @@ struct GATTWritePlan: Sendable {
         }
     }
 
-    /// Adds a part: a first part at offset 0 replaces the value, any other part overwrites bytes of it.
+    /// Adds one part: a first part at offset 0 replaces the value, any other part overwrites bytes of the value.
     private mutating func add(_ write: GATTServer.Write, _ current: (AttributeHandle) -> [UInt8]) throws(Refusal) {
         let index: Int
         if let known = values.firstIndex(where: { $0.handle == write.handle }) {
@@ -252,7 +254,7 @@ struct GATTWritePlan: Sendable {
         values[index].value = Array(value.prefix(write.offset)) + write.value + value.dropFirst(end)
     }
 
-    /// Checks lengths and configuration bits (Core 6.0, Vol 3, Part G, 3.3.3.3).
+    /// Checks the length of a value, or the bits of a configuration (Core 6.0, Vol 3, Part G, 3.3.3.3).
     private func check(_ item: ATTPDU.HandleValue, _ database: GATTServerDatabase) throws(Refusal) {
         switch database.attribute(item.handle)?.source {
         case .stored(let lengths):

@@ -4,14 +4,14 @@ public import BluetoothPackets
 
 /// Selection of an adapter.
 public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
-    /// Adapter with the lowest index among those with Low Energy.
+    /// Adapter with the lowest index that supports Low Energy.
     case any
-    /// Adapter with this number in the kernel: 0 is hci0.
+    /// Adapter with this index in the kernel: 0 is hci0.
     case index(ControllerIndex)
-    /// Adapter with this public address, regardless of its number.
+    /// Adapter with this public address, regardless of its index.
     case address(BluetoothAddress)
 
-    /// Parses `hci0` or an address; returns nil for other text.
+    /// Parses `hci0` or an address; returns nil for any other text.
     public init?(_ text: some StringProtocol) {
         if text.hasPrefix("hci"), let number = UInt16(text.dropFirst(3)), number != ControllerIndex.none.rawValue {
             self = .index(ControllerIndex(rawValue: number))
@@ -22,7 +22,7 @@ public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Selection as text: `hci0`, or an address.
+    /// The selector as text: `hci0`, an address, or `any adapter`.
     public var description: String {
         switch self {
         case .any: "any adapter"
@@ -35,61 +35,61 @@ public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
 /// Reason why an adapter cannot be used.
 public enum AdapterFailure: Error, Equatable, Sendable {
     case noAdapter
-    /// Selected adapter that the kernel does not know.
+    /// The kernel does not know the selected adapter.
     case notFound(AdapterSelector, available: [String])
-    /// Adapter with BR/EDR only.
+    /// The adapter supports only BR/EDR.
     case lowEnergyUnsupported(ControllerIndex)
-    /// Radio blocked by rfkill.
+    /// The radio is blocked by rfkill.
     case blocked(ControllerIndex)
-    /// Missing permission of this process to change the adapter.
+    /// This process does not have permission to change the adapter.
     case notPermitted(ControllerIndex)
     case refused(ManagementOpcode, ManagementStatus)
-    /// Malformed answer of the kernel.
+    /// The kernel's answer is malformed.
     case malformed(DecodingError)
 }
 
-/// Search for an adapter and its preparation for Low Energy, through the kernel's management protocol.
+/// Search for an adapter and its preparation for Low Energy, with the kernel's management protocol.
 ///
-/// A pure state machine: its inputs are replies, its outputs are steps. All kernels accept this order: read the index
-/// list, read the information of each adapter until the selected one is found, Set Low Energy, Set Powered. Without Set
-/// Low Energy, an adapter that is up refuses LE connections.
+/// It is a pure state machine with replies as its inputs and steps as its outputs. The order of the commands works with
+/// all kernels: read the index list, read the information of each adapter until the selected one is found, Set Low
+/// Energy, Set Powered. Without Set Low Energy, an adapter that is already up refuses LE connections.
 public struct AdapterBringUp: Sendable {
-    /// Next action of the caller.
+    /// Next action that the caller must perform.
     public enum Step: Equatable, Sendable {
-        /// Send the command and pass its reply to `handle`.
+        /// Send the command, then pass its reply to `handle`.
         case send(ManagementCommand)
-        /// Send the command after a delay, because the kernel is busy with the adapter.
+        /// Send the command after the delay, because the kernel is busy with the adapter.
         case sendLater(ManagementCommand, after: Duration)
         case ready(ControllerIndex, ControllerInformation)
         case failed(AdapterFailure)
     }
 
-    /// Maximum number of retries while the kernel is busy, and the interval between them.
+    /// Maximum number of retries while the kernel is busy, and the interval between two retries.
     private static let busyLimit = 20
     private static let busyInterval = Duration.milliseconds(250)
 
     private let selector: AdapterSelector
-    /// Address of the adapter used before; nil for none.
+    /// Address of the adapter that was used before; nil if there is none.
     private let known: BluetoothAddress?
-    /// First adapter that matches the selector, kept while the known one may still follow.
+    /// First adapter that matches the selector; remembered while the known adapter may still be found.
     private var other: (index: ControllerIndex, information: ControllerInformation)?
     private var candidates: [ControllerIndex] = []
     private var seen: [String] = []
-    /// First adapter that matches the selector but has BR/EDR only.
+    /// First adapter that matches the selector but supports only BR/EDR.
     private var classic: ControllerIndex?
     private var current: (index: ControllerIndex, information: ControllerInformation)?
     private var busyCount = 0
 
-    /// Creates a search that has not started.
+    /// Creates a search, which `begin` starts.
     ///
-    /// The adapter with the `known` address, which was used before, is preferred under any number; without it, the
-    /// selector decides. An address of zero counts as nil.
+    /// `known` is the address of the adapter that was used before: that adapter is preferred, regardless of its index.
+    /// If it is not present, the selector decides. A `known` address of zero is treated as nil.
     public init(for selector: AdapterSelector, known: BluetoothAddress? = nil) {
         self.selector = selector
         self.known = known?.rawValue == 0 ? nil : known
     }
 
-    /// Returns the first step.
+    /// Starts the search and returns its first step.
     public func begin() -> Step { .send(.readIndexList) }
 
     /// Processes the reply to the last command and returns the next step.
@@ -103,7 +103,7 @@ public struct AdapterBringUp: Sendable {
             busyCount = 0
             switch command.opcode {
             case .readIndexList:
-                // The kernel lists the newest first.
+                // The kernel lists the newest adapter first.
                 candidates = try ManagementReturn.indexList(returnParameters).sorted { $0.rawValue > $1.rawValue }
                 return candidates.isEmpty ? .failed(.noAdapter) : next()
             case .readControllerInformation:

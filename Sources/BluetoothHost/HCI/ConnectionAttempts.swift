@@ -2,17 +2,17 @@
 
 import BluetoothPackets
 
-/// Queue of a host's connection attempts; the controller performs the first one.
+/// Queue of a host's connection attempts; the controller performs only the first one.
 struct ConnectionAttempts: Sendable {
     struct Attempt: Sendable {
         enum State: Sendable, Equatable {
             case waiting
-            /// LE Create Connection is in progress.
+            /// LE Create Connection is unanswered.
             case commanded
             case initiating
             /// LE Create Connection Cancel was sent.
             case cancelling
-            /// Pause until the retry of a connection that could not be established.
+            /// The attempt is paused until the retry of a connection that could not be established.
             case resting(until: Duration)
         }
 
@@ -20,21 +20,21 @@ struct ConnectionAttempts: Sendable {
         let parameters: ConnectionParameters
         fileprivate var deadline: Duration
         fileprivate var state = State.waiting
-        /// True for a cancelled attempt, which ends without an event.
+        /// True for an attempt that the caller has cancelled, so that no event reports its end.
         fileprivate var isAbandoned = false
         fileprivate var isLate = false
 
         fileprivate var isWanted: Bool { !isAbandoned && !isLate }
 
-        /// Time of the next action.
+        /// Time at which the attempt must be retried or given up.
         fileprivate var nextDeadline: Duration {
             if case .resting(let time) = state { min(time, deadline) } else { deadline }
         }
     }
 
-    /// Maximum time that the controller may take to cancel an attempt.
+    /// Maximum time within which the controller must finish cancelling an attempt.
     private static let cancelPatience = Duration.seconds(5)
-    /// Pause before a connection that could not be established is retried.
+    /// Pause before the retry of a connection that could not be established.
     private static let rest = Duration.milliseconds(100)
 
     private var attempts: [Attempt] = []
@@ -49,14 +49,14 @@ struct ConnectionAttempts: Sendable {
 
     func contains(_ device: DeviceAddress) -> Bool { place(of: device) != nil }
 
-    /// Returns true for the device of the first attempt.
+    /// Returns true if the first attempt is to connect to `device`.
     func isFirst(_ device: DeviceAddress) -> Bool { attempts.first?.device == device }
 
     mutating func add(_ device: DeviceAddress, _ parameters: ConnectionParameters, until deadline: Duration) {
         attempts.append(Attempt(device: device, parameters: parameters, deadline: deadline))
     }
 
-    /// Marks the first attempt as started and returns it; nil if the controller is busy or there is none.
+    /// Marks the first attempt as started and returns it; returns nil if it was already started or the queue is empty.
     mutating func begin() -> Attempt? {
         guard let first = attempts.first, first.state == .waiting else { return nil }
         attempts[0].state = .commanded
@@ -69,7 +69,7 @@ struct ConnectionAttempts: Sendable {
         giveUp(place, now: now, &output)
     }
 
-    /// Processes the answer to LE Create Connection; returns true if the attempt is to be retried with the legacy
+    /// Processes the answer to LE Create Connection; returns true if the attempt must be retried with the legacy
     /// command.
     mutating func takeConnect(_ outcome: HCICommandQueue.Outcome, now: Duration, _ output: inout HostOutput) -> Bool {
         guard let first = attempts.first, first.state == .commanded else { return false }
@@ -89,10 +89,10 @@ struct ConnectionAttempts: Sendable {
     mutating func takeCancel(_ outcome: HCICommandQueue.Outcome, now: Duration, _ output: inout HostOutput) {
         guard attempts.first?.state == .cancelling else { return }
         if case .completed = outcome {
-            // LE Connection Complete follows within a short time.
+            // LE Connection Complete is expected shortly.
             attempts[0].deadline = now + Self.cancelPatience
         } else {
-            // The controller no longer connects: its event was already received, or will never come.
+            // The controller is no longer connecting: its event was already received, or will never be sent.
             finish(.timedOut, &output)
         }
     }
@@ -113,7 +113,8 @@ struct ConnectionAttempts: Sendable {
             let attempt = attempts.remove(at: place)
             if !attempt.isAbandoned { output.emit(.connectionFailed(attempt.device, .timedOut)) }
         case .commanded:
-            // The command in progress is answered or fails the host; the attempt is cancelled then.
+            // The attempt is cancelled once the command in progress is answered; a time-out of the command fails the
+            // host.
             attempts[place].deadline = now + LowEnergyHost.patience
         case .initiating:
             attempts[place].state = .cancelling
@@ -123,14 +124,14 @@ struct ConnectionAttempts: Sendable {
         }
     }
 
-    /// Ends the first attempt without a connection.
+    /// Ends the first attempt as failed.
     private mutating func finish(_ failure: LowEnergyHost.ConnectionFailure, _ output: inout HostOutput) {
         let attempt = attempts.removeFirst()
         guard !attempt.isAbandoned else { return }
         output.emit(.connectionFailed(attempt.device, attempt.isLate ? .timedOut : failure))
     }
 
-    /// Ends the first attempt with a connection as the central; returns false if the connection is no longer wanted.
+    /// Ends the first attempt as connected; returns false if the connection is no longer wanted.
     mutating func succeed(_ peer: DeviceAddress, _ output: inout HostOutput) -> Bool {
         guard let first = attempts.first, first.state != .waiting, first.device == peer else { return false }
         attempts.removeFirst()
@@ -138,7 +139,8 @@ struct ConnectionAttempts: Sendable {
         return first.isWanted
     }
 
-    /// Handles the failure of the first attempt; retries if the peer did not answer within six intervals (0x3E).
+    /// Handles the failure of the first attempt; retries if the status is Connection Failed to be Established (0x3E),
+    /// that is, if the peer did not respond within six intervals.
     mutating func fail(_ status: HCIStatus, now: Duration, _ output: inout HostOutput) {
         guard let first = attempts.first, first.state != .waiting else { return }
         if case .resting = first.state { return }

@@ -2,28 +2,30 @@
 
 import BluetoothPackets
 
-/// Limits within which a peripheral's request for other connection parameters is granted.
+/// Limits within which a peripheral's request to change the connection parameters is granted.
 ///
-/// The peripheral knows the needs of its battery, so its request is granted if typing is not affected. A central may
-/// reject any request, and the current parameters then remain in force (Core 6.0, Vol 3, Part A, 4.20 and Vol 4, Part
-/// E, 7.8.32).
+/// The peripheral knows the needs of its battery, so its request is granted unless it would noticeably delay typing. A
+/// central may reject any request; the current parameters then remain in force (Core 6.0, Vol 3, Part A, 4.20 and Vol
+/// 4, Part E, 7.8.32).
 enum ConnectionParameterLimits {
     /// Maximum interval, in units of 1.25 ms: 200 ms.
     ///
-    /// A value waits for the next connection event, which delays the typing of a barcode by up to one interval (Core
-    /// 6.0, Vol 6, Part B, 4.5.1); users do not notice a delay of 200 ms as a fault.
+    /// A value waits for the next connection event, so the typing of a barcode is delayed by up to one interval (Core
+    /// 6.0, Vol 6, Part B, 4.5.1). Users do not perceive a delay of 200 ms as a fault.
     static let longestInterval: UInt16 = 160
-    /// Maximum time during which the peripheral need not listen, (latency + 1) × interval, in the same units: 2 s.
+    /// Maximum time for which the peripheral may stop listening, (latency + 1) × interval, in units of 1.25 ms: 2 s.
     ///
-    /// A write to the peripheral waits at most that long, so a command of a chat script is answered in time.
+    /// A write to the peripheral is delayed by up to this time, so the commands of a chat script are still answered in
+    /// time.
     static let longestSilence: UInt32 = 1600
-    /// Range of supervision time-outs, in units of 10 ms: 1 s to 10 s.
+    /// Permitted supervision time-outs, in units of 10 ms: 1 s to 10 s.
     ///
-    /// A shorter time-out ends the link when a person walks between the devices; a longer one delays the detection of a
-    /// disconnection, and meanwhile the device's advertisements are ignored (Core 6.0, Vol 6, Part B, 4.5.2).
+    /// A shorter time-out would end the link when a person walks between the devices. A longer time-out would delay the
+    /// detection of a disconnection, and until then the device's advertisements are ignored (Core 6.0, Vol 6, Part B,
+    /// 4.5.2).
     static let supervisionTimeouts: ClosedRange<UInt16> = 100...1000
 
-    /// Returns the granted parameters, or nil if the request is rejected; only the maximum interval may be reduced.
+    /// Returns the parameters to grant, with the maximum interval reduced if necessary; nil if the request is rejected.
     static func granted(_ wish: ConnectionParameters) -> ConnectionParameters? {
         guard wish.isValid, supervisionTimeouts.contains(wish.supervisionTimeout) else { return nil }
         let longest = min(UInt32(longestInterval), longestSilence / (UInt32(wish.latency) &+ 1))

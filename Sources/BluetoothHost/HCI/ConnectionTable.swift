@@ -2,27 +2,30 @@
 
 import BluetoothPackets
 
-/// Connections of a host by their handles, the round-robin use of the controller's buffers, and data that precedes its
-/// connection.
+/// Connections of a host, by their handles.
+///
+/// It distributes the controller's buffers in a round-robin manner, and stores data that arrives before the event of
+/// its connection.
 struct ConnectionTable: Sendable {
-    /// Maximum number of packets stored for a connection that is not yet known, and their maximum age: older ones
-    /// belong to a connection that has ended.
+    /// Maximum number of packets stored for connections that are not yet known, and the packets' maximum age.
+    ///
+    /// Older packets belong to a connection that has ended.
     private static let earlyCapacity = 8
     private static let earlyLife = Duration.milliseconds(500)
 
     private var links: [UInt16: HostLink] = [:]
     private var early: [(handle: UInt16, packet: [UInt8], time: Duration)] = []
-    /// Connection that was served last; the next higher handle is served next.
+    /// Handle of the connection whose data was sent last; the connection with the next higher handle is served next.
     private var lastServed: UInt16 = 0
 
     var count: Int { links.count }
     var connections: [LowEnergyHost.Connection] { links.values.map { $0.connection } }
-    /// Number of packets in the controller's buffers.
+    /// Number of data packets in the controller's buffers.
     var inFlight: Int { links.values.reduce(0) { $0 &+ $1.inFlight } }
     var storedBytes: Int {
         links.values.reduce(early.reduce(0) { $0 &+ $1.packet.count }) { $0 &+ $1.storedBytes }
     }
-    /// Time of the first deadline of a connection; nil for none.
+    /// Earliest deadline of a connection; nil if no connection has a deadline.
     var deadline: Duration? { links.values.lazy.compactMap { $0.deadline }.min() }
 
     subscript(handle: UInt16) -> HostLink? {
@@ -38,7 +41,7 @@ struct ConnectionTable: Sendable {
         links[connection.handle] = HostLink(connection, timing)
     }
 
-    /// Marks a connection as reported to the caller; returns the data that preceded it.
+    /// Marks a connection as reported to the caller; returns the packets that arrived before its event.
     mutating func announce(_ handle: UInt16, now: Duration, _ counters: inout LowEnergyHost.Counters) -> [[UInt8]] {
         links[handle]?.announce()
         dropLateData(now, &counters)
@@ -46,8 +49,8 @@ struct ConnectionTable: Sendable {
         return early.filter { $0.handle == handle }.map { $0.packet }
     }
 
-    /// Removes a connection; its buffers are free, because the controller has discarded its data (Core 6.0, Vol 4, Part
-    /// E, 4.3).
+    /// Removes a connection and frees its buffers, because the controller discards the connection's data (Core 6.0, Vol
+    /// 4, Part E, 4.3).
     mutating func remove(_ handle: UInt16) -> HostLink? {
         dropEarlyData(of: handle)
         return links.removeValue(forKey: handle)
@@ -57,14 +60,16 @@ struct ConnectionTable: Sendable {
         early.removeAll { $0.handle == handle }
     }
 
-    /// Discards data whose connection did not start in time: it belongs to a connection that has ended (BT-9).
+    /// Discards packets whose connection did not start in time, because they belong to a connection that has ended
+    /// (BT-9).
     private mutating func dropLateData(_ now: Duration, _ counters: inout LowEnergyHost.Counters) {
         let before = early.count
         early.removeAll { now - $0.time > Self.earlyLife }
         counters.strayPackets &+= UInt64(before - early.count)
     }
 
-    /// Stores a packet whose connection is not yet known: over USB, data may precede the event of its connection.
+    /// Stores a packet of a connection that is not yet known: over USB, data may arrive before the event of its
+    /// connection.
     mutating func keepEarly(
         _ packet: Span<UInt8>,
         _ handle: UInt16,
@@ -79,7 +84,7 @@ struct ConnectionTable: Sendable {
         }
     }
 
-    /// Returns the next data packet, taking the connections in turn; nil for none.
+    /// Returns the next data packet, serving the connections in turn; nil if no packet can be sent.
     mutating func nextPacket(_ buffers: DataBuffers?, now: Duration, _ output: inout HostOutput) -> [UInt8]? {
         let ready = links.values.filter { $0.hasOutgoing }.map { $0.connection.handle }
         guard let handle = ready.filter({ $0 > lastServed }).min() ?? ready.min(), let buffers,
@@ -122,21 +127,21 @@ struct ConnectionTable: Sendable {
         }
     }
 
-    /// Ends a connection once its queued data is sent, or after `drainTime`.
+    /// Ends a connection when its queued data has been sent, but no later than after `drainTime`.
     mutating func end(_ handle: UInt16, _ reason: HCIStatus, now: Duration, _ output: inout HostOutput) {
         guard isOpen(handle) else { return }
         links[handle]?.end(reason, now: now)
         endDrained(handle, now: now, &output)
     }
 
-    /// Disconnects a connection that is to end, once its queue is empty or the drain time is over.
+    /// Disconnects a connection that is being ended, if its queue is empty or its drain time is over.
     private mutating func endDrained(_ handle: UInt16, now: Duration, _ output: inout HostOutput) {
         guard let reason = links[handle]?.takeDrained(at: now) else { return }
         output.request(.disconnect(handle: handle, reason: reason), .disconnect(handle))
     }
 
-    /// Disconnects connections whose drain time is over, and fails a controller that holds a connection or its data too
-    /// long.
+    /// Disconnects connections whose drain time is over; fails the host if the controller has kept a connection or its
+    /// data for too long.
     mutating func handleDeadline(now: Duration, _ output: inout HostOutput) {
         for handle in links.keys.sorted() {
             endDrained(handle, now: now, &output)

@@ -2,30 +2,32 @@
 
 public import BluetoothPackets
 
-/// Queue of commands to a controller, sent one at a time, with a time-out of 2 s for each answer, and of 1.5 s for
-/// Reset.
+/// Queue of commands to a controller, which are sent one at a time.
 ///
-/// A raw HCI socket also delivers the answers to the kernel's own commands: an answer that does not match the
-/// outstanding command is ignored, except for its number of commands that the controller accepts. (An answer to a
-/// kernel command with the same opcode cannot be distinguished from an answer to ours.)
+/// The time-out for an answer is 2 s, and 1.5 s for the answer to Reset.
+///
+/// A raw HCI socket also delivers the answers to the kernel's own commands. An answer that does not match the
+/// outstanding command is therefore ignored, except for the number of commands that it allows the host to send. (The
+/// answer to a kernel command with the same opcode cannot be distinguished from the answer to ours.)
 ///
 /// Core 6.0, Vol 4, Part E, 4.4.
 public struct HCICommandQueue: Sendable {
     /// Outcome of a command.
     public enum Outcome: Hashable, Sendable {
-        /// Success; the return parameters start with the status and are empty after a Command Status.
+        /// The command succeeded; the return parameters start with the status, or are empty after a Command Status
+        /// event.
         case completed(HCIOpcode, returnParameters: [UInt8])
-        /// Refusal; an answer without a status counts as `unspecifiedError`.
+        /// The controller rejected the command; an answer without a status counts as `unspecifiedError`.
         case failed(HCIOpcode, HCIStatus)
-        /// No answer within `timeout`, or `resetTimeout`.
+        /// The controller did not answer within `timeout`, or within `resetTimeout` for Reset.
         case timedOut(HCIOpcode)
     }
 
     /// Maximum number of queued commands.
     public static let capacity = 16
-    /// Time-out of answers, except for Reset.
+    /// Time-out for the answer to any command except Reset.
     public static let timeout = Duration.seconds(2)
-    /// Time-out of the answer to Reset.
+    /// Time-out for the answer to Reset.
     public static let resetTimeout = Duration.milliseconds(1500)
 
     private var waiting: [HCICommand] = []
@@ -33,38 +35,38 @@ public struct HCICommandQueue: Sendable {
     private var credits = 1
     private var stalledSince: Duration?
 
-    /// Creates an empty queue; the controller accepts one command until it reports otherwise.
+    /// Creates an empty queue, which assumes that the controller accepts one command.
     public init() {}
 
-    /// Opcode of the command that is sent and not answered.
+    /// Opcode of the command that was sent but not yet answered; nil if there is none.
     public var outstandingOpcode: HCIOpcode? { outstanding?.opcode }
 
-    /// Number of commands not yet sent.
+    /// Number of commands that are queued but not yet sent.
     public var waitingCount: Int { waiting.count }
 
-    /// Time at which `expire` or `nextCommand` must be called again if no event comes before; nil for none.
+    /// Time at which `expire` or `nextCommand` must be called if no event arrives before; nil if there is no deadline.
     public var deadline: Duration? {
         if let outstanding { return outstanding.sentAt + Self.patience(outstanding.opcode) }
         guard !waiting.isEmpty, let stalledSince else { return nil }
         return stalledSince + Self.timeout
     }
 
-    /// Queues a command; returns false and does nothing if `capacity` commands are queued.
+    /// Queues a command; returns false and does nothing if `capacity` commands are already queued.
     public mutating func enqueue(_ command: HCICommand) -> Bool {
         guard waiting.count < Self.capacity else { return false }
         waiting.append(command)
         return true
     }
 
-    /// Discards the commands that are not yet sent.
+    /// Discards the commands that have not been sent yet.
     public mutating func removeWaiting() {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Returns the command to send now and counts it as sent; nil while a command is outstanding or the controller
-    /// accepts none.
+    /// Returns the next command and counts it as sent; nil while a command is outstanding or the controller does not
+    /// accept one.
     ///
-    /// After two seconds in which the controller accepts no command, one is sent anyway, because the event that allows
+    /// If the controller has not accepted commands for two seconds, one is sent anyway, because the event that allows
     /// it may have been lost.
     public mutating func nextCommand(now: Duration) -> HCICommand? {
         guard outstanding == nil, !waiting.isEmpty else { return nil }
@@ -101,7 +103,7 @@ public struct HCICommandQueue: Sendable {
         }
     }
 
-    /// Returns a time-out if the outstanding command has exceeded its time.
+    /// Returns the outcome `timedOut` if the outstanding command has timed out; otherwise nil.
     public mutating func expire(now: Duration) -> Outcome? {
         guard let command = outstanding, now - command.sentAt >= Self.patience(command.opcode) else { return nil }
         outstanding = nil

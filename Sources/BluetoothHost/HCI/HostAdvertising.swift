@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Advertising of a host: started, replaced, stopped, and enabled again after a connection.
+/// Advertising of a host; it is enabled again after a connection has stopped it.
 struct HostAdvertising: Sendable {
     struct Setup: Sendable {
         var parameters: AdvertisingParameters
@@ -12,25 +12,25 @@ struct HostAdvertising: Sendable {
 
     private enum State: Sendable {
         case idle
-        /// Commands in progress.
+        /// A command is unanswered.
         case busy
         case on
-        /// Pause after a connection until the controller can advertise again.
+        /// Advertising has been stopped by a connection, and the controller cannot enable it again yet.
         case waiting
     }
 
-    /// Handle of the only advertising set in use, for extended advertising.
+    /// Handle of the advertising set; extended advertising uses only this set.
     private static let handle: UInt8 = 0
 
     private var wanted: Setup?
     private var state = State.idle
-    /// Commands of the sequence that are not yet sent.
+    /// Commands of the current sequence that have not been sent yet.
     private var steps: [HCICommand] = []
-    /// True if another sequence must follow the pending answer.
+    /// True if a new command sequence must start after the pending answer.
     private var isSuperseded = false
-    /// True once `advertisingStarted` was reported for the requested advertisement.
+    /// True once `advertisingStarted` has been reported for the requested advertisement.
     private var isAnnounced = false
-    /// True if a connection was made during a sequence.
+    /// True if a central connected while a command sequence was in progress.
     private var isInterrupted = false
 
     var isIdle: Bool { state == .idle }
@@ -58,7 +58,7 @@ struct HostAdvertising: Sendable {
             ? .leSetExtendedAdvertisingEnable(isOn, handle: Self.handle) : .leSetAdvertisingEnable(isOn)
     }
 
-    /// Returns the commands for the requested advertisement, in order.
+    /// Returns the commands that apply the requested advertisement, in order.
     private func sequence(_ controller: HostController) -> [HCICommand] {
         let off = enable(false, controller)
         guard let wanted else { return [off] }
@@ -96,7 +96,7 @@ struct HostAdvertising: Sendable {
         }
         if case .failed(let opcode, let status) = outcome {
             let isOff = wanted == nil || (opcode == enable(false, core.controller).opcode && !steps.isEmpty)
-            // Some controllers refuse to disable advertising that is off, or to remove a set that does not exist.
+            // Some controllers refuse to disable advertising that is already disabled, or whose set does not exist.
             guard isOff, status == .commandDisallowed || status == .unknownAdvertisingIdentifier else {
                 return refuse(opcode, status, &core)
             }
@@ -118,7 +118,8 @@ struct HostAdvertising: Sendable {
         steps = []
         isInterrupted = false
         if isAnnounced {
-            // The controller could advertise before the connection, and will again after a disconnection.
+            // The controller was able to advertise before the connection, and will be able to do so after a
+            // disconnection.
             state = .waiting
         } else {
             wanted = nil
@@ -131,7 +132,7 @@ struct HostAdvertising: Sendable {
     mutating func noteConnection(_ core: inout HostCore) {
         guard wanted != nil, isAnnounced else { return }
         guard state == .on else {
-            // The running sequence may have enabled advertising before the connection.
+            // The command sequence in progress may have enabled advertising before the connection.
             if state == .busy { isInterrupted = true }
             return
         }
@@ -147,7 +148,7 @@ struct HostAdvertising: Sendable {
         sendStep(&core)
     }
 
-    /// Processes LE Advertising Set Terminated; a connection is reported by its own event.
+    /// Processes LE Advertising Set Terminated; ignores it after a connection, which is reported by its own event.
     mutating func take(_ event: LEAdvertisingSetTerminated, _ core: inout HostCore) {
         guard event.advertisingHandle == Self.handle, event.status != .success else { return }
         noteConnection(&core)

@@ -2,7 +2,9 @@
 
 import BluetoothPackets
 
-/// Commands of a host with their purposes, one outstanding at a time, and the liveness of the controller.
+/// Queue of a host's commands with their purposes; also monitors the liveness of the controller.
+///
+/// Only one command is outstanding at a time.
 struct HostCommands: Sendable {
     enum Purpose: Hashable, Sendable {
         case initialise
@@ -14,27 +16,28 @@ struct HostCommands: Sendable {
         case reply
         case probe
         case encrypt(UInt16)
-        /// Command for a connection that does not depend on its success.
+        /// Command that improves the connection with this handle, but may fail.
         case optional(UInt16)
     }
 
     typealias Answer = (outcome: HCICommandQueue.Outcome, purpose: Purpose)
 
-    /// Maximum number of queued commands before optional ones are discarded.
+    /// Number of queued commands from which optional commands and replies are discarded.
     static let capacity = 64
-    /// Maximum number of queued commands, more than all connections and attempts need; a controller that causes more
-    /// fails.
+    /// Maximum number of queued commands, more than all connections and attempts need.
+    ///
+    /// A controller that causes more commands fails the host.
     static let limit = 256
 
     private var queue = HCICommandQueue()
     private var waiting: [(command: HCICommand, purpose: Purpose)] = []
-    /// Purpose of the command in the queue, which holds one command at a time.
+    /// Purpose of the command in `queue`, which holds only one command at a time.
     private var current: Purpose?
-    /// Optional commands that the controller has left unanswered.
+    /// Optional commands that the controller did not answer.
     private(set) var unanswered: Set<HCIOpcode> = []
-    /// Time of the last packet from the controller, or of the last command to it.
+    /// Time of the last packet from the controller or the last command to it, whichever is later.
     private var lastTalk = Duration.zero
-    /// True from a liveness probe to its answer.
+    /// True while a liveness probe is unanswered.
     private var isProbing = false
 
     var isAwaitingReset: Bool { queue.outstandingOpcode == .reset }
@@ -42,17 +45,17 @@ struct HostCommands: Sendable {
     var isCrowded: Bool { waiting.count >= Self.capacity }
     var storedBytes: Int { waiting.reduce(0) { $0 &+ $1.command.parameters.count } }
 
-    /// Returns true while a command with this purpose is sent and not answered.
+    /// Returns true while a command with this purpose is unanswered.
     func isUnderWay(_ purpose: Purpose) -> Bool { current == purpose && queue.outstandingOpcode != nil }
 
-    /// Queues a command; returns false if `limit` would be exceeded.
+    /// Queues a command; returns false if the queue already contains `limit` commands.
     mutating func enqueue(_ command: HCICommand, _ purpose: Purpose) -> Bool {
         guard waiting.count < Self.limit else { return false }
         waiting.append((command, purpose))
         return true
     }
 
-    /// Returns the next command, so that only one is outstanding, including the scanner's commands.
+    /// Returns the next command of the host or the scanner; nil while a command of either is unanswered.
     mutating func next(_ scanner: inout HostScanner, now: Duration) -> HCICommand? {
         guard queue.outstandingOpcode == nil, !scanner.isWaitingForAnswer else { return nil }
         if queue.waitingCount == 0, !waiting.isEmpty {
@@ -63,7 +66,7 @@ struct HostCommands: Sendable {
         let own = queue.nextCommand(now: now)
         guard own != nil || queue.waitingCount == 0 else { return nil }
         let command = own ?? scanner.nextCommand(now: now)
-        // From now on the command's own time-out applies.
+        // The command's own time-out now applies instead of the liveness probe.
         if command != nil { noteTalk(now) }
         return command
     }
@@ -88,15 +91,16 @@ struct HostCommands: Sendable {
         lastTalk = now
     }
 
-    /// Returns the time at which the outstanding command times out, or the scanner retries a refused one; nil for none.
+    /// Returns the time at which the outstanding command times out or the scanner retries a command; nil if neither is
+    /// pending.
     ///
-    /// A command that waits for the answer to another one has no deadline of its own.
+    /// A command that is queued behind an unanswered one has no deadline of its own.
     func deadline(_ scanner: HostScanner) -> Duration? {
         if scanner.isWaitingForAnswer { return scanner.deadline }
         return queue.deadline ?? scanner.deadline
     }
 
-    /// Time of the next liveness probe of a silent controller; nil while an answer is pending.
+    /// Time at which a liveness probe must be sent if the controller stays silent; nil while a probe is unanswered.
     var probeTime: Duration? { isProbing ? nil : lastTalk + LowEnergyHost.silence }
 
     mutating func noteProbe() { isProbing = true }

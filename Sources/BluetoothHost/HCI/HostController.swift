@@ -2,9 +2,10 @@
 
 import BluetoothPackets
 
-/// Controller as known to its host: the progress of its initialisation, and its reported features.
+/// State of the controller as known to its host: the progress of its initialisation, and its reported features.
 ///
-/// The order: Reset, supported commands and features, LE on a dual-mode controller, address, buffers, event masks.
+/// The initialisation has this order: Reset, supported commands and features, LE on a dual-mode controller, address,
+/// buffers, event masks.
 struct HostController: Sendable {
     /// Bit of LE Supported (Controller) in the LMP features (Core 6.0, Vol 2, Part C, 3.3).
     private static let lowEnergyFeature: UInt64 = 1 &<< 38
@@ -27,20 +28,20 @@ struct HostController: Sendable {
     private(set) var address: DeviceAddress?
     private(set) var buffers: DataBuffers?
     private(set) var supportedCommands: SupportedCommands?
-    /// True if the host uses the extended commands for everything.
+    /// True if the host uses the extended commands for scanning, advertising and connecting.
     private(set) var isExtended = false
     private var features: UInt64 = 0
     private let randomAddress: BluetoothAddress?
-    /// Number of initialisations started.
+    /// Number of times that the initialisation was started.
     private var beginnings = 1
-    /// Number of Resets sent in this initialisation.
+    /// Number of Reset commands sent in this initialisation.
     private var resets = 1
 
     init(randomAddress: BluetoothAddress?) {
         self.randomAddress = randomAddress.map { BluetoothAddress(rawValue: $0.rawValue | 0xC000_0000_0000) }
     }
 
-    /// True for a controller that encrypts links: some support the command without reporting the feature.
+    /// True if the controller can encrypt links; some controllers support the command without reporting the feature.
     var encrypts: Bool {
         features & Self.encryptionFeature != 0 || supportedCommands?.contains(.leEnableEncryption) == true
     }
@@ -56,10 +57,10 @@ struct HostController: Sendable {
         return .legacy
     }
 
-    /// Switches to the legacy commands, because the controller does not know the extended ones that it reports.
+    /// Switches to the legacy commands, because the controller rejected an extended command that it lists as supported.
     mutating func useLegacy() { isExtended = false }
 
-    /// Counts a restart of the initialisation; returns false if no further one is allowed.
+    /// Counts a restart of the initialisation; returns false if no more restarts are allowed.
     mutating func beginAnew() -> Bool {
         guard !isReady, beginnings < LowEnergyHost.mostBeginnings else { return false }
         beginnings &+= 1
@@ -67,15 +68,15 @@ struct HostController: Sendable {
         return true
     }
 
-    /// Counts a repetition of Reset, which a controller in the middle of a packet may need; returns false if no further
-    /// one is allowed.
+    /// Counts a repeated Reset, which a controller needs if it was in the middle of a packet; returns false if no more
+    /// repetitions are allowed.
     mutating func resetAgain() -> Bool {
         guard resets < LowEnergyHost.resetAttempts else { return false }
         resets &+= 1
         return true
     }
 
-    /// Processes the answer to a command of the initialisation.
+    /// Processes the answer to an initialisation command.
     mutating func take(_ outcome: HCICommandQueue.Outcome, _ output: inout HostOutput) {
         switch outcome {
         case .completed(let opcode, let returned):
@@ -142,8 +143,8 @@ struct HostController: Sendable {
         return .send(.leReadLocalSupportedFeatures)
     }
 
-    /// Chooses one generation for everything, because legacy and extended commands must not be mixed (Core 6.0, Vol 4,
-    /// Part E, 3.1.1).
+    /// Returns true if the controller supports the extended commands for everything, because legacy and extended
+    /// commands must not be mixed (Core 6.0, Vol 4, Part E, 3.1.1).
     private static func isExtended(_ supported: SupportedCommands) -> Bool {
         let central: [SupportedCommands.Bit] = [
             .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
@@ -183,9 +184,9 @@ struct HostController: Sendable {
             : .leCreateConnection(to: device, parameters, ownAddressType: ownAddressType)
     }
 
-    /// Requests the longest packets and the faster PHY on a new connection, if the controller supports them.
+    /// Requests the longest packets and the faster PHY for a new connection, if the controller supports them.
     ///
-    /// The controllers negotiate the values that both support. The connection also works without these improvements.
+    /// The two controllers negotiate values that both support. The connection also works without these improvements.
     func improve(_ handle: UInt16, _ output: inout HostOutput) {
         if features & Self.dataLengthFeature != 0 {
             requestOptional(.leSetDataLength(handle: handle), .leSetDataLength, handle, &output)
@@ -195,8 +196,10 @@ struct HostController: Sendable {
         }
     }
 
-    /// Queues a command that the connection can do without; does nothing if the controller does not support it, has
-    /// left it unanswered before, or has too many commands queued.
+    /// Queues an optional command of a connection.
+    ///
+    /// Does nothing if the controller does not support the command or did not answer it before, or if too many commands
+    /// are queued.
     func requestOptional(
         _ command: HCICommand,
         _ bit: SupportedCommands.Bit,

@@ -7,24 +7,26 @@ extension LowEnergyHost {
     public static let maximumConnections = 16
     /// Maximum number of simultaneous connection attempts.
     public static let maximumAttempts = 16
-    /// Maximum number of bonds up to which pairings add further ones.
+    /// Number of bonds at which the host stops adding new ones.
     public static let maximumBonds = 128
-    /// Maximum time for the controller to send data or to end a connection: longer than the maximum supervision
-    /// time-out (32 s).
+    /// Maximum time within which the controller must send data or end a connection.
+    ///
+    /// It is longer than the maximum supervision time-out (32 s).
     public static let patience = Duration.seconds(40)
-    /// Maximum delay of a disconnection while data is queued: longer than a device with the usual timing needs for the
-    /// keys of a pairing.
+    /// Maximum time for which a disconnection is delayed while data is queued.
+    ///
+    /// It is longer than a device with typical connection parameters needs to transfer the keys of a pairing.
     public static let drainTime = Duration.seconds(2)
-    /// Maximum number of times that Reset is sent without an answer.
+    /// Maximum number of Reset commands that are sent if the controller does not answer.
     public static let resetAttempts = 2
-    /// Maximum number of initialisations, including the first.
+    /// Maximum number of initialisations, including the first one.
     public static let mostBeginnings = 4
-    /// Silence of a controller in use after which a liveness probe is sent.
+    /// Period of silence of a controller in use after which a liveness probe is sent.
     public static let silence = Duration.seconds(10)
 
     /// Established connection.
     public struct Connection: Hashable, Sendable {
-        /// Connection handle, 12 bits; reusable as soon as this connection has ended.
+        /// 12-bit connection handle; the controller may reuse it once this connection has ended.
         public let handle: UInt16
         /// Role of this host.
         public let role: ConnectionRole
@@ -39,21 +41,21 @@ extension LowEnergyHost {
         case refused(HCIOpcode, HCIStatus)
     }
 
-    /// Event for the caller.
+    /// Event for the caller to process.
     public enum Event: Hashable, Sendable {
         case ready
-        /// Failure of the host; no event follows.
+        /// The host failed; no more events follow.
         case failed(HostFailure)
-        /// Established connection, in either role.
+        /// A connection was established, in either role.
         case connected(Connection)
         case connectionFailed(DeviceAddress, ConnectionFailure)
         case disconnected(Connection, reason: HCIStatus)
         case timed(handle: UInt16, ConnectionTiming)
-        /// Received ATT PDU.
+        /// An ATT PDU was received.
         case received(handle: UInt16, pdu: [UInt8])
-        /// Change of a connection's encryption, or pairing event.
+        /// The encryption of a connection changed, or a pairing event occurred.
         case security(handle: UInt16, SecurityEvent)
-        /// Room for a PDU after an earlier one was rejected.
+        /// The queue of a connection on which a PDU was rejected has room for PDUs again.
         case writable(handle: UInt16)
         case advertisingStarted
         case advertisingFailed(HostFailure)
@@ -61,74 +63,74 @@ extension LowEnergyHost {
         case scanStarted
         case scanStopped
         case scanFailed(Scanner.Failure)
-        /// Report that matches the filter.
+        /// A report that matches the filter was received.
         case scanned(DeviceTable.Update)
     }
 
-    /// Change of a connection's encryption, or pairing event.
+    /// Change of a connection's encryption, or event of a pairing.
     public enum SecurityEvent: Hashable, Sendable {
-        /// Current security of the link, whether it has changed or could not be raised.
+        /// The link's security has changed, or could not be raised; the value is the current security.
         case changed(GATTLinkSecurity)
-        /// Passkey of six digits that the user has to enter at the peer.
+        /// The user must enter this six-digit passkey at the peer.
         case showPasskey(UInt32)
-        /// Request for the passkey that the peer shows, to be given by `enter`.
+        /// The user must be asked for the passkey that the peer shows; answer with `enter`.
         case askPasskey
-        /// Request to compare this number of six digits with the peer's, to be answered by `compare`.
+        /// The user must be asked whether the peer shows this six-digit number; answer with `compare`.
         case compareNumber(UInt32)
-        /// Successful pairing; nil if it produced no bond.
+        /// The pairing succeeded; the bond is nil if the pairing produced none.
         case paired(Bond?)
         case pairingFailed(SecurityManager.Failure)
     }
 
     /// Counters for the log.
     public struct Counters: Hashable, Sendable {
-        /// Packets from the controller that could not be parsed.
+        /// Number of packets from the controller that could not be parsed.
         public internal(set) var badPackets: UInt64 = 0
-        /// Fragments and frames that violated L2CAP.
+        /// Number of fragments and frames that violated L2CAP.
         public internal(set) var badFrames: UInt64 = 0
-        /// Data packets for unknown connections.
+        /// Number of data packets for unknown connections.
         public internal(set) var strayPackets: UInt64 = 0
-        /// Frames for unknown channels.
+        /// Number of frames for unknown channels.
         public internal(set) var unknownChannels: UInt64 = 0
-        /// Completions of packets that were not in the controller.
+        /// Number of packets reported as completed that were not in the controller's buffers.
         public internal(set) var falseCompletions: UInt64 = 0
-        /// Events and answers that were discarded because the caller or the controller was too slow.
+        /// Number of events and answers that were discarded because the caller or the controller was too slow.
         public internal(set) var dropped: UInt64 = 0
-        /// Data Buffer Overflow events.
+        /// Number of Data Buffer Overflow events.
         public internal(set) var overflows: UInt64 = 0
-        /// Resets that were repeated because the previous one was not answered.
+        /// Number of Reset commands that were repeated because the previous one was not answered.
         public internal(set) var repeatedResets: UInt64 = 0
-        /// Liveness probes sent to a controller in use after `silence`.
+        /// Number of liveness probes sent to a controller that was silent for `silence` while in use.
         public internal(set) var probes: UInt64 = 0
-        /// Requests of peers for other connection parameters that were granted fully or in part.
+        /// Number of peers' requests to change the connection parameters that were granted in full or in part.
         public internal(set) var grantedParameters: UInt64 = 0
-        /// Requests of peers for other connection parameters that were rejected.
+        /// Number of peers' requests to change the connection parameters that were rejected.
         public internal(set) var refusedParameters: UInt64 = 0
-        /// Connection attempts that failed and were retried.
+        /// Number of connection attempts that failed and were retried.
         public internal(set) var repeatedConnections: UInt64 = 0
     }
 }
 
-/// Reason why a host has failed; a new host is needed to start again.
+/// Reason why a host failed; a new host must be created to continue.
 public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Failure of a command that the host cannot work without.
+    /// The controller rejected a command that the host cannot work without.
     case refused(HCIOpcode, HCIStatus)
     case noAnswer(HCIOpcode)
-    /// Silence of the controller for this time while it was in use, without an answer to the probe.
+    /// The controller was silent for this time while in use, and did not answer the liveness probe.
     case silent(Duration)
-    /// Answer of the controller that cannot be parsed or used.
+    /// The controller's answer cannot be parsed or used.
     case badAnswer(HCIOpcode)
     case lowEnergyUnsupported
-    /// Hardware error reported by the controller, with the vendor's code.
+    /// The controller reported a hardware error; the value is the vendor's code.
     case hardwareError(UInt8)
-    /// Data of a connection that the controller did not send in time.
+    /// The controller did not send a connection's data in time.
     case lostCompletions(handle: UInt16)
-    /// Connection that the controller did not end when requested.
+    /// The controller did not end a connection when requested.
     case lostDisconnection(handle: UInt16)
-    /// More events from the controller than it accepts answers to.
+    /// The controller sent so many events that the commands in response to them exceeded the queue's limit.
     case overrun
 
-    /// One-line description for people.
+    /// Human-readable description in one line.
     public var description: String {
         switch self {
         case .refused(let opcode, let status): "\(opcode) was refused: \(status)"

@@ -2,42 +2,42 @@
 
 import BluetoothPackets
 
-/// Connection of a host: it fragments outgoing frames and reassembles incoming frames, both bounded (Core 6.0, Vol 3,
-/// Part A, 7.2 and Vol 4, Part E, 4.1.1).
+/// Connection of a host, which fragments outgoing frames and reassembles incoming frames within bounds (Core 6.0, Vol
+/// 3, Part A, 7.2 and Vol 4, Part E, 4.1.1).
 struct HostLink: Sendable {
     let connection: LowEnergyHost.Connection
     private(set) var timing: ConnectionTiming
-    /// Last RSSI of the peer in dBm, and the time at which it was requested.
+    /// Latest RSSI of the peer, in dBm, and the time at which it was requested.
     private(set) var rssi: Int8?
     private var rssiAsked: Duration?
-    /// PHY on which the peer sends, and maximum data length of its packets, as last reported by the controller.
+    /// PHY on which the peer sends, and the maximum data length of its packets, as last reported by the controller.
     private(set) var phy: PHY?
     private(set) var receivedDataLength: UInt16?
-    /// True for a connection that was reported to the caller.
+    /// True once the connection has been reported to the caller.
     private(set) var isAnnounced = false
-    /// Number of packets of this connection in the controller's buffers.
+    /// Number of this connection's packets in the controller's buffers.
     private(set) var inFlight = 0
     /// Time at which the controller last accepted or completed a packet of this connection.
     private var lastProgress = Duration.zero
-    /// Frames that are not yet sent to the controller.
+    /// Frames that have not been completely sent to the controller.
     private var frames: [[UInt8]] = []
-    /// Number of bytes of the first frame that are already sent.
+    /// Number of bytes of the first frame that have already been sent.
     private var offset = 0
-    /// Time by which a connection that is to end must have ended; nil if it is not to end.
+    /// Time by which the controller must have ended the connection; nil if the connection is not being ended.
     private var disconnectDeadline: Duration?
-    /// Reason and deadline of a disconnection that waits for the frames to be sent; nil for none.
+    /// Reason and deadline of a disconnection that waits until the frames have been sent; nil if there is none.
     private var draining: (reason: HCIStatus, until: Duration)?
-    /// True while the controller updates the connection parameters for the peer.
+    /// True while a parameter update that the peer requested is in progress.
     private var isUpdating = false
-    /// True after a frame was rejected, until `takeRoom` reports room.
+    /// True if a frame was rejected and `takeRoom` has not yet reported that the queue has room again.
     private var owesRoom = false
     private var partial: [UInt8] = []
     private var isSkipping = true
 
-    /// Maximum number of queued frames, including four that are reserved for our own answers.
+    /// Maximum number of queued frames; four of them are reserved for this host's own answers.
     private static let frameCapacity = 32
     private static let answerReserve = 4
-    /// Maximum length of a reassembled payload; the longest attribute value needs 517 bytes.
+    /// Maximum length of a reassembled payload, in bytes; the longest attribute value needs 517 bytes.
     static let maximumPayload = 1024
 
     init(_ connection: LowEnergyHost.Connection, _ timing: ConnectionTiming) {
@@ -49,13 +49,13 @@ struct HostLink: Sendable {
 
     var isEnding: Bool { disconnectDeadline != nil }
 
-    /// Time of the next action, or by which the controller must have acted; nil for none.
+    /// Time of the next action, or by which the controller must have acted; nil if there is none.
     var deadline: Duration? {
         let completion = inFlight > 0 ? lastProgress + LowEnergyHost.patience : nil
         return [disconnectDeadline, draining?.until, completion].lazy.compactMap { $0 }.min()
     }
 
-    /// Returns the failure of a controller that has missed a deadline; nil for none.
+    /// Returns the failure if the controller has missed a deadline; otherwise nil.
     func failure(at now: Duration) -> HostFailure? {
         if let disconnectDeadline, disconnectDeadline <= now {
             return .lostDisconnection(handle: connection.handle)
@@ -66,15 +66,16 @@ struct HostLink: Sendable {
 
     mutating func announce() { isAnnounced = true }
 
-    /// Starts the end of the connection; later frames are rejected and received data is ignored.
+    /// Starts to end the connection; from then on, frames to send are rejected and received data is ignored.
     mutating func end(_ reason: HCIStatus, now: Duration) {
         disconnectDeadline = now + LowEnergyHost.patience
         draining = (reason, now + LowEnergyHost.drainTime)
     }
 
-    /// Returns the reason to disconnect, once, when the connection has nothing left to send or the drain time is over.
+    /// Returns the reason for a delayed disconnection once everything is sent or the drain time is over; nil before and
+    /// afterwards.
     ///
-    /// Unsent frames are discarded, including the rest of a partly sent frame.
+    /// Unsent frames are discarded, including the remainder of a partly sent frame.
     mutating func takeDrained(at now: Duration) -> HCIStatus? {
         guard let draining, frames.isEmpty && inFlight == 0 || draining.until <= now else { return nil }
         self.draining = nil
@@ -84,7 +85,7 @@ struct HostLink: Sendable {
         return draining.reason
     }
 
-    /// Number of bytes in queued frames and in the frame being reassembled.
+    /// Number of bytes in the queued frames and in the frame that is being reassembled.
     var storedBytes: Int { frames.reduce(partial.count) { $0 &+ $1.count } }
 
     /// Queues a frame; returns false if there is no room for it.
@@ -98,7 +99,8 @@ struct HostLink: Sendable {
         return true
     }
 
-    /// Returns the next fragment of at most `length` bytes as a packet, which then counts as in flight.
+    /// Returns the next fragment of at most `length` bytes as a packet and counts it as in flight; nil if there is
+    /// none.
     mutating func nextPacket(length: Int, now: Duration) -> [UInt8]? {
         guard let frame = frames.first, length > 0 else { return nil }
         let end = min(frame.count, offset &+ length)
@@ -118,7 +120,7 @@ struct HostLink: Sendable {
         return packet
     }
 
-    /// Processes the number of packets completed by the controller; returns it, limited to the packets in flight.
+    /// Processes the number of packets that the controller has completed; returns it, limited to the packets in flight.
     mutating func complete(_ count: Int, now: Duration) -> Int {
         let done = min(count, inFlight)
         inFlight &-= done
@@ -126,14 +128,14 @@ struct HostLink: Sendable {
         return done
     }
 
-    /// Returns true once when a frame was rejected and half of the queue is free again.
+    /// Returns true, only once, after a frame was rejected and at least half of the queue is free again.
     mutating func takeRoom() -> Bool {
         guard owesRoom, !isEnding, frames.count <= Self.frameCapacity / 2 else { return false }
         owesRoom = false
         return true
     }
 
-    /// Processes a packet; returns the frame that it completes, or nil.
+    /// Processes a packet; returns the frame that the packet completes, or nil.
     mutating func receive(_ packet: borrowing ACLPacket, _ counters: inout LowEnergyHost.Counters) -> [UInt8]? {
         guard isAnnounced, !isEnding else { return nil }
         switch packet.boundary {
@@ -162,7 +164,7 @@ struct HostLink: Sendable {
         return nil
     }
 
-    /// Ignores fragments until the start of a frame.
+    /// Discards fragments until the next frame starts.
     private mutating func skip() {
         partial.removeAll(keepingCapacity: true)
         isSkipping = true
@@ -181,7 +183,7 @@ struct HostLink: Sendable {
             signal = try L2CAPSignal(payload)
         } catch {
             output.counters.badFrames &+= 1
-            // The code and the identifier suffice to reject a command; a malformed response is not answered.
+            // The code and the identifier are sufficient to reject a command; a malformed response is not answered.
             guard payload.count >= 2, payload[1] != 0 else { return }
             refuse(.other(code: payload[0], identifier: payload[1]), &output)
             return
@@ -209,7 +211,7 @@ struct HostLink: Sendable {
         }
     }
 
-    /// Rejects an unknown command; a response is not answered.
+    /// Rejects an unknown command; ignores a response.
     private mutating func refuse(_ signal: L2CAPSignal, _ output: inout HostOutput) {
         guard !signal.isResponse else { return }
         answer(.commandReject(identifier: signal.identifier, reason: .notUnderstood, data: []), &output)
@@ -219,7 +221,7 @@ struct HostLink: Sendable {
         answer(.signalling, signal.encoded, &output.counters)
     }
 
-    /// Counts a request for other connection parameters as granted or refused.
+    /// Counts a request to change the connection parameters as granted or rejected.
     private func count(_ granted: ConnectionParameters?, _ output: inout HostOutput) {
         if granted == nil {
             output.counters.refusedParameters &+= 1
@@ -255,10 +257,10 @@ struct HostLink: Sendable {
         receivedDataLength = event.receivedOctets
     }
 
-    /// Processes the answer to a command of this connection.
+    /// Processes the answer to a command for this connection.
     mutating func take(_ outcome: HCICommandQueue.Outcome, _ counters: inout LowEnergyHost.Counters) {
         switch outcome {
-        // Without success, no LE Connection Update Complete follows.
+        // If the command fails, no LE Connection Update Complete follows.
         case .failed(.leConnectionUpdate, _): isUpdating = false
         case .completed(.readRSSI, let returned):
             do throws(DecodingError) {
@@ -270,7 +272,7 @@ struct HostLink: Sendable {
         }
     }
 
-    /// Returns true, and records the request, if the RSSI was not requested within `life`.
+    /// Returns true and records the request if the RSSI has not been requested within `life`.
     mutating func asksSignal(_ life: Duration, now: Duration) -> Bool {
         if isEnding { return false }
         if let asked = rssiAsked, now - asked < life { return false }

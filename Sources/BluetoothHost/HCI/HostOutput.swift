@@ -2,27 +2,27 @@
 
 import BluetoothPackets
 
-/// Parts of a host that its other parts use.
+/// Parts of a host that are shared by its other parts.
 struct HostCore: Sendable {
     var controller: HostController
     var links = ConnectionTable()
     var scanner = HostScanner()
     var output = HostOutput()
 
-    /// Queues a response frame of the host itself; counts it as dropped if there is no room.
+    /// Queues a response frame that the host itself sends; counts it as dropped if there is no room.
     mutating func answer(_ channel: L2CAPChannel, _ payload: [UInt8], on handle: UInt16) {
         links[handle]?.answer(channel, payload, &output.counters)
     }
 }
 
-/// Results of a host's parts: events for the caller, commands for the controller, counters, and the failure.
+/// Output of a host's parts: events for the caller, commands for the controller, counters, and the failure.
 struct HostOutput: Sendable {
-    /// Maximum number of queued events before data is discarded.
+    /// Number of queued events from which data events are discarded.
     static let eventCapacity = 1024
 
     var counters = LowEnergyHost.Counters()
     var commands = HostCommands()
-    /// Reason why the host has failed; no event and no command follows.
+    /// Reason why the host failed; a failed host produces no more events or commands.
     private(set) var failure: HostFailure?
     private var events: [LowEnergyHost.Event] = []
 
@@ -36,7 +36,7 @@ struct HostOutput: Sendable {
 
     mutating func nextEvent() -> LowEnergyHost.Event? { events.isEmpty ? nil : events.removeFirst() }
 
-    /// Queues an event for the caller; data events are discarded if the queue is full.
+    /// Queues an event for the caller; discards data events and scan reports if the queue is full.
     mutating func emit(_ event: LowEnergyHost.Event) {
         guard failure == nil else { return }
         switch event {
@@ -50,7 +50,7 @@ struct HostOutput: Sendable {
         events.append(event)
     }
 
-    /// Queues a command; a reply to a peer is discarded if too many commands are queued.
+    /// Queues a command; discards a reply to a peer if too many commands are queued.
     mutating func request(_ command: HCICommand, _ purpose: HostCommands.Purpose) {
         if purpose == .reply, commands.isCrowded {
             counters.dropped &+= 1
@@ -59,7 +59,7 @@ struct HostOutput: Sendable {
         }
     }
 
-    /// Fails the host.
+    /// Fails the host and reports the failure; does nothing if the host has already failed.
     mutating func fail(_ reason: HostFailure) {
         guard failure == nil else { return }
         failure = reason

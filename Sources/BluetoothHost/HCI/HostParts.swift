@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Parts of a host, each with its own state, to which packets of the controller and deadlines are routed.
+/// Parts of a host, each with its own state; routes the controller's packets and the deadlines to them.
 struct HostParts: Sendable {
     var core: HostCore
     var attempts = ConnectionAttempts()
@@ -122,7 +122,7 @@ struct HostParts: Sendable {
         }
     }
 
-    /// Passes the answer to a command on to the part that sent it.
+    /// Passes the answer to a command to the part that sent the command.
     private mutating func take(_ answer: HostCommands.Answer, now: Duration) {
         let (outcome, purpose) = answer
         if case .timedOut(let opcode) = outcome { return takeSilence(opcode, purpose) }
@@ -141,7 +141,7 @@ struct HostParts: Sendable {
             beginAttempt()
         case .disconnect(let handle):
             guard case .failed(let opcode, let status) = outcome, core.links.contains(handle) else { return }
-            // The connection had already ended by itself, and its event is late.
+            // The connection had already ended, but its event has not arrived yet.
             if status == .unknownConnectionIdentifier {
                 end(handle, .connectionTerminatedByLocalHost, now: now)
             } else {
@@ -153,7 +153,8 @@ struct HostParts: Sendable {
         }
     }
 
-    /// Handles a command time-out: ignores an optional command, repeats Reset once, and otherwise fails the host.
+    /// Handles a command time-out: ignores it for an optional command, repeats Reset once, and otherwise fails the
+    /// host.
     private mutating func takeSilence(_ opcode: HCIOpcode, _ purpose: HostCommands.Purpose) {
         if case .optional = purpose {
             core.output.commands.noteUnanswered(opcode)
@@ -176,7 +177,7 @@ struct HostParts: Sendable {
         if core.scanner.isLegacy, advertising.isIdle { core.controller.useLegacy() }
     }
 
-    /// Probes a silent controller by reading its address, which every controller answers at any time.
+    /// Probes a silent controller by reading its address, a command that every controller answers at any time.
     private mutating func probe(now: Duration) {
         guard isInUse, let time = core.output.commands.probeTime, time <= now else { return }
         core.output.commands.noteProbe()
@@ -184,19 +185,20 @@ struct HostParts: Sendable {
         core.output.request(.readBDADDR, .probe)
     }
 
-    /// Starts the first queued attempt if the controller is free.
+    /// Starts the first queued attempt if the controller is not busy with another one.
     mutating func beginAttempt() {
         guard let attempt = attempts.begin() else { return }
-        // The controller needs the current address of the device.
+        // The controller must connect to the device's current address.
         let device = core.scanner.address(of: attempt.device)
         core.output.request(core.controller.createConnection(to: device, attempt.parameters), .connect)
     }
 
-    /// Processes LE Connection Complete in any of its versions.
+    /// Processes any version of LE Connection Complete.
     private mutating func take(_ event: LEConnectionComplete, now: Duration) {
         guard isReady else { return }
         guard event.status == .success else {
-            // A failure as the peripheral (a directed or extended advertisement that timed out) has no attempt.
+            // A failure in the peripheral role, after a directed or extended advertisement timed out, does not belong
+            // to an attempt.
             if event.role == .central {
                 attempts.fail(event.status, now: now, &core.output)
                 beginAttempt()
@@ -204,9 +206,10 @@ struct HostParts: Sendable {
             return
         }
         let handle = event.handle
-        // A handle in use cannot be new: the controller has failed to report the end of the old connection.
+        // A new connection cannot have a handle in use: the controller has failed to report the end of the old
+        // connection.
         if core.links.contains(handle) { end(handle, .unspecifiedError, now: now) }
-        // The peer is named by the requested address, otherwise by its identity.
+        // The peer is reported with the address that the caller requested, or else with its identity address.
         let peer = attempts.isFirst(event.peer) ? event.peer : securities.identity(of: event.peer)
         let connection = LowEnergyHost.Connection(handle: handle, role: event.role, peer: peer)
         core.links.add(connection, ConnectionTiming(event))
@@ -218,7 +221,7 @@ struct HostParts: Sendable {
             beginAttempt()
         }
         guard isWanted else {
-            // Neither this connection nor its end is reported to the caller.
+            // The caller is not informed of this connection or its end.
             core.links.end(handle, .remoteUserTerminatedConnection, now: now, &core.output)
             return core.links.dropEarlyData(of: handle)
         }
@@ -238,7 +241,7 @@ struct HostParts: Sendable {
         advertising.resume(&core)
     }
 
-    /// Discards the connections, attempts and advertising of a host that has failed.
+    /// Discards the connections, attempts and advertising if the host has failed.
     mutating func finishTurn() {
         guard core.output.failure != nil else { return }
         core.links = ConnectionTable()

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Scanner of a host; nil until the controller has reported that it can scan.
+/// Scanner of a host; its `scanner` is nil until the controller has reported that it can scan.
 struct HostScanner: Sendable {
     private var scanner: Scanner?
 
@@ -55,12 +55,12 @@ struct HostScanner: Sendable {
         scanner?.devices.resolver = resolver
     }
 
-    /// Returns the last address of a device.
+    /// Returns the address that a device used last.
     func address(of device: DeviceAddress) -> DeviceAddress {
         scanner?.devices.resolver?.address(of: device) ?? device
     }
 
-    /// Calls `body` with the scanner, and reports the changes of its state.
+    /// Calls `body` with the scanner, and reports resulting changes of the scanner's state.
     private mutating func update(_ output: inout HostOutput, _ body: (inout Scanner) -> Void) {
         guard var scanner else { return }
         self.scanner = nil

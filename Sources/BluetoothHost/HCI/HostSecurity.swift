@@ -2,23 +2,24 @@
 
 import BluetoothPackets
 
-/// Encryption and pairing without a kernel: a Security Manager for each connection, and the state that outlives
+/// Encryption and pairing without the kernel, with a Security Manager for each connection and state that outlives
 /// connections.
 struct HostSecurity: Sendable {
-    /// Policy of later pairings; the identity is filled in.
+    /// Policy for later pairings; the host fills in the identity.
     var policy = PairingPolicy(identity: DeviceAddress(BluetoothAddress(rawValue: 0), .public))
-    /// Policy of pairings that a central requests; nil for `policy`.
+    /// Policy for pairings that a central requests; nil to use `policy`.
     var acceptance: PairingPolicy?
     private(set) var bonds: [Bond] = []
-    /// Resolver of the addresses of bonded devices; nil if no bond has a resolving key.
+    /// Resolver of bonded devices' private addresses; nil if no bond has a resolving key.
     private(set) var resolver: AddressResolver?
     private(set) var backoffs = PairingBackoffs()
-    /// Time at which the first pairing in progress times out.
+    /// Time at which the first of the pairings in progress times out; nil if none is in progress.
     private(set) var deadline: Duration?
     private let random: PairingRandomness
     private var securities: [UInt16: LinkSecurity] = [:]
-    /// Connections whose Security Request is rejected unless the caller starts a pairing while processing the queued
-    /// events.
+    /// Connections on which the peripheral has sent a Security Request.
+    ///
+    /// The request is rejected unless the caller starts a pairing while it processes the queued events.
     private var requests: Set<UInt16> = []
 
     init(_ random: PairingRandomness) {
@@ -29,7 +30,7 @@ struct HostSecurity: Sendable {
 
     subscript(handle: UInt16) -> LinkSecurity? { securities[handle] }
 
-    /// Replaces the bonds; bonds of other controllers are not used.
+    /// Replaces the bonds; bonds of other controllers are ignored.
     mutating func use(_ new: [Bond], _ core: inout HostCore) {
         guard bonds != new else { return }
         bonds = new
@@ -40,11 +41,11 @@ struct HostSecurity: Sendable {
     /// Returns the identity of the peer with this address.
     mutating func identity(of peer: DeviceAddress) -> DeviceAddress { resolver?.identity(of: peer) ?? peer }
 
-    /// Creates a connection's Security Manager, with the bond and the back-off of the peer.
+    /// Creates the Security Manager of a new connection, with the peer's bond and back-off.
     mutating func add(_ connection: LowEnergyHost.Connection, _ controller: HostController) {
         guard let own = controller.address else { return }
         policy.identity = own
-        // The peer is identified by its identity address or by an address that the bond's key resolves.
+        // The peer is recognised by its identity address, or by an address that a bond's key resolves.
         let identity = identity(of: connection.peer)
         securities[connection.handle] = LinkSecurity(
             connection,
@@ -60,7 +61,7 @@ struct HostSecurity: Sendable {
         )
     }
 
-    /// Removes a connection's Security Manager; a pairing that the disconnection ends counts as failed.
+    /// Removes a connection's Security Manager; a pairing that was in progress counts as failed.
     mutating func remove(_ handle: UInt16, now: Duration) {
         requests.remove(handle)
         guard let security = securities.removeValue(forKey: handle), security.manager.isPairing else { return }
@@ -90,7 +91,7 @@ struct HostSecurity: Sendable {
         carryOut(handle, &core)
     }
 
-    /// Calls `body` with a connection's Security Manager and carries out the resulting effects.
+    /// Calls `body` with a connection's Security Manager, and carries out the resulting effects.
     mutating func instruct(_ handle: UInt16, _ core: inout HostCore, _ body: (inout SecurityManager) -> Void) {
         securities[handle]?.instruct(body)
         carryOut(handle, &core)
@@ -109,8 +110,7 @@ struct HostSecurity: Sendable {
         carryOut(handle, &core)
     }
 
-    /// Applies the current acceptance policy to a peripheral's Security Manager that is not pairing, before its next
-    /// request.
+    /// Applies the current policy for centrals' requests to a connection in the peripheral role, unless it is pairing.
     private mutating func renewPolicy(of handle: UInt16) {
         guard let security = securities[handle], security.connection.role == .peripheral, !security.isAccepting else {
             return
@@ -120,20 +120,20 @@ struct HostSecurity: Sendable {
         securities[handle]?.manager.policy.identity = security.manager.local
     }
 
-    /// Processes a peripheral's Security Request: encrypts the link if there is a bond, and does not pair automatically
-    /// if there is none (Core 6.0, Vol 3, Part H, 2.4.6).
+    /// Processes a peripheral's Security Request: encrypts the link if there is a bond; otherwise does not pair
+    /// automatically (Core 6.0, Vol 3, Part H, 2.4.6).
     private mutating func takeRequest(_ handle: UInt16, _ core: inout HostCore) {
         guard let security = securities[handle] else { return }
         guard security.manager.bond == nil else {
             if security.inForce.level == .none { _ = encrypt(handle, &core) }
             return
         }
-        // The request may precede the event of its connection; a caller that connects in order to pair processes that
-        // event first.
+        // The request may be received before the caller has processed the event of its connection, on which it may
+        // start a pairing.
         requests.insert(handle)
     }
 
-    /// Rejects the Security Requests on connections that are not pairing.
+    /// Rejects the recorded Security Requests of connections that are not pairing.
     mutating func refuseRequests(_ core: inout HostCore) {
         guard !requests.isEmpty else { return }
         for handle in requests.sorted() where securities[handle]?.manager.isPairing == false {
@@ -152,13 +152,13 @@ struct HostSecurity: Sendable {
         carryOut(handle, &core)
     }
 
-    /// Processes the controller's answer to a command with a link's key.
+    /// Processes the controller's answer to the command that contains a link's key.
     mutating func take(_ outcome: HCICommandQueue.Outcome, of handle: UInt16, _ core: inout HostCore, now: Duration) {
         guard let isOn = securities[handle]?.outcome(after: outcome) else { return }
         changeEncryption(of: handle, isOn: isOn, &core, now: now)
     }
 
-    /// Passes the key that a central requests to the controller, or reports that there is none.
+    /// Sends the controller the key that a central requests, or reports that there is none.
     mutating func answer(_ event: LELongTermKeyRequest, _ core: inout HostCore) {
         let handle = event.handle
         let manager = securities[handle]?.manager
@@ -188,7 +188,7 @@ struct HostSecurity: Sendable {
         guard let security = securities[handle] else { return }
         let peer = security.connection.peer
         switch effect {
-        // If there is no room for the frame, the pairing ends by its time-out.
+        // If there is no room for the frame, the pairing times out.
         case .send(let payload): core.answer(.securityManager, payload, on: handle)
         case .encrypt(let key, let diversifier, let random):
             securities[handle]?.giveKey()
@@ -212,7 +212,7 @@ struct HostSecurity: Sendable {
         }
     }
 
-    /// Returns false for a bond with the identity of another bond, and for one beyond the maximum.
+    /// Returns false if another bond has the same identity, or if the maximum number of bonds is exceeded.
     private func isNew(_ bond: Bond) -> Bool {
         let isKnown = bonds.contains {
             $0.identityAddress == bond.identityAddress && $0.localAddress == bond.localAddress
@@ -221,10 +221,12 @@ struct HostSecurity: Sendable {
     }
 }
 
-/// Back-offs of devices that failed to pair, in a bounded table that outlives their connections: a new connection does
-/// not shorten the back-off (Core 6.0, Vol 3, Part H, 2.3.6).
+/// Back-offs of devices that failed to pair, in a bounded table.
+///
+/// They outlive the connections, so that a device cannot shorten its back-off by reconnecting (Core 6.0, Vol 3, Part H,
+/// 2.3.6).
 struct PairingBackoffs: Sendable {
-    /// Maximum number of devices; a full table discards the back-off that ends first.
+    /// Maximum number of devices; if the table is full, the back-off that ends first is discarded.
     static let capacity = 64
 
     private var waits: [DeviceAddress: PairingBackoff] = [:]
@@ -233,7 +235,7 @@ struct PairingBackoffs: Sendable {
 
     var count: Int { waits.count }
 
-    /// Stores the back-off of a device, or removes the entry if it has none.
+    /// Stores a device's back-off, or removes the device from the table if it has no back-off.
     mutating func keep(_ backoff: PairingBackoff, of device: DeviceAddress) {
         guard let end = backoff.end else {
             waits[device] = nil

@@ -2,17 +2,20 @@
 
 import BluetoothPackets
 
-/// Security of one connection of a host: its Security Manager, and the state of the link's encryption.
+/// Security of one connection, consisting of its Security Manager and the state of the link's encryption.
 struct LinkSecurity: Sendable {
     let connection: LowEnergyHost.Connection
     var manager: SecurityManager
     private(set) var inForce: GATTLinkSecurity
-    /// Security that the link will have once it is encrypted with the key passed to the controller; nil if no
+    /// Security that the link will have once it is encrypted with the key that was passed to the controller; nil if no
     /// encryption is pending.
     private var pending: GATTLinkSecurity?
-    /// True once the controller has answered the command with the key; earlier events are held or concern another key.
+    /// True once the controller has answered the command that contains the key.
+    ///
+    /// An encryption event that precedes the answer is stored in `early` or belongs to another key.
     private var isAccepted = false
-    /// Outcome of the encryption that was reported before the answer to the command with the key; nil for none.
+    /// Outcome of the encryption if it was reported before the answer to the command that contains the key; otherwise
+    /// nil.
     private var early: Bool?
 
     init(_ connection: LowEnergyHost.Connection, _ manager: SecurityManager) {
@@ -21,7 +24,7 @@ struct LinkSecurity: Sendable {
         inForce = GATTLinkSecurity(isBonded: manager.bond != nil)
     }
 
-    /// True from the encryption command to its outcome.
+    /// True from the encryption command until its outcome is known.
     var isEncrypting: Bool { pending != nil }
 
     /// True while a pairing requested by a central is in progress.
@@ -31,7 +34,7 @@ struct LinkSecurity: Sendable {
 
     mutating func noteBond(_ isBonded: Bool) { inForce.isBonded = isBonded }
 
-    /// Records that the last key of the Security Manager is passed to the controller.
+    /// Records that the Security Manager's latest key has been passed to the controller.
     mutating func giveKey() { give(offered) }
 
     private mutating func give(_ security: GATTLinkSecurity?) {
@@ -40,29 +43,31 @@ struct LinkSecurity: Sendable {
         early = nil
     }
 
-    /// Security that the last key of the Security Manager provides.
+    /// Security that the Security Manager's latest key provides.
     private var offered: GATTLinkSecurity {
         guard !manager.isPairing else {
             let level: GATTLinkSecurity.Level = manager.isAuthenticating ? .authenticated : .encrypted
-            // A pairing makes only keys of the maximum size.
+            // A pairing produces only keys of the maximum size.
             return GATTLinkSecurity(level: level, isBonded: inForce.isBonded)
         }
         guard let key = manager.bond?.key(for: manager.keyRole) else { return GATTLinkSecurity() }
         return GATTLinkSecurity(level: key.level, keySize: key.size, isBonded: true)
     }
 
-    /// Processes the controller's answer to a command with a key; returns the outcome of the encryption if it is known.
+    /// Processes the controller's answer to a command that contains a key; returns the outcome of the encryption if it
+    /// is known.
     mutating func outcome(after answer: HCICommandQueue.Outcome) -> Bool? {
         guard isEncrypting else { return nil }
         isAccepted = true
-        // Without success, no Encryption Change follows.
+        // If the command fails, no Encryption Change follows.
         if case .failed = answer { return false }
         return early
     }
 
-    /// Processes the outcome of an encryption: the link is encrypted with the key, or is not.
+    /// Processes the outcome of an encryption: `isOn` is true if the link is now encrypted.
     ///
-    /// Returns false and changes nothing if the controller has not yet answered the command with the key.
+    /// If the controller has not yet answered the command that contains the key, the outcome is stored and the function
+    /// returns false.
     mutating func change(isOn: Bool, isInstructed: Bool, now: Duration) -> Bool {
         if isEncrypting, !isAccepted, isInstructed {
             early = isOn
@@ -70,7 +75,7 @@ struct LinkSecurity: Sendable {
         }
         let isBonded = inForce.isBonded
         let given = isAccepted ? pending : nil
-        // Encryption without a key of ours provides no security.
+        // Encryption with a key that is not ours provides no security.
         inForce = isOn ? given ?? GATTLinkSecurity(isBonded: isBonded) : .init(isBonded: isBonded)
         if isAccepted { give(nil) }
         manager.encryptionChanged(isOn: inForce.level > .none, now: now)

@@ -2,22 +2,23 @@
 
 public import BluetoothPackets
 
-/// Identities and keys kept from a pairing, with which a peer is recognized and its links are encrypted without pairing
-/// again (Core 6.0, Vol 3, Part C, 9.4 (bonding)).
+/// Identities and keys from a pairing, with which a peer is recognised and its links are encrypted without another
+/// pairing (Core 6.0, Vol 3, Part C, 9.4: bonding).
 public struct Bond: Hashable, Sendable {
-    /// Identity of the peer: its public or static random address.
+    /// Identity address of the peer: its public or static random address.
     public let identityAddress: DeviceAddress
-    /// Public address of the paired adapter; the bond is not valid for other adapters.
+    /// Public address of the adapter that was paired; the bond is valid only for this adapter.
     public let localAddress: BluetoothAddress
-    /// Long Term Keys, at least one, at most one for each role.
+    /// Long Term Keys: at least one, and at most one for each role.
     public let longTermKeys: [LongTermKey]
-    /// Identity Resolving Key of the peer: 16 bytes, least significant byte first; nil if the peer has distributed
-    /// none.
+    /// Identity Resolving Key of the peer, 16 bytes, least significant byte first; nil if the peer did not distribute
+    /// one.
     public let identityResolvingKey: [UInt8]?
 
-    /// Creates a bond; returns nil for values that no pairing produces: an invalid identity address or the adapter's
-    /// own, an adapter without an address, no key, two keys for one role, or a resolving key that is not 16 bytes long
-    /// or is all zeros.
+    /// Creates a bond; returns nil for values that cannot result from a pairing.
+    ///
+    /// Such values are an invalid identity address or the adapter's own, an adapter without an address, no key or two
+    /// keys for one role, or a resolving key that is not 16 bytes long or is all zeros.
     public init?(
         identityAddress: DeviceAddress,
         localAddress: BluetoothAddress,
@@ -37,30 +38,31 @@ public struct Bond: Hashable, Sendable {
         self.identityResolvingKey = identityResolvingKey
     }
 
-    /// Returns the key for links in which this host has the role; nil if there is none.
+    /// Returns the key for links in which this host has `role`; nil if there is none.
     ///
-    /// A key of LE Secure Connections is used in both roles.
+    /// A key from LE Secure Connections is used in both roles.
     public func key(for role: LongTermKey.Role) -> LongTermKey? {
         longTermKeys.first { $0.role == role } ?? longTermKeys.first { $0.isSecureConnections }
     }
 
-    /// Security of a link that this host, as the central, encrypts with the bond's key.
+    /// Security of a link that this host encrypts with the bond's key in the central role.
     public var security: GATTLinkSecurity {
         guard let key = key(for: .central) else { return GATTLinkSecurity(isBonded: true) }
         return GATTLinkSecurity(level: key.level, keySize: key.size, isBonded: true)
     }
 
-    /// True for a bond of LE legacy pairing, which does not authenticate the peer.
+    /// True if the bond results from LE legacy pairing, which does not authenticate the peer.
     public var isLegacy: Bool { longTermKeys.contains { !$0.isSecureConnections } }
 
-    /// Bond as one line of text that ends with a checksum, without a line feed.
+    /// The bond as one line of text that ends with a checksum, without a line feed.
     ///
     /// ```
-    /// bond F0:F1:F2:F3:F4:F5 random adapter=00:AA:01:00:00:42 key=central,sc,open,16,0000,0000000000000000,… irk=… crc=…
+    /// bond F0:F1:F2:F3:F4:F5 random adapter=00:AA:01:00:00:42 key=central,sc,open,16,0000,0000000000000000,… irk=…
+    /// crc=…
     /// ```
     /// Each `key` consists of the role, `sc` or `legacy`, `authenticated` (a number was compared or entered) or `open`,
-    /// the size, EDIV, Rand and the 16 bytes; `irk` is the resolving key. The checksum is the CRC-32 of the text before
-    /// it.
+    /// the size, EDIV, Rand and the 16 key bytes; `irk` is the resolving key. The checksum is the CRC-32 of the text
+    /// that precedes ` crc=`.
     public var record: String {
         var text = "bond \(identityAddress.address) \(identityAddress.type) adapter=\(localAddress)"
         for key in longTermKeys {
@@ -76,7 +78,8 @@ public struct Bond: Hashable, Sendable {
         return text + " crc=" + Hexadecimal.text(UInt64(Self.checksum(text.utf8)), digits: 8)
     }
 
-    /// Parses a line of `record`; returns nil for text that differs in any character from the output of `record`.
+    /// Parses a line in the format of `record`; returns nil if the line differs in any character from the output of
+    /// `record`.
     public init?(record: String) {
         let words = record.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count >= 6, words[0] == "bond", let address = BluetoothAddress(words[1]),
@@ -100,7 +103,7 @@ public struct Bond: Hashable, Sendable {
             longTermKeys: keys,
             identityResolvingKey: resolvingKey
         )
-        // The comparison checks the checksum, the order of the words and the form of each number.
+        // This comparison verifies the checksum, the order of the words and the form of each number.
         guard self.record == record else { return nil }
     }
 
@@ -108,7 +111,7 @@ public struct Bond: Hashable, Sendable {
         word.hasPrefix(name) ? word.dropFirst(name.count) : nil
     }
 
-    /// Returns the CRC-32/ISO-HDLC of the bytes, with the catalogue's polynomial 0x04C11DB7, reflected.
+    /// Returns the CRC-32/ISO-HDLC checksum of the bytes, which uses the reflected polynomial 0x04C11DB7.
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var sum: UInt32 = 0xFFFF_FFFF
         for byte in bytes {
@@ -118,7 +121,7 @@ public struct Bond: Hashable, Sendable {
         return ~sum
     }
 
-    /// Keys in the form that the kernel loads.
+    /// Keys in the format that the kernel loads.
     public var managementKeys: [ManagementLongTermKey] {
         longTermKeys.map { key in
             let kind: ManagementLongTermKey.Kind =
@@ -140,14 +143,14 @@ public struct Bond: Hashable, Sendable {
         }
     }
 
-    /// Resolving key in the form that the kernel loads; nil if there is none.
+    /// Resolving key in the format that the kernel loads; nil if there is none.
     public var managementResolvingKey: ManagementResolvingKey? {
         identityResolvingKey.map { ManagementResolvingKey(device: ManagementAddress(identityAddress), value: $0) }
     }
 }
 
 extension Bond: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Addresses and key properties without the key bytes, so that the text may be logged.
+    /// Addresses and key properties without the key bytes, so that the text is safe to log.
     public var description: String {
         let keys = longTermKeys.map { $0.description }.joined(separator: "; ")
         return "\(identityAddress) of adapter \(localAddress): \(keys)"
@@ -159,8 +162,8 @@ extension Bond: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension DeviceAddress {
-    /// True for a valid identity address: public or static random, and not all ones or all zeros (Core 6.0, Vol 6, Part
-    /// B, 1.3.2.1).
+    /// True for a valid identity address: public or static random, and neither all ones nor all zeros (Core 6.0, Vol 6,
+    /// Part B, 1.3.2.1).
     var isIdentity: Bool {
         switch kind {
         case .public: address.rawValue != 0 && address.rawValue != 0xFFFF_FFFF_FFFF
@@ -171,7 +174,7 @@ extension DeviceAddress {
 }
 
 extension LongTermKey {
-    /// Parses the comma-separated words of a record's key.
+    /// Parses the comma-separated words of a key in a bond's record.
     fileprivate init?(words text: Substring) {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
         guard words.count == 7, let role = Role(rawValue: String(words[0])), let size = UInt8(words[3]),
@@ -190,54 +193,55 @@ extension LongTermKey {
     }
 }
 
-/// Key that encrypts the links of two bonded devices (Core 6.0, Vol 3, Part H, 2.4.1).
+/// Key that encrypts the links between two bonded devices (Core 6.0, Vol 3, Part H, 2.4.1).
 public struct LongTermKey: Hashable, Sendable {
-    /// Role in which this host encrypts with the key.
+    /// Role in which this host uses the key.
     ///
-    /// A key of LE Secure Connections is the same in both roles.
+    /// A key from LE Secure Connections is the same in both roles.
     public enum Role: String, Hashable, Sendable, CaseIterable {
-        /// Key distributed by the peer, for links in which this host is the central.
+        /// The peer distributed the key, for links in which this host is the central.
         case central
-        /// Key distributed by this host, for links in which this host is the peripheral.
+        /// This host distributed the key, for links in which it is the peripheral.
         case peripheral
     }
 
-    /// Number of bytes of a key of any size; the missing bytes of a shorter key are zero.
+    /// Number of bytes that a key of any size occupies; the unused bytes of a shorter key are zero.
     public static let byteCount = 16
-    /// Key sizes that two devices may negotiate, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
+    /// Key sizes that two devices can negotiate, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let sizes: ClosedRange<UInt8> = 7...16
 
     /// Bytes of the key, least significant byte first, as in HCI and the Security Manager Protocol.
     public let value: [UInt8]
-    /// EDIV, which identifies a key of LE legacy pairing; 0 for a key of LE Secure Connections.
+    /// EDIV, which identifies a key of LE legacy pairing; 0 for a key from LE Secure Connections.
     public let encryptedDiversifier: UInt16
-    /// Rand, which identifies a key of LE legacy pairing; 0 for a key of LE Secure Connections.
+    /// Rand, which identifies a key of LE legacy pairing; 0 for a key from LE Secure Connections.
     public let random: UInt64
-    /// Number of significant bytes, 7 to 16, starting with the least significant byte.
+    /// Number of bytes in use, 7 to 16, counted from the least significant byte.
     public let size: UInt8
-    /// True if the pairing compared or entered a number, or exchanged data out of band.
+    /// True if the user compared or entered a number during the pairing, or data was exchanged out of band.
     ///
-    /// The record and the kernel's list store the flag; for a key of LE legacy pairing it proves nothing.
+    /// The bond record and the kernel's key list store this flag; it proves nothing for a key of LE legacy pairing.
     public let usedNumber: Bool
-    /// True for a key of LE Secure Connections, false for one of LE legacy pairing.
+    /// True for a key from LE Secure Connections; false for a key from LE legacy pairing.
     public let isSecureConnections: Bool
-    /// Role in which this host encrypts with the key.
+    /// Role in which this host uses the key.
     public let role: Role
 
     /// True if a number protected the pairing from a man in the middle, which is possible only with LE Secure
     /// Connections.
     ///
-    /// The passkey of LE legacy pairing is found in at most 10^6 trials from the values sent over the air, even by a
-    /// peer that does not know it, before that peer has to answer (Rosa, 2013).
+    /// The passkey of LE legacy pairing can be found from the values sent over the air in at most 10^6 trials. Even a
+    /// peer that does not know the passkey can find it before it has to answer (Rosa, 2013).
     public var isAuthenticated: Bool { usedNumber && isSecureConnections }
 
     /// Security level of a link encrypted with the key.
     public var level: GATTLinkSecurity.Level { isAuthenticated ? .authenticated : .encrypted }
 
-    /// Creates a key; returns nil for a key that no pairing makes: not 16 bytes long, all zeros, with a size outside 7
-    /// to 16, with nonzero bytes above its size, or of LE Secure Connections with EDIV or Rand.
+    /// Creates a key; returns nil for values that cannot result from a pairing.
     ///
-    /// `isAuthenticated` is true if the pairing compared or entered a number (`usedNumber`).
+    /// Such a key is not 16 bytes long, is all zeros, has a size outside 7 to 16, has nonzero bytes above its size, or
+    /// is a key from LE Secure Connections with EDIV or Rand. `isAuthenticated` is true if the user compared or entered
+    /// a number during the pairing (`usedNumber`).
     public init?(
         _ value: [UInt8],
         encryptedDiversifier: UInt16 = 0,
@@ -260,8 +264,8 @@ public struct LongTermKey: Hashable, Sendable {
         self.role = role
     }
 
-    /// Creates a key from the kernel's pairing; returns nil for a key that cannot be part of a bond, such as a debug
-    /// key.
+    /// Creates a key from a key of the kernel's pairing; returns nil if the key cannot be part of a bond, such as a
+    /// debug key.
     public init?(_ key: ManagementLongTermKey) {
         guard key.kind != .debug else { return nil }
         let isSecure = key.kind == .unauthenticatedSecureConnections || key.kind == .authenticatedSecureConnections
@@ -278,7 +282,7 @@ public struct LongTermKey: Hashable, Sendable {
 }
 
 extension LongTermKey: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Properties of the key without its bytes, so that the text may be logged.
+    /// Properties of the key without its bytes, so that the text is safe to log.
     public var description: String {
         "\(isSecureConnections ? "Secure Connections" : "legacy") key of \(size) bytes, "
             + "\(isAuthenticated ? "authenticated" : "not authenticated"), \(role.rawValue)"

@@ -4,7 +4,7 @@ import BluetoothPackets
 
 /// Distribution of keys over the encrypted link, and the resulting bond (Core 6.0, Vol 3, Part H, 2.4).
 struct KeyDistribution: Sendable {
-    /// Kind of PDU that distributes a key, in the order of the specification (Core 6.0, Vol 3, Part H, 3.6.1).
+    /// Kinds of PDUs that distribute keys, in the order of the specification (Core 6.0, Vol 3, Part H, 3.6.1).
     private enum Part: Sendable {
         case longTermKey
         case identification
@@ -13,26 +13,26 @@ struct KeyDistribution: Sendable {
     }
 
     private let terms: PairingTerms
-    /// Parts of keys that the peer has yet to send, in this order.
+    /// Parts of keys that the peer must still send, in the required order.
     private var awaited: [Part] = []
-    /// Long term key of LE legacy pairing that this host has distributed.
+    /// Long term key that this host has distributed in LE legacy pairing.
     private var ownKey: LongTermKey?
     private var peerLongTermKey: UInt128 = 0
     private var peerLegacyKey: LongTermKey?
     private var peerResolvingKey: UInt128 = 0
     private var peerIdentity: DeviceAddress?
 
-    /// Starts the distribution with the responder's keys.
+    /// Starts the distribution: the responder sends its keys first.
     init(_ terms: PairingTerms, _ output: inout PairingOutput) throws(PairingFailure) {
         self.terms = terms
         let keys = terms.isInitiator ? terms.response.responderKeys : terms.response.initiatorKeys
-        // LE Secure Connections does not distribute a long term key.
+        // A long term key is not distributed with LE Secure Connections.
         if keys.contains(.encryption), !terms.isSecure { awaited += [.longTermKey, .identification] }
         if keys.contains(.identity) { awaited += [.resolvingKey, .identityAddress] }
         if !terms.isInitiator { try send(terms.response.responderKeys, &output) }
     }
 
-    /// Distributes the host's keys; keys that the host does not have were not negotiated.
+    /// Sends the keys that were negotiated; keys that the host does not have were not negotiated.
     private mutating func send(_ keys: PairingFeatures.Keys, _ output: inout PairingOutput) throws(PairingFailure) {
         if keys.contains(.encryption), !terms.isSecure {
             let value = output.newNumber()
@@ -49,7 +49,7 @@ struct KeyDistribution: Sendable {
         }
     }
 
-    /// Processes a part of a key, in the order of the specification; returns false for a part that is not used.
+    /// Processes a part of a key, which must arrive in the specified order; returns false if the part is not used.
     mutating func take(_ pdu: SecurityManagerPDU) throws(PairingFailure) -> Bool {
         switch (pdu, awaited.first) {
         case (.encryptionInformation(let key), .longTermKey): peerLongTermKey = key
@@ -61,14 +61,15 @@ struct KeyDistribution: Sendable {
             guard identity.isIdentity, identity != terms.policy.identity, identity != terms.local else {
                 throw .invalidParameters
             }
-            // A peer that connected with an identity address cannot prove another identity: it keeps its own, and the
-            // resolving key of the other identity is discarded, as in the kernel.
+            // A peer that connected with an identity address cannot prove that it has a different identity. It keeps
+            // the address with which it connected, and the resolving key of the other identity is discarded, as in the
+            // kernel.
             if terms.peer.isIdentity, terms.peer != identity {
                 peerResolvingKey = 0
             } else {
                 peerIdentity = identity
             }
-        // A signing key is discarded, because it was not requested and is not used.
+        // A signing key is discarded, because it was not requested.
         case (.signingInformation, _): return false
         default: throw .unspecifiedReason
         }
@@ -76,15 +77,16 @@ struct KeyDistribution: Sendable {
         return true
     }
 
-    /// Completes the distribution with the initiator's keys once the peer has sent all of its keys; returns false
-    /// before that.
+    /// Completes the distribution once the peer has sent all of its keys; the initiator then sends its own.
+    ///
+    /// Returns false if keys of the peer are still missing.
     mutating func finish(_ output: inout PairingOutput) throws(PairingFailure) -> Bool {
         guard awaited.isEmpty else { return false }
         if terms.isInitiator { try send(terms.response.initiatorKeys, &output) }
         return true
     }
 
-    /// Creates a key of LE legacy pairing; nil for a key of zeros.
+    /// Creates a key of LE legacy pairing; returns nil if the key is all zeros.
     private func longTermKey(
         _ value: UInt128,
         _ diversifier: UInt16,
@@ -101,7 +103,7 @@ struct KeyDistribution: Sendable {
         )
     }
 
-    /// Returns the bond of a pairing with this key; nil if one of the devices does not want a bond.
+    /// Returns the bond that results from a pairing with this key; nil if one of the devices does not want a bond.
     func bond(_ encryptionKey: UInt128) -> Bond? {
         guard terms.both(.bonding) else { return nil }
         var keys = [ownKey, peerLegacyKey]

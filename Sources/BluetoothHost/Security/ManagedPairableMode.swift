@@ -2,12 +2,12 @@
 
 public import BluetoothPackets
 
-/// Pairable mode in which one central may pair with this host by the kernel's Security Manager, through the management
-/// protocol.
+/// Pairable mode in which one central can pair with this host; the kernel's Security Manager performs the pairing.
 ///
-/// A pure state machine: after `begin`, its inputs are the replies to its commands, the adapter's events and the user's
-/// answers; its outputs are commands and events. The kernel asks for confirmation of every pairing that a central
-/// starts; while it is not bondable, it rejects pairings that would leave a key.
+/// It is a pure state machine that uses the management protocol. After `begin`, its inputs are the replies to its
+/// commands, the adapter's events and the user's answers; its outputs are commands and events. The kernel asks for
+/// confirmation of every pairing that a central starts. While the kernel is not bondable, it rejects pairings that
+/// would store a key.
 public struct ManagedPairableMode: Sendable {
     private enum Phase: Sendable, Equatable { case preparing, open, over }
 
@@ -20,15 +20,17 @@ public struct ManagedPairableMode: Sendable {
     private var preparation: ArraySlice<ManagementCommand>
     private var commands: [ManagementCommand] = []
     private var news: [PairableEvent] = []
-    /// Central that is pairing; nil for none.
+    /// Central that is pairing; nil if there is none.
     private var central: ManagementAddress?
     private var keys: [ManagementLongTermKey] = []
     private var resolvingKey: ManagementResolvingKey?
-    /// Reason that this host has for the failure of the pairing, set before the kernel reports the failure.
+    /// Reason why this host makes the pairing fail, set before the kernel reports the failure.
     private var reason: ManagedPairing.Failure?
 
-    /// Creates a pairable mode of a controller with these bonds, whose keys the kernel already holds; a bond is
-    /// rejected if it is below the required level or has a key shorter than 16 bytes.
+    /// Creates a pairable mode of a controller whose bonds' keys have already been loaded into the kernel.
+    ///
+    /// A new bond is rejected if its security is below the required level, or if one of its keys is shorter than 16
+    /// bytes.
     public init(
         _ index: ControllerIndex,
         _ information: ControllerInformation,
@@ -45,17 +47,17 @@ public struct ManagedPairableMode: Sendable {
         if information.supportedSettings.contains(.secureSimplePairing) {
             preparation.append(.setSecureSimplePairing(index, true))
         }
-        // The kernel requests a central's identity keys only after the first list of such keys was loaded
+        // The kernel requests a central's identity keys only if a list of such keys has been loaded
         // (build_pairing_cmd).
         preparation.append(.loadIdentityResolvingKeys(index, self.bonds.compactMap { $0.managementResolvingKey }))
-        // A link keeps the capability that the controller had when the link was made (hci_conn_add).
+        // A link keeps the I/O capability that the controller had when the link was created (hci_conn_add).
         preparation += [
             .setSecureConnections(index, true), .setIOCapability(index, capability), .setBondable(index, true),
         ]
         self.preparation = preparation[...]
     }
 
-    /// Starts the preparation.
+    /// Starts the preparation of the controller.
     public mutating func begin() { prepare() }
 
     /// Returns the next command to send, or nil if there is none.
@@ -64,12 +66,12 @@ public struct ManagedPairableMode: Sendable {
     /// Returns the next event, or nil if there is none.
     public mutating func nextNews() -> PairableEvent? { news.isEmpty ? nil : news.removeFirst() }
 
-    /// Processes the reply to a command from `nextCommand`; a status of nil is a time-out.
+    /// Processes the reply to a command from `nextCommand`; the status is nil if the command timed out.
     public mutating func handle(replyTo opcode: ManagementOpcode, _ status: ManagementStatus?) {
         guard phase == .preparing else { return }
         let status = status ?? .timeout
         switch opcode {
-        // Without these settings the pairing is a legacy one, as the kinds of the keys then show.
+        // If these settings fail, LE legacy pairing is used; the kinds of the keys show this later.
         case .setSecureSimplePairing, .loadIdentityResolvingKeys, .setSecureConnections: prepare()
         case .setIOCapability, .setBondable:
             if status == .success { return prepare() }
@@ -89,7 +91,7 @@ public struct ManagedPairableMode: Sendable {
                 return
             }
             guard isPlain else { return news.append(.ask(.compare(number), of: device)) }
-            // Just Works: opening the pairable mode counts as consent, unless authentication is required.
+            // Just Works: the user has consented by opening the pairable mode, unless authentication is required.
             if required >= .authenticated { reason = .tooWeak(GATTLinkSecurity(level: .encrypted)) }
             commands.append(.userConfirmationReply(index, peer, accepts: required < .authenticated))
         case .userPasskeyRequest(let peer):
@@ -99,7 +101,7 @@ public struct ManagedPairableMode: Sendable {
             }
             news.append(.ask(.enter, of: device))
         case .passkeyNotify(let peer, let passkey, entered: 0):
-            // The kernel needs no reply here: only a disconnection ends this pairing.
+            // The kernel needs no reply in this case; only a disconnection can end the pairing.
             guard let device = accepted(peer) else { return commands.append(.disconnect(index, peer)) }
             news.append(.show(passkey: passkey, at: device))
         case .newIdentityResolvingKey(let key, let resolved, isToBeKept: true)
@@ -112,21 +114,21 @@ public struct ManagedPairableMode: Sendable {
         }
     }
 
-    /// Sends the user's answer to `compare`.
+    /// Sends the user's answer to a `compare` question.
     public mutating func answer(_ isSame: Bool) {
         guard phase == .open, let central else { return }
         if !isSame { reason = .declined }
         commands.append(.userConfirmationReply(index, central, accepts: isSame))
     }
 
-    /// Sends the user's answer to `enter`; nil if the user gives none.
+    /// Sends the user's answer to an `enter` question, or nil if the user has declined.
     public mutating func answer(passkey: UInt32?) {
         guard phase == .open, let central else { return }
         if passkey == nil { reason = .declined }
         commands.append(.userPasskeyReply(index, central, passkey))
     }
 
-    /// Closes the pairable mode and discards a pairing in progress with its keys; `ended` without a bond follows.
+    /// Closes the pairable mode, and discards a pairing in progress together with its keys; `ended` with nil follows.
     public mutating func close() {
         guard phase != .over else { return }
         forget()
@@ -143,7 +145,7 @@ public struct ManagedPairableMode: Sendable {
         commands.append(command)
     }
 
-    /// Returns the address of a central that may pair: the one that is pairing, or the first one without a bond.
+    /// Returns the address if this central may pair: it is already pairing, or it is the first one and has no bond.
     private mutating func accepted(_ peer: ManagementAddress) -> DeviceAddress? {
         guard phase == .open, let device = peer.device, central == nil || central == peer,
             !bonds.contains(where: { $0.identityAddress == device })
@@ -156,7 +158,9 @@ public struct ManagedPairableMode: Sendable {
         central != nil && (peer == central || peer == resolvingKey?.device)
     }
 
-    /// Processes a key; the last one is a key of LE Secure Connections, or the peripheral's own key of legacy pairing.
+    /// Processes a key.
+    ///
+    /// The last key of a pairing is the key from LE Secure Connections, or the peripheral's own key of legacy pairing.
     private mutating func take(_ key: ManagementLongTermKey, _ isToBeKept: Bool) {
         guard isToBeKept, keys.count < 2 else { return discard(.notBonded) }
         keys.append(key)
@@ -168,7 +172,7 @@ public struct ManagedPairableMode: Sendable {
                 identityAddress: device,
                 localAddress: local,
                 longTermKeys: keys.filter { $0.device == identity }.compactMap { LongTermKey($0) },
-                // A key of zeros means that the central does not use private addresses.
+                // A resolving key of all zeros means that the central does not use private addresses.
                 identityResolvingKey: resolvingKey.flatMap { $0.value.allSatisfy { $0 == 0 } ? nil : $0.value }
             )
         }
@@ -184,13 +188,13 @@ public struct ManagedPairableMode: Sendable {
         end(bond)
     }
 
-    /// Removes the keys of the pairing from the kernel and fails the pairing.
+    /// Removes the pairing's keys from the kernel, and fails the pairing.
     private mutating func discard(_ failure: ManagedPairing.Failure) {
         forget()
         fail(failure)
     }
 
-    /// Removes the keys of the central from the kernel, disconnects it, and loads the keys of the bonds again.
+    /// Removes the central's keys from the kernel, disconnects it, and reloads the keys of the bonds.
     private mutating func forget() {
         guard let central else { return }
         commands.append(.unpairDevice(index, resolvingKey?.device ?? central, disconnects: true))
@@ -220,15 +224,15 @@ public struct ManagedPairableMode: Sendable {
     }
 }
 
-/// Event of a pairable mode, for its owner.
+/// Event of a pairable mode.
 public enum PairableEvent: Equatable, Sendable {
     case ask(ManagedPairing.Question, of: DeviceAddress)
-    /// Number that the user has to enter at the central.
+    /// The user must enter this number at the central.
     case show(passkey: UInt32, at: DeviceAddress)
-    /// Failed pairing of a central, which also ends its request to the user; another central may pair.
+    /// The pairing with a central failed, which also ends its question to the user; another central can now pair.
     case failed(DeviceAddress, ManagedPairing.Failure)
-    /// Command that the kernel has refused, without which no central can pair.
+    /// The kernel rejected a command without which no central can pair.
     case refused(ManagementOpcode, ManagementStatus)
-    /// End of the pairable mode: with a bond that the owner has to store, or with nil when closed.
+    /// The pairable mode ended, either with a bond that the owner must store, or with nil because it was closed.
     case ended(Bond?)
 }

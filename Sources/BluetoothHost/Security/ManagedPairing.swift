@@ -2,25 +2,25 @@
 
 public import BluetoothPackets
 
-/// Pairing with one device by the kernel's Security Manager, through the management protocol.
+/// Pairing with one device that the kernel's Security Manager performs.
 ///
-/// A pure state machine: after `begin`, its inputs are the replies to its commands, the adapter's events and the user's
-/// answers; its outputs are commands and events. The kernel connects, pairs and delivers the keys; `ManagedPairing`
-/// decides which keys make a bond.
+/// It is a pure state machine that uses the management protocol. After `begin`, its inputs are the replies to its
+/// commands, the adapter's events and the user's answers; its outputs are commands and events. The kernel connects,
+/// pairs and delivers the keys; `ManagedPairing` decides whether the keys are accepted as a bond.
 public struct ManagedPairing: Sendable {
-    /// Question that the user has to answer.
+    /// Question that the user must answer.
     public enum Question: Equatable, Sendable {
-        /// Comparison of this number with the one on the other device.
+        /// The user must say whether the other device shows this number.
         case compare(UInt32)
-        /// Request for the number that the other device shows.
+        /// The user must enter the number that the other device shows.
         case enter
     }
 
-    /// Event of a pairing, for its owner.
+    /// Event of a pairing.
     public enum News: Equatable, Sendable {
-        /// Request for an answer of the user, to be given by `answer(_:)` or `answer(passkey:)`.
+        /// The user must answer a question; pass the answer to `answer(_:)` or `answer(passkey:)`.
         case ask(Question)
-        /// Number that the user has to enter at the other device.
+        /// The user must enter this number at the other device.
         case show(passkey: UInt32)
         case ended(Result<Bond, Failure>)
     }
@@ -28,21 +28,21 @@ public struct ManagedPairing: Sendable {
     /// Reason why a pairing produced no bond.
     public enum Failure: Error, Equatable, Sendable {
         case refused(ManagementOpcode, ManagementStatus)
-        /// Failure to connect to the device, or a disconnection.
+        /// The connection to the device failed or was disconnected.
         case notReached(ManagementStatus)
-        /// Disagreement of the devices: a wrong number, a refusal, or incompatible requirements.
+        /// The devices did not agree: a number was wrong, the user declined, or their requirements are incompatible.
         case disagreed
         case alreadyPaired
         case declined
-        /// Time-out or cancellation.
+        /// The pairing timed out or was cancelled.
         case cancelled
-        /// Device that stores no key and could not be recognized again.
+        /// The device does not store a key, or could not be recognised again.
         case notBonded
-        /// Key that protects less than requested.
+        /// The key provides less security than was requested.
         case tooWeak(GATTLinkSecurity)
-        /// Device that does not make 16-byte keys.
+        /// The device does not support 16-byte keys.
         case keyTooShort
-        /// LE legacy pairing, although authentication was requested, which legacy pairing cannot provide.
+        /// The device used LE legacy pairing, which cannot provide the requested authentication.
         case legacy
     }
 
@@ -59,11 +59,13 @@ public struct ManagedPairing: Sendable {
     private var news: [News] = []
     private var keys: [ManagementLongTermKey] = []
     private var resolvingKey: ManagementResolvingKey?
-    /// Reason that this host has for the failure, set before the kernel reports the failure.
+    /// Reason why this host makes the pairing fail, set before the kernel reports the failure.
     private var reason: Failure?
 
-    /// Creates a pairing of a controller with a device; the bond is rejected if it is below the required level or has a
-    /// key shorter than 16 bytes.
+    /// Creates a pairing of a controller with a device.
+    ///
+    /// The bond is rejected if its security is below the required level, or if one of its keys is shorter than 16
+    /// bytes.
     public init(
         _ index: ControllerIndex,
         _ information: ControllerInformation,
@@ -77,12 +79,12 @@ public struct ManagedPairing: Sendable {
         self.capability = capability
         self.required = required
         var preparation: [ManagementCommand] = []
-        // A controller with BR/EDR accepts Secure Connections only after this command.
+        // A controller with BR/EDR accepts Set Secure Connections only after this command.
         if information.supportedSettings.contains(.secureSimplePairing) {
             preparation.append(.setSecureSimplePairing(index, true))
         }
-        // The kernel requests a device's identity keys only after the first list of such keys was loaded, which may be
-        // empty (build_pairing_cmd). The keys of the other bonds are loaded when a link is needed.
+        // The kernel requests a device's identity keys only if a list of such keys, which may be empty, has been loaded
+        // (build_pairing_cmd). The keys of the other bonds are loaded when a link needs them.
         preparation.append(.loadIdentityResolvingKeys(index, []))
         preparation += [
             .setSecureConnections(index, true), .setBondable(index, true), .setIOCapability(index, capability),
@@ -90,7 +92,7 @@ public struct ManagedPairing: Sendable {
         self.preparation = preparation[...]
     }
 
-    /// Starts the preparation.
+    /// Starts the preparation of the controller.
     public mutating func begin() { prepare() }
 
     /// Returns the next command to send, or nil if there is none.
@@ -99,12 +101,12 @@ public struct ManagedPairing: Sendable {
     /// Returns the next event, or nil if there is none.
     public mutating func nextNews() -> News? { news.isEmpty ? nil : news.removeFirst() }
 
-    /// Processes the reply to a command from `nextCommand`; a status of nil is a time-out.
+    /// Processes the reply to a command from `nextCommand`; the status is nil if the command timed out.
     public mutating func handle(replyTo opcode: ManagementOpcode, _ status: ManagementStatus?, _ returned: Span<UInt8>)
     {
         let status = status ?? .timeout
         switch opcode {
-        // Without these settings the pairing is a legacy one, as the kinds of the keys then show.
+        // If these settings fail, LE legacy pairing is used; the kinds of the keys show this later.
         case .loadIdentityResolvingKeys, .setSecureSimplePairing, .setSecureConnections:
             if phase == .preparing { prepare() }
         case .setBondable, .setIOCapability:
@@ -120,7 +122,7 @@ public struct ManagedPairing: Sendable {
         guard phase == .pairing else { return }
         switch event {
         case .userConfirmationRequest(let peer, let isPlain, let number) where isMeant(peer):
-            // Just Works: starting the pairing counts as consent, unless authentication is required.
+            // Just Works: the user has consented by starting the pairing, unless authentication is required.
             if isPlain {
                 if required >= .authenticated { reason = .tooWeak(GATTLinkSecurity(level: .encrypted)) }
                 commands.append(.userConfirmationReply(index, peer, accepts: required < .authenticated))
@@ -138,14 +140,14 @@ public struct ManagedPairing: Sendable {
         }
     }
 
-    /// Sends the user's answer to `compare`.
+    /// Sends the user's answer to a `compare` question.
     public mutating func answer(_ isSame: Bool) {
         guard phase == .pairing else { return }
         if !isSame { reason = .declined }
         commands.append(.userConfirmationReply(index, device, accepts: isSame))
     }
 
-    /// Sends the user's answer to `enter`; nil if the user gives none.
+    /// Sends the user's answer to an `enter` question, or nil if the user has declined.
     public mutating func answer(passkey: UInt32?) {
         guard phase == .pairing else { return }
         if passkey == nil { reason = .declined }
@@ -174,7 +176,7 @@ public struct ManagedPairing: Sendable {
         }
     }
 
-    /// Returns true for the address of the device, and for its identity once that is known.
+    /// Returns true if the address is the device's, or its identity address once that is known.
     package func isMeant(_ peer: ManagementAddress) -> Bool { peer == device || peer == resolvingKey?.device }
 
     private mutating func paired(_ status: ManagementStatus, _ returned: ManagementAddress?) {
@@ -195,7 +197,7 @@ public struct ManagedPairing: Sendable {
                 identityAddress: identity,
                 localAddress: local,
                 longTermKeys: keys,
-                // A key of zeros means that the device does not use private addresses.
+                // A resolving key of all zeros means that the device does not use private addresses.
                 identityResolvingKey: resolvingKey.flatMap { $0.value.allSatisfy { $0 == 0 } ? nil : $0.value }
             )
         }
@@ -208,7 +210,7 @@ public struct ManagedPairing: Sendable {
 
     private mutating func end(_ result: Result<Bond, Failure>) {
         phase = .over
-        // Keys that the kernel holds without a bond must not be used later.
+        // A key that the kernel holds without a bond must not be used later.
         if case .failure(let failure) = result, failure.leavesKey {
             commands.append(.unpairDevice(index, device, disconnects: true))
         }
@@ -217,7 +219,7 @@ public struct ManagedPairing: Sendable {
 }
 
 extension ManagedPairing.Failure {
-    /// True if the kernel may hold a key of the device without a bond.
+    /// True if the kernel may hold a key of the device for which there is no bond.
     fileprivate var leavesKey: Bool {
         switch self {
         case .notBonded, .tooWeak, .legacy, .disagreed, .declined, .cancelled: true

@@ -3,7 +3,7 @@
 import BluetoothPackets
 import Cryptography
 
-/// Pairing in progress, from the features of both devices to their keys; discarded as a whole when it ends.
+/// Pairing in progress, from the exchange of features to the distribution of keys; discarded as a whole when it ends.
 struct Pairing: Sendable {
     /// Next PDU or event that a pairing waits for.
     enum Step: Hashable, Sendable {
@@ -16,7 +16,8 @@ struct Pairing: Sendable {
         case end(Bond?)
     }
 
-    /// Maximum number of ignored PDUs in one pairing, more than the digits that a user types.
+    /// Maximum number of ignored PDUs in one pairing; it allows for the keypress notifications of a user who types a
+    /// passkey.
     private static let mostTolerated = 64
 
     let terms: PairingTerms
@@ -24,20 +25,20 @@ struct Pairing: Sendable {
     /// Key that encrypts the link: the long term key of LE Secure Connections, or the short term key of legacy pairing.
     private(set) var encryptionKey: UInt128?
     private var passkey: UInt32?
-    /// True from the request for the passkey to its answer.
+    /// True while a passkey is requested from the user.
     private(set) var isAskingPasskey = false
     /// True while a numeric comparison waits for the user.
     private(set) var isComparing = false
     private var tolerated = 0
     /// State of LE Secure Connections; nil for LE legacy pairing.
     private var secure: SecurePairing?
-    /// Random numbers of this round, the host's own and the peer's.
+    /// Random numbers of the current round: the host's own and the peer's.
     private var nonce: UInt128 = 0
     private var peerNonce: UInt128 = 0
     private var peerConfirm: UInt128?
-    /// Confirm value received before the passkey was entered.
+    /// Peer's confirm value, if it was received before the user entered the passkey.
     private var heldConfirm: UInt128?
-    /// Check value received before the user has compared the numbers.
+    /// Peer's check value, if it was received before the user compared the numbers.
     private var heldCheck: UInt128?
     private var keys: KeyDistribution?
 
@@ -45,10 +46,10 @@ struct Pairing: Sendable {
         self.terms = terms
     }
 
-    /// Random value of a check: the passkey, or 0.
+    /// Random value in the check values: the passkey, or 0 if there is none.
     private var checkRandom: UInt128 { UInt128(passkey ?? 0) }
 
-    /// Starts the pairing that results from both devices' features.
+    /// Starts the pairing method that results from the features of both devices.
     mutating func begin(_ output: inout PairingOutput) throws(PairingFailure) {
         guard terms.isSecure else { return try askPasskey(&output) }
         let secure = try SecurePairing(&output)
@@ -57,7 +58,7 @@ struct Pairing: Sendable {
         if terms.isInitiator { output.send(secure.publicKey) }
     }
 
-    /// Processes a PDU; an unexpected PDU ends the pairing.
+    /// Processes a PDU; throws an error, which ends the pairing, if the PDU is unexpected.
     mutating func take(_ pdu: SecurityManagerPDU, _ output: inout PairingOutput) throws(PairingFailure) {
         switch (pdu, step) {
         case (.pairingPublicKey(let x, let y), .publicKey):
@@ -74,14 +75,14 @@ struct Pairing: Sendable {
         }
     }
 
-    /// Counts a PDU without effect; too many of them end the pairing.
+    /// Counts an ignored PDU; throws an error, which ends the pairing, if there are too many.
     private mutating func tolerate() throws(PairingFailure) {
         tolerated &+= 1
         guard tolerated <= Self.mostTolerated else { throw .unspecifiedReason }
     }
 
-    /// Shows or requests a passkey if the model has one, and starts the confirmation unless the passkey is still to be
-    /// entered.
+    /// Shows or requests a passkey if the association model uses one; starts the confirmation unless the user must
+    /// first enter the passkey.
     private mutating func askPasskey(_ output: inout PairingOutput) throws(PairingFailure) {
         step = .confirm
         if terms.model.showsPasskey(terms.role) {
@@ -113,10 +114,11 @@ struct Pairing: Sendable {
         }
     }
 
-    /// True if only the responder confirms its random number: with LE Secure Connections without a passkey.
+    /// True if only the responder confirms its random number, which is the case for LE Secure Connections without a
+    /// passkey.
     private var isOneSided: Bool { terms.isSecure && !terms.model.hasPasskey }
 
-    /// Returns the confirm value of a random number.
+    /// Returns the confirm value of a random number, which is either our own or the peer's.
     private func confirm(_ number: UInt128, isOwn: Bool) throws(PairingFailure) -> UInt128 {
         if let secure { return try secure.confirm(number, isOwn: isOwn, passkey: passkey) }
         return try compute(
@@ -131,7 +133,7 @@ struct Pairing: Sendable {
         )
     }
 
-    /// Starts the confirmation, or its next round.
+    /// Starts the confirmation or its next round.
     private mutating func beginConfirmation(_ output: inout PairingOutput) throws(PairingFailure) {
         nonce = output.newNumber()
         step = .confirm
@@ -145,20 +147,20 @@ struct Pairing: Sendable {
 
     private mutating func takeConfirm(_ value: UInt128, _ output: inout PairingOutput) throws(PairingFailure) {
         guard !isAskingPasskey else {
-            // The central was faster than the user; one value is held until the passkey is entered.
+            // The central has sent its value before the user entered the passkey; one such value is stored until then.
             guard !terms.isInitiator, heldConfirm == nil else { throw .unspecifiedReason }
             heldConfirm = value
             return
         }
         let own = try confirm(nonce, isOwn: true)
-        // A peer can return our own value without knowing the passkey.
+        // A peer that does not know the passkey could send our own value back to us.
         guard value != own else { throw .confirmValueFailed }
         peerConfirm = value
         step = .random
         output.send(terms.isInitiator ? .pairingRandom(nonce) : .pairingConfirm(own))
     }
 
-    /// Processes the peer's random number, and verifies its confirm value.
+    /// Processes the peer's random number, and uses it to verify the peer's confirm value.
     private mutating func takeRandom(_ value: UInt128, _ output: inout PairingOutput) throws(PairingFailure) {
         guard value != nonce else { throw .confirmValueFailed }
         peerNonce = value
@@ -178,7 +180,7 @@ struct Pairing: Sendable {
         }
     }
 
-    /// Computes the keys, then requests the comparison of the numbers or continues.
+    /// Computes the keys, then either requests the numeric comparison or continues with the check values.
     private mutating func makeKey(_ output: inout PairingOutput) throws(PairingFailure) {
         encryptionKey = try secure?.makeKey(own: nonce, peer: peerNonce, terms)
         step = .check
@@ -195,10 +197,11 @@ struct Pairing: Sendable {
         output.send(.pairingDHKeyCheck(try secure.check(nonce, peerNonce, checkRandom, terms, isOwn: true)))
     }
 
-    /// Verifies the peer's check value, which proves that both have the same secret, nonces, addresses and features.
+    /// Verifies the peer's check value, which proves that both devices have the same secret, nonces, addresses and
+    /// features.
     private mutating func takeCheck(_ value: UInt128, _ output: inout PairingOutput) throws(PairingFailure) {
         guard !isComparing else {
-            // The user at the central was faster; one value is held until the user here has compared the numbers.
+            // The central has sent its value before our user compared the numbers; one such value is stored until then.
             guard !terms.isInitiator, heldCheck == nil else { throw .unspecifiedReason }
             heldCheck = value
             return
@@ -210,7 +213,7 @@ struct Pairing: Sendable {
     }
 
     private mutating func beginEncryption(_ output: inout PairingOutput) throws(PairingFailure) {
-        // A key of zeros would be known to an attacker.
+        // An attacker would know a key of zeros.
         guard let key = encryptionKey, key != 0 else { throw .unspecifiedReason }
         step = .encryption
         if terms.isInitiator { output.emit(.encrypt(key: key, diversifier: 0, random: 0)) }

@@ -2,26 +2,28 @@
 
 public import BluetoothPackets
 
-/// Rules and features of a host's pairings.
+/// Rules for a host's pairings, and the features that it offers.
 public struct PairingPolicy: Hashable, Sendable {
-    /// Means of the host to show the user a passkey and to take an answer.
+    /// Ability of the host to show a passkey and to let the user enter an answer.
     public var ioCapability: PairingFeatures.IOCapability
     /// True to reject Just Works and LE legacy pairing.
     public var requiresAuthentication: Bool
-    /// True to allow LE legacy pairing with a device without LE Secure Connections.
+    /// True to allow LE legacy pairing with a device that does not support LE Secure Connections.
     public var allowsLegacy: Bool
-    /// True to accept a pairing request from a central; false to reject it with Pairing Not Supported.
+    /// True to accept pairing requests from centrals; false to reject them with Pairing Not Supported.
     public var acceptsRequests: Bool
-    /// Identity of the host: its public or static random address.
+    /// Identity address of the host: its public or static random address.
     public var identity: DeviceAddress
-    /// Key that resolves the host's private addresses; nil if it has none and distributes no identity.
+    /// Key that resolves the host's private addresses; nil if there is none, in which case no identity is distributed.
     public var identityResolvingKey: UInt128?
-    /// False to act as a device with LE legacy pairing only, for tests.
+    /// False to behave like a device that supports only LE legacy pairing, for tests.
     package var knowsSecureConnections = true
 
-    /// Creates a policy with strict defaults: no legacy pairing, and no requests of peers accepted.
+    /// Creates a policy with strict defaults: legacy pairing is not allowed, and requests from centrals are not
+    /// accepted.
     ///
-    /// Just Works is allowed by default, because it is the only model without display and keyboard.
+    /// Just Works is allowed by default, because it is the only association model that needs neither a display nor a
+    /// keyboard.
     public init(
         identity: DeviceAddress,
         ioCapability: PairingFeatures.IOCapability = .noInputNoOutput,
@@ -62,7 +64,7 @@ public struct PairingPolicy: Hashable, Sendable {
         )
     }
 
-    /// Returns the features of the Pairing Response, with the keys that both devices want.
+    /// Returns the features of the Pairing Response, with only the keys that both devices want to distribute.
     func response(to request: PairingFeatures) -> PairingFeatures {
         PairingFeatures(
             ioCapability: ioCapability,
@@ -72,13 +74,13 @@ public struct PairingPolicy: Hashable, Sendable {
         )
     }
 
-    /// Throws if the policy does not allow a pairing with these features.
+    /// Throws an error if the policy does not allow a pairing with these features.
     func check(_ request: PairingFeatures, _ response: PairingFeatures, peer: PairingFeatures) throws(PairingFailure) {
         guard peer.maximumKeySize == GATTLinkSecurity.longestKey else { throw .encryptionKeySize }
         let isSecure = request.authentication.intersection(response.authentication).contains(.secureConnections)
-        // The passkey of legacy pairing does not stop a man in the middle.
+        // The passkey of legacy pairing does not protect against a man in the middle.
         guard isSecure || allowsLegacy && !requiresAuthentication else { throw .authenticationRequirements }
-        // The host has no out-of-band channel by which the peer could have received its data.
+        // The peer cannot have received our out-of-band data, because this host has no out-of-band channel.
         guard !isSecure || !peer.hasOutOfBandData else { throw .outOfBandNotAvailable }
         guard response.initiatorKeys.isSubset(of: request.initiatorKeys),
             response.responderKeys.isSubset(of: request.responderKeys)
@@ -88,24 +90,24 @@ public struct PairingPolicy: Hashable, Sendable {
     }
 }
 
-/// Method by which two devices authenticate each other during pairing (Core 6.0, Vol 3, Part H, 2.3.5.1).
+/// Method with which two devices authenticate each other during pairing (Core 6.0, Vol 3, Part H, 2.3.5.1).
 public enum AssociationModel: Hashable, Sendable, CaseIterable {
-    /// No authentication: a man in the middle is not detected.
+    /// The devices do not authenticate each other, so a man in the middle is not detected.
     case justWorks
-    /// Comparison by the user of the numbers that both devices show.
+    /// The user compares the numbers shown on both devices.
     case numericComparison
-    /// Passkey that the initiator shows and the user enters at the responder.
+    /// The initiator shows a passkey, which the user enters at the responder.
     case passkeyFromInitiator
-    /// Passkey that the responder shows and the user enters at the initiator.
+    /// The responder shows a passkey, which the user enters at the initiator.
     case passkeyFromResponder
-    /// Passkey that the user enters at both devices.
+    /// The user enters the same passkey at both devices.
     case passkeyEntered
 
     /// True if the user compares or enters a number, which authenticates only with LE Secure Connections.
     public var hasNumber: Bool { self != .justWorks }
 
-    /// Chooses the model from the features of both devices, without out-of-band data (Core 6.0, Vol 3, Part H, 2.3.5.1,
-    /// table 2.8).
+    /// Chooses the model from the features of both devices, ignoring out-of-band data (Core 6.0, Vol 3, Part H,
+    /// 2.3.5.1, table 2.8).
     public init(initiator: PairingFeatures, responder: PairingFeatures) {
         let isProtected = initiator.authentication.union(responder.authentication).contains(.mitmProtection)
         let both = initiator.authentication.intersection(responder.authentication)
@@ -140,20 +142,21 @@ public enum AssociationModel: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Waiting time of a peer that failed to pair, doubled after each failure (Core 6.0, Vol 3, Part H, 2.3.6).
+/// Waiting time imposed on a peer after a failed pairing; it doubles after each failure (Core 6.0, Vol 3, Part H,
+/// 2.3.6).
 public struct PairingBackoff: Hashable, Sendable {
-    /// Range from the first to the longest back-off.
+    /// First and longest back-off.
     public static let waits: ClosedRange<Duration> = .seconds(1)...Duration.seconds(64)
 
-    /// Back-off after the last failure; zero without a failure.
+    /// Back-off after the latest failure; zero if there was none.
     public private(set) var wait = Duration.zero
-    /// Time before which no attempt is made or accepted; nil without a failure.
+    /// Time before which pairings with the peer are neither started nor accepted; nil if there was no failure.
     public private(set) var end: Duration?
 
-    /// Creates a back-off without failures.
+    /// Creates a back-off for a peer that has not failed to pair.
     public init() {}
 
-    /// Returns true while a peer has to wait.
+    /// Returns true while the peer must wait.
     public func isWaiting(at now: Duration) -> Bool { end.map { now < $0 } ?? false }
 
     mutating func fail(at now: Duration) {
@@ -161,25 +164,26 @@ public struct PairingBackoff: Hashable, Sendable {
         end = now + wait
     }
 
-    /// Resets the back-off after a success.
+    /// Resets the back-off after a successful pairing.
     mutating func succeed() {
         self = PairingBackoff()
     }
 }
 
-/// Random numbers for pairing, from the system's generator, which is suitable for keys.
+/// Source of random numbers for pairing; uses the system's generator, which is suitable for keys.
 public struct PairingRandomness: RandomNumberGenerator, Sendable {
     private let number: (@Sendable (_ place: UInt64) -> UInt64)?
     private var place: UInt64 = 0
 
-    /// Creates a generator of the system's numbers.
+    /// Creates a generator that uses the system's random numbers.
     public init() { number = nil }
 
-    /// Creates a generator for tests: each number depends on its position, which starts at 0; a copy continues from the
-    /// same position.
+    /// Creates a generator for tests, in which each number depends only on its position, starting at 0.
+    ///
+    /// A copy of the generator continues at the same position.
     package init(_ number: @escaping @Sendable (_ place: UInt64) -> UInt64) { self.number = number }
 
-    /// Returns the next number.
+    /// Returns the next random number.
     public mutating func next() -> UInt64 {
         guard let number else {
             var system = SystemRandomNumberGenerator()

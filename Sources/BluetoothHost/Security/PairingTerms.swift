@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Devices of a pairing, and the features that they have exchanged.
+/// Roles and addresses of the two devices in a pairing, and the features that they have exchanged.
 struct PairingTerms: Sendable {
     let role: ConnectionRole
     let local: DeviceAddress
@@ -18,16 +18,16 @@ struct PairingTerms: Sendable {
     var peerFeatures: PairingFeatures { isInitiator ? response : request }
     var model: AssociationModel { AssociationModel(initiator: request, responder: response) }
     var isSecure: Bool { both(.secureConnections) }
-    /// True if the pairing detects a man in the middle: by a number, with LE Secure Connections.
+    /// True if the pairing detects a man in the middle, which requires a number and LE Secure Connections.
     var isAuthenticated: Bool { model.hasNumber && both(.secureConnections) }
 
-    /// Returns true if both devices support or want a feature.
+    /// Returns true if both devices have set this feature.
     func both(_ feature: PairingFeatures.Authentication) -> Bool {
         request.authentication.intersection(response.authentication).contains(feature)
     }
 }
 
-/// Source of a pairing's random numbers, and effects of its steps.
+/// Source of a pairing's random numbers, and the effects of its steps.
 struct PairingOutput: Sendable {
     var random: PairingRandomness
     private var effects: [SecurityManager.Effect] = []

@@ -3,25 +3,25 @@
 import BluetoothPackets
 import Cryptography
 
-/// Keys and numbers of LE Secure Connections (Core 6.0, Vol 3, Part H, 2.3.5.6).
+/// Keys and nonces of a pairing with LE Secure Connections (Core 6.0, Vol 3, Part H, 2.3.5.6).
 struct SecurePairing: Sendable {
-    /// X coordinate of the debug key, whose private key is public knowledge (Core 6.0, Vol 3, Part H, 2.3.5.6.1).
+    /// X coordinate of the debug public key, whose private key is published (Core 6.0, Vol 3, Part H, 2.3.5.6.1).
     private static let debugKey = UInt256(
         high: 0x20B0_03D2_F297_BE2C_5E2C_83A7_E9F9_A5B9,
         low: 0xEFF4_9111_ACF4_FDDB_CC03_0148_0E35_9DE6
     )
-    /// Number of rounds with a passkey, one for each of its bits.
+    /// Number of rounds with a passkey: one for each bit of the passkey.
     private static let rounds = 20
 
     private let privateKey: P256.PrivateKey
     private var peerKey: P256.PublicKey?
     private var secret: UInt256?
-    /// Current round of a passkey, starting at 0.
+    /// Current passkey round, counted from 0.
     private var round = 0
     private var macKey: UInt128 = 0
 
     init(_ output: inout PairingOutput) throws(PairingFailure) {
-        // A random number is outside the curve's order once in 2^32 times.
+        // A random number is invalid as a private key only about once in 2^32 times.
         for _ in 0..<4 {
             let secret = UInt256(high: output.newNumber(), low: output.newNumber())
             guard let key = try? P256.PrivateKey(secret, blinding: output.newNumber()) else { continue }
@@ -37,7 +37,8 @@ struct SecurePairing: Sendable {
 
     /// Processes the peer's public key, and computes the shared secret.
     mutating func take(_ x: UInt256, _ y: UInt256, blinding: UInt128) throws(PairingFailure) {
-        // A peer that returns our own key does not have its private key; that of the debug key is public knowledge.
+        // A peer that sends our own key does not have the private key. The debug key is insecure, because its private
+        // key is published.
         guard x != privateKey.publicKey.x, x != Self.debugKey else { throw .invalidParameters }
         guard let peerKey = try? P256.PublicKey(x: x, y: y) else { throw .invalidParameters }
         self.peerKey = peerKey
@@ -51,21 +52,21 @@ struct SecurePairing: Sendable {
         }
     }
 
-    /// Returns the confirm value of a nonce in this round.
+    /// Returns the confirm value of a nonce for the current round.
     func confirm(_ nonce: UInt128, isOwn: Bool, passkey: UInt32?) throws(PairingFailure) -> UInt128 {
         let (own, peer) = try keys
         let bit = passkey.map { 0x80 | UInt8(truncatingIfNeeded: $0 &>> UInt32(truncatingIfNeeded: round)) & 1 } ?? 0
         return try compute(try SecurityToolbox.f4(isOwn ? own : peer, isOwn ? peer : own, nonce, bit))
     }
 
-    /// Starts the next round of a passkey; returns false after the last round.
+    /// Advances to the next passkey round; returns false after the last round.
     mutating func nextRound() -> Bool {
         guard round &+ 1 < Self.rounds else { return false }
         round &+= 1
         return true
     }
 
-    /// Computes the keys from the nonces; returns the long term key.
+    /// Computes the keys from the nonces of both sides, and returns the long term key.
     mutating func makeKey(own: UInt128, peer: UInt128, _ terms: PairingTerms) throws(PairingFailure) -> UInt128 {
         guard let secret else { throw .unspecifiedReason }
         let (mac, longTermKey) = try compute(
@@ -81,7 +82,7 @@ struct SecurePairing: Sendable {
         return longTermKey
     }
 
-    /// Returns the number for the comparison.
+    /// Returns the number for the user to compare.
     func number(own: UInt128, peer: UInt128, _ terms: PairingTerms) throws(PairingFailure) -> UInt32 {
         let keys = try keys
         let number = try compute(
@@ -95,7 +96,7 @@ struct SecurePairing: Sendable {
         return number % SecurityToolbox.numberLimit
     }
 
-    /// Returns the check value of one side, which both sides compute from the secret, nonces, addresses and features.
+    /// Returns the check value of one side, computed from the secret, the nonces, the addresses and the features.
     func check(
         _ nonce: UInt128,
         _ otherNonce: UInt128,
@@ -109,7 +110,7 @@ struct SecurePairing: Sendable {
     }
 }
 
-/// Calls a cryptographic function, which fails only if memory is exhausted.
+/// Calls a cryptographic function, which fails only if there is no memory.
 func compute<Result>(_ value: @autoclosure () throws(CryptographyError) -> Result) throws(PairingFailure) -> Result {
     do throws(CryptographyError) { return try value() } catch { throw .unspecifiedReason }
 }

@@ -2,62 +2,64 @@
 
 public import BluetoothPackets
 
-/// Security Manager of one connection, in either role: it pairs, and encrypts with the key of a bond.
+/// Security Manager of one connection, in either role: performs pairings, and encrypts the link with a bond's key.
 ///
-/// A pure state machine. The owner passes every frame of the Security Manager channel to `receive`, user input to
-/// `enter`, `compare` and `cancel`, and the outcome of encryption to `encryptionChanged`; it carries out the effects
-/// that `takeEffects` returns and calls `handleDeadline` at `deadline`. The owner of a peripheral calls `longTermKey`
-/// when the controller requests a key.
+/// It is a pure state machine. The owner passes every frame of the Security Manager channel to `receive`, user input to
+/// `enter`, `compare` and `cancel`, and the outcome of an encryption to `encryptionChanged`. It carries out the effects
+/// that `takeEffects` returns, and calls `handleDeadline` at `deadline`. In the peripheral role, the owner also calls
+/// `longTermKey` when the controller requests a key.
 ///
-/// A failed pairing results in at most one Pairing Failed PDU and exactly one `failed`; none of its keys is ever
-/// disclosed. Only 16-byte keys are made. Core 6.0, Vol 3, Part H.
+/// A failed pairing results in at most one Pairing Failed PDU and exactly one `failed` effect; its keys are never
+/// disclosed. Only 16-byte keys are created. Core 6.0, Vol 3, Part H.
 public struct SecurityManager: Sendable {
     /// Reason why a pairing failed.
     public enum Failure: Error, Hashable, Sendable {
-        /// Pairing ended by this host.
+        /// This host ended the pairing.
         case refused(PairingFailure)
-        /// Pairing ended by this host with Authentication Requirements, because the peer supports only LE legacy
+        /// This host ended the pairing with Authentication Requirements, because the peer supports only LE legacy
         /// pairing.
         case legacy
         case refusedByPeer(PairingFailure)
-        /// Time-out of 30 seconds without a step; nothing more is sent on this connection.
+        /// The peer did not respond for 30 seconds; nothing more is sent on this connection's Security Manager channel.
         case timedOut
-        /// Failure to encrypt the link with the new key.
+        /// The link could not be encrypted with the new key.
         case notEncrypted
     }
 
     /// Reason why a pairing was not started.
     public enum Refusal: Error, Hashable, Sendable {
         case busy
-        /// Existing bond, which no pairing replaces.
+        /// There is already a bond, which a pairing does not replace.
         case bonded
-        /// Back-off after the last failure, not yet over.
+        /// The back-off after the latest failure is not over yet.
         case tooEarly(until: Duration)
-        /// Earlier pairing time-out on this connection.
+        /// An earlier pairing on this connection timed out.
         case ended
     }
 
-    /// Action that the owner has to take.
+    /// Action that the owner must take.
     public enum Effect: Hashable, Sendable {
         /// Send a frame on the Security Manager channel.
         case send([UInt8])
         /// Encrypt the link as the central: LE Enable Encryption.
         case encrypt(key: UInt128, diversifier: UInt16, random: UInt64)
-        /// Show the user a passkey, 0 to 999999, as six digits to enter at the peer.
+        /// Show the user a passkey, 0 to 999999, as six digits to be entered at the peer.
         case showPasskey(UInt32)
         /// Ask the user for the passkey that the peer shows, and call `enter`.
         case askPasskey
         /// Ask the user whether the peer shows the same number, 0 to 999999, and call `compare`.
         case compareNumber(UInt32)
-        /// Note the peripheral's request for encryption with its bond or for pairing; the manager does not act on it.
+        /// Record that the peripheral requests encryption with its bond, or pairing; the manager itself does not act on
+        /// it.
         case securityRequested(PairingFeatures.Authentication)
-        /// Note that the pairing has succeeded and the link is encrypted; nil if there is no bond, because the peer
-        /// does not want one or has sent no identity.
+        /// Record that the pairing has succeeded and that the link is encrypted.
+        ///
+        /// The bond is nil if the peer does not want one or has not sent an identity.
         case paired(Bond?)
         case failed(Failure)
     }
 
-    /// Maximum duration of a step (Core 6.0, Vol 3, Part H, 3.4).
+    /// Maximum time between two steps of a pairing (Core 6.0, Vol 3, Part H, 3.4).
     public static let timeout = Duration.seconds(30)
     /// Role of the host.
     public let role: ConnectionRole
@@ -65,19 +67,20 @@ public struct SecurityManager: Sendable {
     public let local: DeviceAddress
     /// Address of the peer on this connection.
     public let peer: DeviceAddress
-    /// Back-off of the peer, to be passed on to its next connection.
+    /// Back-off of the peer, which the owner passes on to the peer's next connection.
     public private(set) var backoff: PairingBackoff
     /// Bond with the peer; nil if there is none.
     public private(set) var bond: Bond?
-    /// Number of PDUs ignored because no pairing was in progress or their code is reserved; the counter wraps.
+    /// Number of PDUs that were ignored, because no pairing was in progress or their code is reserved; wraps on
+    /// overflow.
     public private(set) var ignored: UInt64 = 0
 
-    /// Policy of the next pairing; the owner changes it only while no pairing is under way.
+    /// Policy for the next pairing; the owner changes it only while no pairing is in progress.
     var policy: PairingPolicy
-    /// Pairing Request that is sent and not yet answered.
+    /// Features of our unanswered Pairing Request.
     private var request: PairingFeatures?
     private var pairing: Pairing?
-    /// True after a pairing time-out: nothing more is sent on this connection.
+    /// True once a pairing has timed out, after which nothing more is sent on this connection.
     private var isOver = false
     private var lastStep = Duration.zero
     private var output: PairingOutput
@@ -104,10 +107,10 @@ public struct SecurityManager: Sendable {
     /// True while a pairing is in progress.
     public var isPairing: Bool { request != nil || pairing != nil }
 
-    /// Association model of the current pairing; nil without a pairing, or while the model is unknown.
+    /// Association model of the current pairing; nil if there is no pairing or the model is not yet known.
     public var model: AssociationModel? { pairing?.terms.model }
 
-    /// True during a pairing that detects a man in the middle.
+    /// True while a pairing that detects a man in the middle is in progress.
     public var isAuthenticating: Bool { pairing?.terms.isAuthenticated == true }
 
     /// Time at which `handleDeadline` must be called; nil if no pairing is in progress.
@@ -119,10 +122,10 @@ public struct SecurityManager: Sendable {
     /// Role in which the host uses a bond's key.
     var keyRole: LongTermKey.Role { role == .central ? .central : .peripheral }
 
-    /// Returns the actions that the owner has to take now, in this order, each once.
+    /// Returns the actions that the owner must take now, in order; each action is returned only once.
     public mutating func takeEffects() -> [Effect] { output.takeEffects() }
 
-    /// Starts a pairing: the central sends a Pairing Request, the peripheral a Security Request.
+    /// Starts a pairing: a central sends a Pairing Request, a peripheral sends a Security Request.
     public mutating func pair(now: Duration) throws(Refusal) {
         guard !isOver else { throw .ended }
         guard !isPairing else { throw .busy }
@@ -134,8 +137,7 @@ public struct SecurityManager: Sendable {
         output.send(.pairingRequest(policy.request))
     }
 
-    /// Encrypts the link as the central with the key of the bond; returns false and does nothing if that is not
-    /// possible.
+    /// Encrypts the link as the central with the bond's key; returns false and does nothing if this is not possible.
     public mutating func encrypt() -> Bool {
         guard role == .central, !isPairing, !isOver, let key = bond?.key(for: .central) else { return false }
         let value = UInt128(littleEndianBytes: key.value)
@@ -143,8 +145,8 @@ public struct SecurityManager: Sendable {
         return true
     }
 
-    /// Returns the key that a central requests by EDIV and Rand; nil if there is none, or before a pairing has reached
-    /// encryption.
+    /// Returns the key that a central requests by EDIV and Rand; nil if there is none, or if the pairing in progress
+    /// has not yet reached encryption.
     public func longTermKey(diversifier: UInt16, random: UInt64) -> UInt128? {
         guard role == .peripheral, !isOver else { return nil }
         if isPairing {
@@ -156,7 +158,7 @@ public struct SecurityManager: Sendable {
         return UInt128(littleEndianBytes: key.value)
     }
 
-    /// Enters the user's passkey, 0 to 999999; nil if the user gives none.
+    /// Enters the passkey from the user, 0 to 999999, or nil if the user has declined.
     ///
     /// Does nothing unless a passkey is requested.
     public mutating func enter(passkey: UInt32?, now: Duration) {
@@ -180,18 +182,18 @@ public struct SecurityManager: Sendable {
         fail(.unspecifiedReason, now: now)
     }
 
-    /// Ends a pairing that has timed out; no more frames are sent afterwards.
+    /// Ends a pairing that has timed out; nothing more is sent on this connection afterwards.
     public mutating func handleDeadline(now: Duration) {
         guard let deadline, deadline <= now else { return }
         end(.timedOut, now: now)
         isOver = true
     }
 
-    /// Handles a change of the link's encryption: on, or off or failed.
+    /// Handles a change of the link's encryption; `isOn` is false if encryption is off or has failed.
     public mutating func encryptionChanged(isOn: Bool, now: Duration) {
         guard isPairing else { return }
         guard isOn, step == .encryption else {
-            // Encryption before the new key is known uses another key.
+            // Encryption before the new key is known must have used another key.
             if step == .encryption { end(.notEncrypted, now: now) } else { fail(.unspecifiedReason, now: now) }
             return
         }
@@ -212,13 +214,13 @@ public struct SecurityManager: Sendable {
         }
         switch pdu {
         case .other: ignored &+= 1
-        // Pairing Failed is never answered, so two devices cannot answer each other forever.
+        // Pairing Failed is never answered, so that two devices cannot answer each other endlessly.
         case .pairingFailed(let reason) where isPairing: end(.refusedByPeer(reason), now: now)
-        // During a pairing the request is ignored, because it asks for that same pairing.
+        // During a pairing, a Security Request is ignored, because it asks for the same pairing.
         case .securityRequest(let authentication) where role == .central && !isPairing:
             output.emit(.securityRequested(authentication))
         case .pairingRequest(let request) where role == .peripheral && !isPairing: answer(request, now: now)
-        // These PDUs are not valid in this role.
+        // These PDUs are not valid in the role of this host.
         case .securityRequest where !isPairing, .pairingRequest where !isPairing:
             output.send(.pairingFailed(.commandNotSupported))
         case .securityRequest where role == .central: ignored &+= 1
@@ -232,8 +234,7 @@ public struct SecurityManager: Sendable {
         }
     }
 
-    /// Fails a current pairing on a malformed frame, and rejects a malformed Pairing Request; other frames are not
-    /// answered.
+    /// Handles a malformed frame: fails a pairing in progress, rejects a Pairing Request, and ignores any other frame.
     private mutating func receiveMalformed(_ payload: Span<UInt8>, now: Duration) {
         if isPairing {
             fail(.invalidParameters, now: now)
@@ -252,7 +253,7 @@ public struct SecurityManager: Sendable {
         begin(request, policy.response(to: request), now: now)
     }
 
-    /// Starts the pairing that results from both devices' features, if the policy allows it.
+    /// Starts the pairing that results from the features of both devices, if the policy allows it.
     private mutating func begin(_ request: PairingFeatures, _ response: PairingFeatures, now: Duration) {
         self.request = nil
         let terms = PairingTerms(
@@ -271,7 +272,7 @@ public struct SecurityManager: Sendable {
         }
     }
 
-    /// Advances the pairing by one step, and ends it after its last step or a failure.
+    /// Advances the pairing by one step; ends it after the last step or a failure.
     private mutating func advance(
         now: Duration,
         _ body: (inout Pairing, inout PairingOutput) throws(PairingFailure) -> Void

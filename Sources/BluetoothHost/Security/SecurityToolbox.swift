@@ -3,23 +3,23 @@
 public import BluetoothPackets
 public import Cryptography
 
-/// Cryptographic functions of pairing.
+/// Cryptographic functions for pairing.
 ///
-/// Arguments and results are numbers as in the specification; each function throws only if the library does. Core 6.0,
-/// Vol 3, Part H, 2.2.
+/// Arguments and results are numbers, as in the specification. A function throws an error only if the cryptography
+/// library fails. Core 6.0, Vol 3, Part H, 2.2.
 public enum SecurityToolbox {
-    /// Upper bound of the six-digit numbers that are compared or entered.
+    /// Exclusive upper bound of the six-digit numbers that the user compares or enters.
     static let numberLimit: UInt32 = 1_000_000
 
-    /// Returns the hash of a resolvable private address: 24 bits, from an identity resolving key and the 24 random bits
-    /// of the address (2.2.2).
+    /// Returns the 24-bit hash part of a resolvable private address, computed from an identity resolving key and the 24
+    /// random bits of the address (2.2.2).
     public static func ah(_ key: UInt128, _ random: UInt32) throws(CryptographyError) -> UInt32 {
         let hash = try AES128.encrypt(UInt128(random & 0xFF_FFFF), key: key)
         return UInt32(truncatingIfNeeded: hash & 0xFF_FFFF)
     }
 
-    /// Returns true for a resolvable private address that was made with the identity resolving key (Core 6.0, Vol 6,
-    /// Part B, 1.3.2.3).
+    /// Returns true if the address is a resolvable private address generated with this identity resolving key (Core
+    /// 6.0, Vol 6, Part B, 1.3.2.3).
     public static func resolves(_ device: DeviceAddress, key: UInt128) throws(CryptographyError) -> Bool {
         guard device.kind == .resolvablePrivate else { return false }
         let random = UInt32(truncatingIfNeeded: device.address.rawValue &>> 24)
@@ -28,7 +28,7 @@ public enum SecurityToolbox {
 
     /// Returns the confirm value of LE legacy pairing (2.2.3).
     ///
-    /// The PDUs are the Pairing Request and the Pairing Response, in either role of this host.
+    /// The two PDUs are the Pairing Request and the Pairing Response, regardless of this host's role.
     public static func c1(
         _ key: UInt128,
         _ random: UInt128,
@@ -43,13 +43,14 @@ public enum SecurityToolbox {
         return try AES128.encrypt(AES128.encrypt(random ^ first, key: key) ^ second, key: key)
     }
 
-    /// Returns the short term key of LE legacy pairing from the random numbers of responder and initiator (2.2.4).
+    /// Returns the short term key of LE legacy pairing, computed from the responder's and the initiator's random
+    /// numbers (2.2.4).
     public static func s1(_ key: UInt128, responder: UInt128, initiator: UInt128) throws(CryptographyError) -> UInt128 {
         try AES128.encrypt(responder &<< 64 | initiator & UInt128(UInt64.max), key: key)
     }
 
-    /// Returns the confirm value of LE Secure Connections from two X coordinates, a nonce, and a byte of the passkey
-    /// (2.2.6).
+    /// Returns the confirm value of LE Secure Connections, computed from two X coordinates, a nonce, and a byte that
+    /// contains a passkey bit (2.2.6).
     public static func f4(
         _ own: UInt256,
         _ peer: UInt256,
@@ -68,7 +69,7 @@ public enum SecurityToolbox {
         responder: DeviceAddress
     ) throws(CryptographyError) -> (macKey: UInt128, longTermKey: UInt128) {
         let key = try AES128.cmac(secret.bytes, key: 0x6C88_8391_AAF5_A538_6037_0BDB_5A60_83BE)
-        // The identifier is "btle"; the last two bytes of the message are the length of the result in bits.
+        // The identifier is "btle" in ASCII; the last two bytes of the message are the length of the result in bits.
         let identifier: [UInt8] = [0x62, 0x74, 0x6C, 0x65]
         let nonces: [UInt8] = initiatorNonce.bytes + responderNonce.bytes
         let message: [UInt8] = identifier + nonces + typed(initiator) + typed(responder) + [1, 0]
@@ -94,7 +95,7 @@ public enum SecurityToolbox {
         return try AES128.cmac(message, key: macKey)
     }
 
-    /// Returns the 32 bits from which the number for the comparison is derived (2.2.9).
+    /// Returns the 32 bits from which the number to compare is derived (2.2.9).
     public static func g2(
         initiator: UInt256,
         responder: UInt256,
@@ -105,31 +106,32 @@ public enum SecurityToolbox {
         return UInt32(truncatingIfNeeded: try AES128.cmac(message, key: initiatorNonce) & 0xFFFF_FFFF)
     }
 
-    /// Returns an address preceded by its type: 56 bits.
+    /// Returns a 56-bit value: the address type followed by the address.
     private static func typed(_ device: DeviceAddress) -> [UInt8] {
         [device.type.rawValue] + UInt128(device.address.rawValue).bytes.suffix(6)
     }
 }
 
-/// Resolver of the private addresses of bonded devices.
+/// Resolver of bonded devices' private addresses.
 ///
-/// A device with privacy changes its address about every 15 minutes. Its identity resolving key identifies the device
-/// in each of these addresses. Resolutions are cached in a table of fixed size, so that each recurring address in a
-/// crowd is resolved only once. Core 6.0, Vol 6, Part B, 1.3.2.3.
+/// A device that uses privacy changes its address about every 15 minutes; its identity resolving key identifies it
+/// under each address. Results are cached in a table of fixed size, so that each recurring address in a crowd is
+/// resolved only once. Core 6.0, Vol 6, Part B, 1.3.2.3.
 public struct AddressResolver: Sendable {
-    /// Number of cached addresses, a power of two.
+    /// Number of entries in the cache, a power of two.
     static let capacity = 512
 
-    /// Device with its key and its last address.
+    /// Bonded device, with its key and its latest address.
     private struct Peer: Sendable {
         let identity: DeviceAddress
         let key: UInt128
         var last: DeviceAddress?
     }
 
-    /// Cached resolution of an address: the index of its peer, or nil for an address of no peer.
+    /// Cached resolution of an address: the index of the device in `peers`, or nil if the address belongs to no bonded
+    /// device.
     private struct Finding: Sendable {
-        /// Address of 48 bits; 0 for none.
+        /// 48-bit address; 0 if the entry is unused.
         var address: UInt64 = 0
         var place: Int?
     }
@@ -137,7 +139,7 @@ public struct AddressResolver: Sendable {
     private var peers: [Peer]
     private var findings: [Finding]
 
-    /// Creates a resolver for the devices of these bonds; nil if no bond has a resolving key.
+    /// Creates a resolver for the devices of these bonds; returns nil if no bond has a resolving key.
     public init?(_ bonds: some Sequence<Bond>) {
         peers = bonds.compactMap { bond in
             bond.identityResolvingKey.map { Peer(identity: bond.identityAddress, key: UInt128(littleEndianBytes: $0)) }
@@ -146,12 +148,12 @@ public struct AddressResolver: Sendable {
         findings = Array(repeating: Finding(), count: Self.capacity)
     }
 
-    /// Returns the identity of the device with this address; the address itself if it is not resolvable or belongs to
-    /// no bonded device.
+    /// Returns the identity address of the device with this address; returns the address itself if it cannot be
+    /// resolved to a bonded device.
     public mutating func identity(of sender: DeviceAddress) -> DeviceAddress {
         guard sender.kind == .resolvablePrivate else { return sender }
         let bits = sender.address.rawValue
-        // The lowest 24 bits are a hash, the bits above it are random.
+        // The lowest 24 bits of the address are a hash, and the bits above them are random.
         let slot = Int(truncatingIfNeeded: (bits ^ bits &>> 24) & UInt64(Self.capacity - 1))
         if findings[slot].address != bits {
             let place = peers.firstIndex { (try? SecurityToolbox.resolves(sender, key: $0.key)) == true }
@@ -162,14 +164,14 @@ public struct AddressResolver: Sendable {
         return peers[place].identity
     }
 
-    /// Returns the last address of a device, or its identity if no other address was received.
+    /// Returns the latest address of a device, or its identity address if no other address was received.
     public func address(of identity: DeviceAddress) -> DeviceAddress {
         peers.first { $0.identity == identity }?.last ?? identity
     }
 }
 
 extension UInt128 {
-    /// Bytes of the number, 16, least significant byte first.
+    /// The number as 16 bytes, least significant byte first.
     var littleEndianBytes: [UInt8] { bytes.reversed() }
 
     /// Creates a number from 16 bytes, least significant byte first.
