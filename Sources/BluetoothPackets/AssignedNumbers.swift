@@ -1,80 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 extension BluetoothUUID {
-    // Services (Bluetooth SIG, Assigned Numbers, 3.4).
+    // Service UUIDs (Bluetooth SIG, Assigned Numbers, 3.4).
 
-    /// GAP.
+    /// Generic Access (GAP) service.
     public static var genericAccess: BluetoothUUID { 0x1800 }
-    /// GATT.
+    /// Generic Attribute (GATT) service.
     public static var genericAttribute: BluetoothUUID { 0x1801 }
-    /// Current Time.
+    /// Current Time service.
     public static var currentTime: BluetoothUUID { 0x1805 }
-    /// Health Thermometer.
+    /// Health Thermometer service.
     public static var healthThermometer: BluetoothUUID { 0x1809 }
-    /// Device Information.
+    /// Device Information service.
     public static var deviceInformation: BluetoothUUID { 0x180A }
-    /// Heart Rate.
+    /// Heart Rate service.
     public static var heartRate: BluetoothUUID { 0x180D }
-    /// Battery.
+    /// Battery service.
     public static var battery: BluetoothUUID { 0x180F }
-    /// Blood Pressure.
+    /// Blood Pressure service.
     public static var bloodPressure: BluetoothUUID { 0x1810 }
-    /// Human Interface Device.
+    /// Human Interface Device service.
     public static var humanInterfaceDevice: BluetoothUUID { 0x1812 }
-    /// Environmental Sensing.
+    /// Environmental Sensing service.
     public static var environmentalSensing: BluetoothUUID { 0x181A }
-    /// Weight Scale.
+    /// Weight Scale service.
     public static var weightScale: BluetoothUUID { 0x181D }
 
-    // Characteristics (Assigned Numbers, 3.8).
+    // Characteristic UUIDs (Assigned Numbers, 3.8).
 
-    /// Device Name.
+    /// Device Name characteristic.
     public static var deviceName: BluetoothUUID { 0x2A00 }
-    /// Appearance.
+    /// Appearance characteristic.
     public static var appearance: BluetoothUUID { 0x2A01 }
-    /// Service Changed.
+    /// Service Changed characteristic.
     public static var serviceChanged: BluetoothUUID { 0x2A05 }
-    /// Battery Level.
+    /// Battery Level characteristic.
     public static var batteryLevel: BluetoothUUID { 0x2A19 }
-    /// Temperature Measurement.
+    /// Temperature Measurement characteristic.
     public static var temperatureMeasurement: BluetoothUUID { 0x2A1C }
-    /// System ID.
+    /// System ID characteristic.
     public static var systemID: BluetoothUUID { 0x2A23 }
-    /// Model Number String.
+    /// Model Number String characteristic.
     public static var modelNumberString: BluetoothUUID { 0x2A24 }
-    /// Serial Number String.
+    /// Serial Number String characteristic.
     public static var serialNumberString: BluetoothUUID { 0x2A25 }
-    /// Firmware Revision String.
+    /// Firmware Revision String characteristic.
     public static var firmwareRevisionString: BluetoothUUID { 0x2A26 }
-    /// Hardware Revision String.
+    /// Hardware Revision String characteristic.
     public static var hardwareRevisionString: BluetoothUUID { 0x2A27 }
-    /// Software Revision String.
+    /// Software Revision String characteristic.
     public static var softwareRevisionString: BluetoothUUID { 0x2A28 }
-    /// Manufacturer Name String.
+    /// Manufacturer Name String characteristic.
     public static var manufacturerNameString: BluetoothUUID { 0x2A29 }
-    /// Blood Pressure Measurement.
+    /// Blood Pressure Measurement characteristic.
     public static var bloodPressureMeasurement: BluetoothUUID { 0x2A35 }
-    /// Heart Rate Measurement.
+    /// Heart Rate Measurement characteristic.
     public static var heartRateMeasurement: BluetoothUUID { 0x2A37 }
-    /// Body Sensor Location.
+    /// Body Sensor Location characteristic.
     public static var bodySensorLocation: BluetoothUUID { 0x2A38 }
-    /// HID Information.
+    /// HID Information characteristic.
     public static var hidInformation: BluetoothUUID { 0x2A4A }
-    /// Report Map.
+    /// Report Map characteristic.
     public static var reportMap: BluetoothUUID { 0x2A4B }
-    /// HID Control Point.
+    /// HID Control Point characteristic.
     public static var hidControlPoint: BluetoothUUID { 0x2A4C }
-    /// Report.
+    /// Report characteristic.
     public static var report: BluetoothUUID { 0x2A4D }
-    /// Protocol Mode.
+    /// Protocol Mode characteristic.
     public static var protocolMode: BluetoothUUID { 0x2A4E }
-    /// PnP ID.
+    /// PnP ID characteristic.
     public static var pnpID: BluetoothUUID { 0x2A50 }
-    /// Temperature.
+    /// Temperature characteristic.
     public static var temperature: BluetoothUUID { 0x2A6E }
-    /// Humidity.
+    /// Humidity characteristic.
     public static var humidity: BluetoothUUID { 0x2A6F }
-    /// Weight Measurement.
+    /// Weight Measurement characteristic.
     public static var weightMeasurement: BluetoothUUID { 0x2A9D }
 }
 

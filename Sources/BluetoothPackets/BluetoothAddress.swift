@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A 48-bit device address without its type (Core 6.0, Vol 6, Part B, 1.3).
+/// 48-bit device address without its type (Core 6.0, Vol 6, Part B, 1.3).
 public struct BluetoothAddress: RawRepresentable, Hashable, Sendable, Comparable {
-    /// The address in the lower 48 bits; the first byte of the text form is the most significant.
+    /// Address in the lower 48 bits; the first byte of the text form is the most significant byte.
     public let rawValue: UInt64
 
     /// Creates an address from the lower 48 bits of `rawValue`.
@@ -11,7 +11,7 @@ public struct BluetoothAddress: RawRepresentable, Hashable, Sendable, Comparable
         self.rawValue = rawValue & 0xFFFF_FFFF_FFFF
     }
 
-    /// Parses six bytes of two hexadecimal digits in either case, separated by colons.
+    /// Parses six bytes, each written as two hexadecimal digits in either case, separated by colons.
     ///
     /// Returns nil for any other text.
     public init?(_ text: some StringProtocol) {
@@ -27,14 +27,14 @@ public struct BluetoothAddress: RawRepresentable, Hashable, Sendable, Comparable
         self.init(rawValue: value)
     }
 
-    /// Compares two addresses by number.
+    /// Returns true if `left` is numerically lower.
     public static func < (left: BluetoothAddress, right: BluetoothAddress) -> Bool {
         left.rawValue < right.rawValue
     }
 }
 
 extension BluetoothAddress: CustomStringConvertible {
-    /// Six bytes in capitals, separated by colons: `F0:F1:F2:F3:F4:F5`.
+    /// The address as six uppercase hexadecimal bytes, separated by colons: `F0:F1:F2:F3:F4:F5`.
     public var description: String {
         stride(from: 40, through: 0, by: -8)
             .map { Hexadecimal.text(rawValue &>> UInt64($0) & 0xFF, digits: 2) }
@@ -42,16 +42,16 @@ extension BluetoothAddress: CustomStringConvertible {
     }
 }
 
-/// Address type of a device (Core 6.0, Vol 4, Part E, 7.7.65.2 (Address_Type)).
+/// Type of a device address (Core 6.0, Vol 4, Part E, 7.7.65.2: Address_Type).
 public enum AddressType: UInt8, Hashable, Sendable, CaseIterable {
-    /// A public address, assigned by the IEEE.
+    /// Public address, assigned by the IEEE.
     case `public` = 0
-    /// Random: the two highest bits determine if it is static, resolvable or non-resolvable.
+    /// Random address; its two highest bits determine whether it is static, resolvable or non-resolvable.
     case random = 1
 
-    /// Creates the type from an HCI field, where 2 and 3 are the identity addresses of a resolved private address.
+    /// Creates the type from an HCI field; returns nil for values above 3.
     ///
-    /// Returns nil for values above 3.
+    /// The values 2 and 3 are the types of identity addresses to which the controller has resolved a private address.
     @inlinable @inline(__always)
     public init?(hci value: UInt8) {
         switch value {
@@ -62,21 +62,20 @@ public enum AddressType: UInt8, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// An address with its type, which identifies a device on the air.
+/// Address with its type, which together identify a device over the air.
 public struct DeviceAddress: Hashable, Sendable, LosslessStringConvertible {
-    /// The 48-bit address.
+    /// Address without its type.
     public var address: BluetoothAddress
-    /// The address type.
+    /// Type of the address.
     public var type: AddressType
 
-    /// Creates an address of the given type.
     @inlinable @inline(__always)
     public init(_ address: BluetoothAddress, _ type: AddressType) {
         self.address = address
         self.type = type
     }
 
-    /// The kind of a random address as given by its two highest bits; `public` for a public address (Core 6.0, Vol 6,
+    /// Kind of a random address, determined by its two highest bits; `public` for a public address (Core 6.0, Vol 6,
     /// Part B, 1.3.2).
     public var kind: Kind {
         guard type == .random else { return .public }
@@ -88,23 +87,22 @@ public struct DeviceAddress: Hashable, Sendable, LosslessStringConvertible {
         }
     }
 
-    /// Kinds of addresses.
     public enum Kind: Sendable {
-        /// A public address, assigned by the IEEE.
+        /// Public address, assigned by the IEEE.
         case `public`
-        /// Random, and constant at least until the device restarts.
+        /// Random address that stays constant at least until the device restarts.
         case staticRandom
-        /// Private: can be resolved with the device's identity resolving key.
+        /// Private address that can be resolved with the device's identity resolving key.
         case resolvablePrivate
         case nonResolvablePrivate
-        /// Reserved for future use by the specification.
+        /// Random address of a kind that is reserved for future use.
         case reserved
     }
 
-    /// The address and its type: `F0:F1:F2:F3:F4:F5 (random)`.
+    /// The address and its type, such as `F0:F1:F2:F3:F4:F5 (random)`.
     public var description: String { "\(address) (\(type))" }
 
-    /// Parses a `description`; returns nil for any other text.
+    /// Parses text in the format of `description`; returns nil for any other text.
     public init?(_ description: String) {
         let words = description.split(separator: " ", maxSplits: 1)
         guard words.count == 2, let address = BluetoothAddress(words[0]),

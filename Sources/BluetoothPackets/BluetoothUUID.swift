@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A Bluetooth UUID of 16, 32 or 128 bits, stored in its 128-bit form so that equal UUIDs compare as equal (Core 6.0,
-/// Vol 3, Part B, 2.5.1).
+/// Bluetooth UUID of 16, 32 or 128 bits (Core 6.0, Vol 3, Part B, 2.5.1).
+///
+/// It is stored in its 128-bit form, so that different forms of the same UUID compare as equal.
 public struct BluetoothUUID: Hashable, Sendable {
-    /// The more significant 64 bits.
+    /// Most significant 64 bits.
     public let high: UInt64
-    /// The less significant 64 bits.
+    /// Least significant 64 bits.
     public let low: UInt64
 
-    /// The less significant 64 bits of the base UUID `00000000-0000-1000-8000-00805F9B34FB`.
+    /// Least significant 64 bits of the base UUID `00000000-0000-1000-8000-00805F9B34FB`.
     private static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
-    /// The more significant 64 bits of the base UUID, with the first 32 bits zero.
+    /// Most significant 64 bits of the base UUID, in which the first 32 bits are zero.
     private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
 
     /// Creates a UUID from its two halves.
@@ -19,17 +20,18 @@ public struct BluetoothUUID: Hashable, Sendable {
         self.low = low
     }
 
-    /// Creates the 16-bit UUID `value`.
+    /// Creates a UUID from its 16-bit form.
     public init(_ value: UInt16) {
         self.init(UInt32(value))
     }
 
-    /// Creates the 32-bit UUID `value`.
+    /// Creates a UUID from its 32-bit form.
     public init(_ value: UInt32) {
         self.init(high: UInt64(value) &<< 32 | Self.baseHigh, low: Self.baseLow)
     }
 
-    /// Parses `180A`, `0x180A`, `0000180A`, or the 36 characters of the 128-bit form, in either case.
+    /// Parses `180A`, `0x180A`, `0000180A`, or the 36 characters of the 128-bit form, with hexadecimal digits in either
+    /// case.
     ///
     /// Returns nil for any other text.
     public init?(_ text: some StringProtocol) {
@@ -73,10 +75,10 @@ public struct BluetoothUUID: Hashable, Sendable {
         return BluetoothUUID(high: high & ~0xF000 | 0x4000, low: low & ~(0b11 &<< 62) | 0b10 &<< 62)
     }
 
-    /// The 16-bit form; nil if there is none.
+    /// 16-bit form; nil if there is none.
     public var shortForm16: UInt16? { shortForm32.flatMap { UInt16(exactly: $0) } }
 
-    /// The 32-bit form, which a 16-bit UUID has too; nil if there is none.
+    /// 32-bit form, which a 16-bit UUID has as well; nil if there is none.
     public var shortForm32: UInt32? {
         guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh else { return nil }
         return UInt32(truncatingIfNeeded: high &>> 32)
@@ -98,14 +100,14 @@ extension BluetoothUUID: ExpressibleByIntegerLiteral {
 }
 
 extension BluetoothUUID: CustomStringConvertible {
-    /// The shortest form, in capitals: `180A`, `12345678`, or the 36 characters.
+    /// The shortest form in uppercase: `180A`, `12345678`, or the 36 characters of the 128-bit form.
     public var description: String {
         if let value = shortForm16 { return Hexadecimal.text(UInt64(value), digits: 4) }
         if let value = shortForm32 { return Hexadecimal.text(UInt64(value), digits: 8) }
         return fullDescription
     }
 
-    /// The 36 characters of the 128-bit form, in capitals.
+    /// The 36 characters of the 128-bit form, in uppercase.
     public var fullDescription: String {
         [
             Hexadecimal.text(high &>> 32, digits: 8), Hexadecimal.text(high &>> 16 & 0xFFFF, digits: 4),

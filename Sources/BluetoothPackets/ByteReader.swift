@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A bounds-checked cursor over a packet's bytes.
+/// Bounds-checked cursor over a packet's bytes.
 ///
-/// Every `read` method either advances the cursor, or throws and leaves it unchanged.
+/// Every `read` method either advances the cursor, or throws an error and leaves the cursor unchanged.
 ///
-/// Multi-byte integers are little-endian, as everywhere in HCI, L2CAP and ATT.
+/// Multi-byte integers are little-endian, as they are throughout HCI, L2CAP and ATT.
 public struct ByteReader: ~Escapable {
     private let bytes: Span<UInt8>
     private let packet: String
-    /// The position of the next byte, counted from the start of the packet.
+    /// Position of the next byte, counted from the start of the packet.
     public private(set) var offset = 0
 
-    /// Creates a reader at the start of `bytes`; `packet` is the name used in errors.
+    /// Creates a reader at the start of `bytes`; error messages refer to the packet as `packet`.
     @_lifetime(copy bytes)
     public init(_ bytes: Span<UInt8>, packet: String) {
         self.bytes = bytes
@@ -33,31 +33,31 @@ public struct ByteReader: ~Escapable {
         return value
     }
 
-    /// Reads the next byte as a signed number, such as an RSSI in dBm.
+    /// Reads the next byte as a signed number; used, for example, for an RSSI in dBm.
     @_lifetime(self: copy self)
     public mutating func readInt8(_ field: String) throws(DecodingError) -> Int8 {
         Int8(bitPattern: try readUInt8(field))
     }
 
-    /// Reads the next two bytes.
+    /// Reads the next two bytes as a number.
     @_lifetime(self: copy self)
     public mutating func readUInt16(_ field: String) throws(DecodingError) -> UInt16 {
         UInt16(truncatingIfNeeded: try readInteger(byteCount: 2, field))
     }
 
-    /// Reads the next four bytes.
+    /// Reads the next four bytes as a number.
     @_lifetime(self: copy self)
     public mutating func readUInt32(_ field: String) throws(DecodingError) -> UInt32 {
         UInt32(truncatingIfNeeded: try readInteger(byteCount: 4, field))
     }
 
-    /// Reads the next eight bytes.
+    /// Reads the next eight bytes as a number.
     @_lifetime(self: copy self)
     public mutating func readUInt64(_ field: String) throws(DecodingError) -> UInt64 {
         try readInteger(byteCount: 8, field)
     }
 
-    /// Reads the next sixteen bytes.
+    /// Reads the next sixteen bytes as a number.
     @_lifetime(self: copy self)
     public mutating func readUInt128(_ field: String) throws(DecodingError) -> UInt128 {
         try require(16, field)
@@ -116,7 +116,7 @@ public struct ByteReader: ~Escapable {
         guard isAtEnd else { throw error("end", .trailing(count: remaining)) }
     }
 
-    /// Returns an error about a field at the cursor, for checks outside the reader.
+    /// Returns an error for a field at the cursor, for callers that perform additional checks.
     public func error(_ field: String, _ reason: DecodingError.Reason) -> DecodingError {
         DecodingError(packet: packet, field: field, offset: offset, reason: reason)
     }
@@ -140,7 +140,7 @@ public struct ByteReader: ~Escapable {
 }
 
 extension [UInt8] {
-    /// Creates a copy of a span.
+    /// Creates an array with a copy of a span's bytes.
     public init(copying span: Span<UInt8>) {
         self.init()
         reserveCapacity(span.count)
@@ -148,14 +148,14 @@ extension [UInt8] {
     }
 }
 
-/// A packet under construction.
+/// Packet under construction.
 ///
-/// Multi-byte integers are little-endian.
+/// Multi-byte integers are written in little-endian order.
 public struct ByteWriter: Sendable {
-    /// The bytes written so far.
+    /// Bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
-    /// Creates an empty packet.
+    /// Creates an empty packet with room for `capacity` bytes.
     public init(reservingCapacity capacity: Int = 32) {
         bytes.reserveCapacity(capacity)
     }
@@ -174,12 +174,12 @@ public struct ByteWriter: Sendable {
         }
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     public mutating func write(_ value: some Sequence<UInt8>) {
         bytes.append(contentsOf: value)
     }
 
-    /// Appends the six bytes of an address.
+    /// Appends the six bytes of an address, least significant byte first.
     public mutating func write(_ value: BluetoothAddress) {
         var rest = value.rawValue
         for _ in 0..<6 {
@@ -188,8 +188,9 @@ public struct ByteWriter: Sendable {
         }
     }
 
-    /// Appends a UUID as two bytes if it has a 16-bit form, otherwise as sixteen; ATT has no 32-bit form (Core 6.0, Vol
-    /// 3, Part F, 3.2.1).
+    /// Appends a UUID as two bytes if it has a 16-bit form, otherwise as sixteen bytes.
+    ///
+    /// ATT does not use the 32-bit form (Core 6.0, Vol 3, Part F, 3.2.1).
     public mutating func write(_ value: BluetoothUUID) {
         if let short = value.shortForm16 {
             write(short)
@@ -200,7 +201,7 @@ public struct ByteWriter: Sendable {
     }
 }
 
-/// A value with a fixed encoding in packets.
+/// Type whose values have a fixed encoding in packets.
 package protocol ByteWritable {
     func write(to writer: inout ByteWriter)
 }
@@ -235,15 +236,14 @@ extension BluetoothAddress: ByteWritable {
 }
 
 extension Span<UInt8> {
-    /// Returns the eight bytes from `offset` on as a little-endian number; traps if they are out of bounds, like a
-    /// subscript.
+    /// Returns the eight bytes starting at `offset` as a little-endian number; traps if they are out of bounds.
     @inlinable @inline(__always)
     func word(at offset: Int) -> UInt64 {
-        // Sound: the bounds are checked, and any eight bytes are a number.
+        // Sound: the bounds are checked, and any eight bytes form a valid number.
         UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// Returns true if these bytes start with `prefix`, comparing sixteen bytes at a time.
+    /// Returns true if these bytes start with `prefix`; compares up to sixteen bytes at a time.
     @inlinable @inline(__always)
     public func begins(with prefix: Span<UInt8>) -> Bool {
         let count = prefix.count
@@ -256,7 +256,7 @@ extension Span<UInt8> {
             return word(at: 0) == prefix.word(at: 0) && word(at: count &- 8) == prefix.word(at: count &- 8)
         }
         let last = count &- 16
-        // The last two words overlap the previous ones if the count is not a multiple of sixteen.
+        // The last sixteen bytes overlap the preceding ones if the count is not a multiple of sixteen.
         var difference = self.difference(prefix, at: last)
         var offset = 0
         while offset < last {
@@ -266,41 +266,40 @@ extension Span<UInt8> {
         return difference == SIMD2<UInt64>()
     }
 
-    /// Returns the differing bits of sixteen bytes, which both spans must contain.
+    /// Returns the differing bits of the sixteen bytes at `offset`, which must be within both spans.
     @inlinable @inline(__always)
     func difference(_ other: Span<UInt8>, at offset: Int) -> SIMD2<UInt64> {
-        // Sound: `begins` has compared the counts, and any sixteen bytes are two numbers.
+        // Sound: `begins` has compared the counts, and any sixteen bytes form two valid numbers.
         let one = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD2<UInt64>.self)
         let two = unsafe other.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD2<UInt64>.self)
         return one ^ two
     }
 }
 
-/// An error while decoding a packet: the packet, the field, its position, and the fault.
+/// Error found while decoding a packet, with the packet, the field, its position, and the reason.
 public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The fault of a field.
+    /// Reason why a field is invalid.
     public enum Reason: Equatable, Sendable {
         /// The field needs more bytes than remain.
         case truncated(needed: Int, available: Int)
         /// Bytes remain after the last field.
         case trailing(count: Int)
-        /// A length field has a value that is impossible for this packet.
+        /// A length field has a value that is not possible for this packet.
         case invalidLength(Int)
         case invalidValue(UInt64)
-        /// The code (opcode, event code) belongs to another packet.
+        /// The code (an opcode or an event code) belongs to a different packet.
         case unexpectedCode(UInt16)
     }
 
-    /// The packet's name as in the specification, such as `Read By Type Response`.
+    /// Name of the packet in the specification, such as `Read By Type Response`.
     public var packet: String
-    /// The field's name.
+    /// Name of the field.
     public var field: String
-    /// The field's offset from the start of the packet, in bytes.
+    /// Offset of the field from the start of the packet, in bytes.
     public var offset: Int
-    /// The field's fault.
+    /// Reason why the field is invalid.
     public var reason: Reason
 
-    /// Creates an error with all of its fields.
     public init(packet: String, field: String, offset: Int, reason: Reason) {
         self.packet = packet
         self.field = field
@@ -308,7 +307,7 @@ public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible
         self.reason = reason
     }
 
-    /// A one-line message: packet, field, offset and fault.
+    /// Message in one line: packet, field, offset and reason.
     public var description: String {
         let fault =
             switch reason {
@@ -322,7 +321,7 @@ public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible
     }
 }
 
-/// Conversions to and from hexadecimal text, written in capitals.
+/// Conversions to and from hexadecimal text, which is written in uppercase.
 public enum Hexadecimal {
     /// Returns the last `digits` hexadecimal digits of `value`, with leading zeros.
     public static func text(_ value: UInt64, digits: Int) -> String {
@@ -330,7 +329,7 @@ public enum Hexadecimal {
         return String(repeating: "0", count: max(0, digits - plain.utf8.count)) + plain
     }
 
-    /// Returns two digits per byte, such as `0D0A`.
+    /// Returns the bytes as text with two digits per byte, such as `0D0A`.
     public static func text(_ bytes: some Sequence<UInt8>) -> String {
         bytes.reduce(into: "") { $0 += text(UInt64($1), digits: 2) }
     }

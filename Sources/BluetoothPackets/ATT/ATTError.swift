@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Error code of a server for a rejected request (Core 6.0, Vol 3, Part F, 3.4.1.1; Core Specification Supplement, Part
-/// B, 1.2 for the common profile errors).
+/// Error code with which a server rejects a request (Core 6.0, Vol 3, Part F, 3.4.1.1; for the common profile errors,
+/// Core Specification Supplement, Part B, 1.2).
 public struct ATTError: RawRepresentable, Error, Hashable, Sendable {
-    /// The code.
+    /// Error code as sent in the PDU.
     public let rawValue: UInt8
 
-    /// Creates an error from its code, known or not.
+    /// Creates an error from any error code, known or unknown.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -19,7 +19,7 @@ public struct ATTError: RawRepresentable, Error, Hashable, Sendable {
     public static let writeNotPermitted = ATTError(rawValue: 0x03)
     /// The PDU was invalid.
     public static let invalidPDU = ATTError(rawValue: 0x04)
-    /// The link has to be authenticated first.
+    /// The link must be authenticated first.
     public static let insufficientAuthentication = ATTError(rawValue: 0x05)
     /// The server does not support this request.
     public static let requestNotSupported = ATTError(rawValue: 0x06)
@@ -39,7 +39,7 @@ public struct ATTError: RawRepresentable, Error, Hashable, Sendable {
     public static let invalidAttributeValueLength = ATTError(rawValue: 0x0D)
     /// An unexpected error occurred on the server.
     public static let unlikelyError = ATTError(rawValue: 0x0E)
-    /// The link has to be encrypted first.
+    /// The link must be encrypted first.
     public static let insufficientEncryption = ATTError(rawValue: 0x0F)
     /// The attribute type is not a grouping type.
     public static let unsupportedGroupType = ATTError(rawValue: 0x10)
@@ -58,17 +58,17 @@ public struct ATTError: RawRepresentable, Error, Hashable, Sendable {
     /// The value is outside the profile's range.
     public static let outOfRange = ATTError(rawValue: 0xFF)
 
-    /// The application error codes.
+    /// Range of the application error codes.
     public static let applicationRange: ClosedRange<UInt8> = 0x80...0x9F
-    /// The common profile and service error codes.
+    /// Range of the common profile and service error codes.
     public static let commonProfileRange: ClosedRange<UInt8> = 0xE0...0xFF
 
-    /// True for an application error code.
+    /// True if this is an application error code.
     public var isApplicationError: Bool { Self.applicationRange.contains(rawValue) }
-    /// True for a common profile or service error code.
+    /// True if this is a common profile or service error code.
     public var isCommonProfileError: Bool { Self.commonProfileRange.contains(rawValue) }
 
-    /// The name as in the specification; nil for a code without one.
+    /// Name of the error in the specification; nil if the specification does not name the code.
     public var name: String? { Self.names[rawValue] }
 
     private static let names: [UInt8: String] = [
@@ -99,7 +99,7 @@ public struct ATTError: RawRepresentable, Error, Hashable, Sendable {
 }
 
 extension ATTError: CustomStringConvertible {
-    /// The name and the code: `Invalid Handle (0x01)`, `application error (0x80)`.
+    /// The error's name and code, such as `Invalid Handle (0x01)` or `application error (0x80)`.
     public var description: String {
         let kind =
             isApplicationError ? "application error" : isCommonProfileError ? "profile error" : "reserved error"
@@ -108,70 +108,70 @@ extension ATTError: CustomStringConvertible {
     }
 }
 
-/// The handle of an attribute on a server: 0x0001 to 0xFFFF; 0x0000 is invalid (Core 6.0, Vol 3, Part F, 3.2.2).
+/// Handle of an attribute on a server: 0x0001 to 0xFFFF; 0x0000 is invalid (Core 6.0, Vol 3, Part F, 3.2.2).
 public struct AttributeHandle: RawRepresentable, Hashable, Sendable, Comparable {
-    /// The number.
+    /// Handle as a number.
     public let rawValue: UInt16
 
-    /// Creates a handle from its number, valid or not.
+    /// Creates a handle from any number, valid or invalid.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// Creates a handle from its number, valid or not.
+    /// Creates a handle from any number, valid or invalid.
     public init(_ value: UInt16) {
         self.init(rawValue: value)
     }
 
-    /// 0x0000, which is not the handle of any attribute.
+    /// Handle 0x0000, which no attribute has.
     public static let invalid = AttributeHandle(0x0000)
-    /// 0x0001, the lowest valid handle.
+    /// Lowest valid handle.
     public static let first = AttributeHandle(0x0001)
-    /// 0xFFFF, the highest valid handle.
+    /// Highest valid handle.
     public static let last = AttributeHandle(0xFFFF)
 
-    /// True for all but 0x0000.
+    /// True for all handles except 0x0000.
     public var isValid: Bool { rawValue != 0 }
 
-    /// The next higher handle; nil after 0xFFFF.
+    /// Next higher handle; nil after 0xFFFF.
     public var next: AttributeHandle? {
         self == .last ? nil : AttributeHandle(rawValue &+ 1)
     }
 
-    /// Compares two handles by number.
+    /// Returns true if `left` is the lower handle.
     public static func < (left: AttributeHandle, right: AttributeHandle) -> Bool {
         left.rawValue < right.rawValue
     }
 }
 
 extension AttributeHandle: CustomStringConvertible {
-    /// Four hexadecimal digits: `0x000B`.
+    /// The handle as four hexadecimal digits, such as `0x000B`.
     public var description: String { "0x" + Hexadecimal.text(UInt64(rawValue), digits: 4) }
 }
 
-/// The handles from `start` to `end` inclusive, as two fields of a packet; received values may be invalid (Core 6.0,
-/// Vol 3, Part F, 3.3.1).
+/// Range of handles from `start` to `end`, inclusive, as in a packet; a received range may be invalid (Core 6.0, Vol 3,
+/// Part F, 3.3.1).
 public struct AttributeHandleRange: Hashable, Sendable, CustomStringConvertible {
-    /// The lowest handle.
+    /// Lowest handle of the range.
     public var start: AttributeHandle
-    /// The highest handle.
+    /// Highest handle of the range.
     public var end: AttributeHandle
 
-    /// Creates a range from the fields of a packet, valid or not.
+    /// Creates a range from the fields of a packet, whether they are valid or not.
     public init(start: AttributeHandle, end: AttributeHandle) {
         self.start = start
         self.end = end
     }
 
-    /// 0x0001 to 0xFFFF.
+    /// Range of all valid handles, 0x0001 to 0xFFFF.
     public static let all = AttributeHandleRange(start: .first, end: .last)
 
-    /// True if the start is a valid handle and the end is not below it.
+    /// True if `start` is a valid handle and `end` is not below it.
     public var isValid: Bool { start.isValid && start <= end }
 
-    /// Returns true if the handle is in the range, including its ends.
+    /// Returns true if the handle is in the range, which includes both ends.
     public func contains(_ handle: AttributeHandle) -> Bool { start <= handle && handle <= end }
 
-    /// `0x0001-0xFFFF`.
+    /// The range as text, such as `0x0001-0xFFFF`.
     public var description: String { "\(start)-\(end)" }
 }

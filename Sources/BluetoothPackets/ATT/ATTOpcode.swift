@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The first byte of an ATT PDU: a method in six bits, the command flag and the authentication signature flag (Core
-/// 6.0, Vol 3, Part F, 3.3.1 and 3.4.8).
+/// First byte of an ATT PDU (Core 6.0, Vol 3, Part F, 3.3.1 and 3.4.8).
+///
+/// It consists of a six-bit method, the command flag and the authentication signature flag.
 public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
-    /// The byte.
+    /// Opcode as a byte.
     public let rawValue: UInt8
 
-    /// Creates an opcode from its byte, known or not.
+    /// Creates an opcode from any byte, known or unknown.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The bit that marks a command: a PDU without a response, even if it is unknown.
+    /// Bit that marks a command, which has no response even if the opcode is unknown.
     public static let commandFlag: UInt8 = 0x40
-    /// The bit that indicates an authentication signature.
+    /// Bit that marks a PDU with an authentication signature.
     public static let signatureFlag: UInt8 = 0x80
-    /// The bits of the method.
+    /// Mask of the method bits.
     public static let methodMask: UInt8 = 0x3F
 
     /// True if the command flag is set.
@@ -100,8 +101,8 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// All opcodes with their names and kinds, and for requests and indications the opcode of the response (Core 6.0,
-    /// Vol 3, Part F, 3.4.8).
+    /// All opcodes with their names and kinds, and with the opcodes of the responses to requests and indications (Core
+    /// 6.0, Vol 3, Part F, 3.4.8).
     private static let table: [Row] = [
         Row(.errorResponse, "Error Response", .response),
         Row(.exchangeMTURequest, "Exchange MTU Request", .request, .exchangeMTUResponse),
@@ -136,40 +137,40 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
         Row(.signedWriteCommand, "Signed Write Command", .command),
     ]
 
-    /// All opcodes of the specification, in the order of `table`.
+    /// All opcodes that the specification defines, in the order of `table`.
     public static let known: [ATTOpcode] = table.map { $0.opcode }
 
     private var row: Row? { Self.table.first { $0.opcode == self } }
 
-    /// The name as in the specification; nil for an unknown opcode.
+    /// Name of the PDU in the specification; nil for an unknown opcode.
     public var name: String? { row?.name }
 
-    /// The kind; nil for an unknown opcode.
+    /// Kind of the PDU; nil for an unknown opcode.
     public var kind: ATTPDUKind? { row?.kind }
 
-    /// The opcode of the response to this request or indication; nil for other kinds.
+    /// Opcode of the response to this request or indication; nil for other kinds.
     public var answer: ATTOpcode? { row?.response }
 }
 
 extension ATTOpcode: CustomStringConvertible {
-    /// The specification's name, or the byte: `Read Request`, `opcode 0x7F`.
+    /// The specification's name or, for an unknown opcode, the byte: `Read Request`, `opcode 0x7F`.
     public var description: String {
         name ?? "opcode 0x" + Hexadecimal.text(UInt64(rawValue), digits: 2)
     }
 }
 
-/// The six kinds of ATT PDUs (Core 6.0, Vol 3, Part F, 3.3).
+/// Six kinds of ATT PDUs (Core 6.0, Vol 3, Part F, 3.3).
 public enum ATTPDUKind: Sendable, CaseIterable {
-    /// From client to server; the server answers with a response or an error.
+    /// Sent from client to server; the server answers with a response or an error.
     case request
-    /// From server to client, the response to a request.
+    /// Sent from server to client in response to a request.
     case response
-    /// From client to server, without a response.
+    /// Sent from client to server; there is no response.
     case command
-    /// From server to client, without a response.
+    /// Sent from server to client; there is no response.
     case notification
-    /// From server to client; the client answers with a confirmation.
+    /// Sent from server to client; the client answers with a confirmation.
     case indication
-    /// From client to server, the response to an indication.
+    /// Sent from client to server in response to an indication.
     case confirmation
 }

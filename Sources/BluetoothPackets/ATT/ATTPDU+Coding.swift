@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 extension ATTPDU {
-    /// Reads one PDU from all of `bytes`; throws if the layout is invalid or the opcode is unknown.
+    /// Parses the whole of `bytes` as one PDU; throws an error if the layout is invalid or the opcode is unknown.
     public init(_ bytes: Span<UInt8>) throws(DecodingError) {
         guard !bytes.isEmpty else {
             throw DecodingError(
@@ -133,7 +133,7 @@ extension ATTPDU {
         }
     }
 
-    /// The opcode.
+    /// Opcode of the PDU.
     public var opcode: ATTOpcode {
         switch self {
         case .errorResponse: .errorResponse
@@ -170,10 +170,10 @@ extension ATTPDU {
         }
     }
 
-    /// The encoded PDU.
+    /// The PDU in encoded form.
     ///
-    /// A UUID is written in its shortest form. The first item of a list determines the length of all; the caller must
-    /// avoid lengths that do not fit into the length field.
+    /// A UUID is written in its shortest form. The length of a list's first item is used as the length of all items.
+    /// The caller must not pass items whose length does not fit into the length field.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(opcode.rawValue)
@@ -261,20 +261,20 @@ extension ByteReader {
         AttributeHandle(try readUInt16(field))
     }
 
-    /// Reads the next four bytes as the handle range of a request.
+    /// Reads the next four bytes as a handle range.
     @_lifetime(self: copy self)
     mutating func readHandleRange() throws(DecodingError) -> AttributeHandleRange {
         let start = try readHandle("Starting Handle")
         return AttributeHandleRange(start: start, end: try readHandle("Ending Handle"))
     }
 
-    /// Reads a copy of all remaining bytes.
+    /// Returns a copy of all remaining bytes, and moves to the end.
     @_lifetime(self: copy self)
     mutating func readRestBytes() -> [UInt8] {
         [UInt8](copying: readRest())
     }
 
-    /// Reads all remaining bytes as handles; throws if there are fewer than two.
+    /// Reads all remaining bytes as handles; throws an error if there are fewer than two handles.
     @_lifetime(self: copy self)
     mutating func readSetOfHandles() throws(DecodingError) -> [AttributeHandle] {
         guard remaining >= 4 else {
@@ -285,8 +285,8 @@ extension ByteReader {
         return handles
     }
 
-    /// Length of a UUID that fills the remaining bytes: sixteen or two, because ATT has no 32-bit UUIDs (Core 6.0, Vol
-    /// 3, Part F, 3.2.1).
+    /// Length of a UUID that occupies the remaining bytes: 16 or 2, because ATT has no 32-bit UUIDs (Core 6.0, Vol 3,
+    /// Part F, 3.2.1).
     var uuidByteCount: Int { remaining == 16 ? 16 : 2 }
 }
 

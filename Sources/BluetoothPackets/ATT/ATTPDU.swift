@@ -1,157 +1,157 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// One PDU of the attribute protocol, of any of its opcodes, with its fields.
+/// PDU of the Attribute Protocol, with one case for each opcode.
 ///
-/// A value guarantees only a valid layout; the caller must check the order of handles and the MTU. Core 6.0, Vol 3,
-/// Part F, 3.4.
+/// Parsing checks only the layout; the caller must check the order of handles and the MTU. Core 6.0, Vol 3, Part F,
+/// 3.4.
 public enum ATTPDU: Equatable, Sendable {
-    /// Rejects a request. Core 6.0, Vol 3, Part F, 3.4.1.1.
+    /// Rejects a request (Core 6.0, Vol 3, Part F, 3.4.1.1).
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
 
-    /// The largest MTU that the client can receive. Core 6.0, Vol 3, Part F, 3.4.2.1.
+    /// Reports the largest MTU that the client can receive (Core 6.0, Vol 3, Part F, 3.4.2.1).
     case exchangeMTURequest(clientReceiveMTU: UInt16)
-    /// The largest MTU that the server can receive. Core 6.0, Vol 3, Part F, 3.4.2.2.
+    /// Reports the largest MTU that the server can receive (Core 6.0, Vol 3, Part F, 3.4.2.2).
     case exchangeMTUResponse(serverReceiveMTU: UInt16)
 
-    /// Requests the types of the attributes in a range. Core 6.0, Vol 3, Part F, 3.4.3.1.
+    /// Requests the types of the attributes in a range (Core 6.0, Vol 3, Part F, 3.4.3.1).
     case findInformationRequest(AttributeHandleRange)
-    /// Handles and types, at least one. Core 6.0, Vol 3, Part F, 3.4.3.2.
+    /// Returns at least one attribute's handle and type (Core 6.0, Vol 3, Part F, 3.4.3.2).
     case findInformationResponse(format: InformationFormat, [Information])
-    /// Requests the attributes with a 16-bit type and a value. Core 6.0, Vol 3, Part F, 3.4.3.3.
+    /// Requests the attributes that have a 16-bit type and a value (Core 6.0, Vol 3, Part F, 3.4.3.3).
     case findByTypeValueRequest(AttributeHandleRange, type: UInt16, value: [UInt8])
-    /// Attributes and the ends of their groups, at least one. Core 6.0, Vol 3, Part F, 3.4.3.4.
+    /// Returns at least one attribute, each with the end of its group (Core 6.0, Vol 3, Part F, 3.4.3.4).
     case findByTypeValueResponse([AttributeHandleRange])
 
-    /// Requests the values of the attributes with a type. Core 6.0, Vol 3, Part F, 3.4.4.1.
+    /// Requests the values of the attributes of one type (Core 6.0, Vol 3, Part F, 3.4.4.1).
     case readByTypeRequest(AttributeHandleRange, type: BluetoothUUID)
-    /// Handles and values of equal length, at least one. Core 6.0, Vol 3, Part F, 3.4.4.2.
+    /// Returns at least one handle with its value; all values have the same length (Core 6.0, Vol 3, Part F, 3.4.4.2).
     case readByTypeResponse([HandleValue])
-    /// Requests a value. Core 6.0, Vol 3, Part F, 3.4.4.3.
+    /// Requests a value (Core 6.0, Vol 3, Part F, 3.4.4.3).
     case readRequest(AttributeHandle)
-    /// The value, or as much of it as fits. Core 6.0, Vol 3, Part F, 3.4.4.4.
+    /// Returns the value, truncated to what fits in the PDU (Core 6.0, Vol 3, Part F, 3.4.4.4).
     case readResponse(value: [UInt8])
-    /// Requests a value from `offset` on. Core 6.0, Vol 3, Part F, 3.4.4.5.
+    /// Requests the part of a value that starts at `offset` (Core 6.0, Vol 3, Part F, 3.4.4.5).
     case readBlobRequest(AttributeHandle, offset: UInt16)
-    /// The part, or as much of it as fits. Core 6.0, Vol 3, Part F, 3.4.4.6.
+    /// Returns the part of the value, truncated to what fits in the PDU (Core 6.0, Vol 3, Part F, 3.4.4.6).
     case readBlobResponse(value: [UInt8])
-    /// Requests two or more values of known length. Core 6.0, Vol 3, Part F, 3.4.4.7.
+    /// Requests two or more values of known length (Core 6.0, Vol 3, Part F, 3.4.4.7).
     case readMultipleRequest([AttributeHandle])
-    /// The values, one after another. Core 6.0, Vol 3, Part F, 3.4.4.8.
+    /// Returns the concatenated values (Core 6.0, Vol 3, Part F, 3.4.4.8).
     case readMultipleResponse(values: [UInt8])
-    /// Requests the values of the attributes with a grouping type. Core 6.0, Vol 3, Part F, 3.4.4.9.
+    /// Requests the values of the attributes of one grouping type (Core 6.0, Vol 3, Part F, 3.4.4.9).
     case readByGroupTypeRequest(AttributeHandleRange, type: BluetoothUUID)
-    /// Groups and values of equal length, at least one. Core 6.0, Vol 3, Part F, 3.4.4.10.
+    /// Returns at least one group with its value; all values have the same length (Core 6.0, Vol 3, Part F, 3.4.4.10).
     case readByGroupTypeResponse([GroupValue])
-    /// Requests two or more values of any length. Core 6.0, Vol 3, Part F, 3.4.4.11.
+    /// Requests two or more values of any length (Core 6.0, Vol 3, Part F, 3.4.4.11).
     case readMultipleVariableRequest([AttributeHandle])
-    /// Two or more values with their lengths. Core 6.0, Vol 3, Part F, 3.4.4.12.
+    /// Returns two or more values with their lengths (Core 6.0, Vol 3, Part F, 3.4.4.12).
     case readMultipleVariableResponse([LengthValue])
 
-    /// Requests a write of a value. Core 6.0, Vol 3, Part F, 3.4.5.1.
+    /// Requests that a value be written (Core 6.0, Vol 3, Part F, 3.4.5.1).
     case writeRequest(AttributeHandle, value: [UInt8])
-    /// The value was written. Core 6.0, Vol 3, Part F, 3.4.5.2.
+    /// Confirms that the value was written (Core 6.0, Vol 3, Part F, 3.4.5.2).
     case writeResponse
-    /// Writes a value without a response. Core 6.0, Vol 3, Part F, 3.4.5.3.
+    /// Writes a value without a response (Core 6.0, Vol 3, Part F, 3.4.5.3).
     case writeCommand(AttributeHandle, value: [UInt8])
-    /// Writes a value without a response; the signature has 12 bytes. Core 6.0, Vol 3, Part F, 3.4.5.4.
+    /// Writes a value with a 12-byte signature and without a response (Core 6.0, Vol 3, Part F, 3.4.5.4).
     case signedWriteCommand(AttributeHandle, value: [UInt8], signature: [UInt8])
 
-    /// Requests to queue a part of a value until the write is executed. Core 6.0, Vol 3, Part F, 3.4.6.1.
+    /// Requests that a part of a value be queued until the write is executed (Core 6.0, Vol 3, Part F, 3.4.6.1).
     case prepareWriteRequest(AttributeHandle, offset: UInt16, value: [UInt8])
-    /// The part as received. Core 6.0, Vol 3, Part F, 3.4.6.2.
+    /// Echoes the part that the server has received (Core 6.0, Vol 3, Part F, 3.4.6.2).
     case prepareWriteResponse(AttributeHandle, offset: UInt16, value: [UInt8])
-    /// Requests to execute or to cancel the prepared writes. Core 6.0, Vol 3, Part F, 3.4.6.3.
+    /// Requests that the prepared writes be executed or cancelled (Core 6.0, Vol 3, Part F, 3.4.6.3).
     case executeWriteRequest(ExecuteFlags)
-    /// The prepared writes were executed or cancelled. Core 6.0, Vol 3, Part F, 3.4.6.4.
+    /// Confirms that the prepared writes were executed or cancelled (Core 6.0, Vol 3, Part F, 3.4.6.4).
     case executeWriteResponse
 
-    /// A notified value. Core 6.0, Vol 3, Part F, 3.4.7.1.
+    /// Notifies the client of a value (Core 6.0, Vol 3, Part F, 3.4.7.1).
     case handleValueNotification(AttributeHandle, value: [UInt8])
-    /// An indicated value, to be confirmed. Core 6.0, Vol 3, Part F, 3.4.7.2.
+    /// Indicates a value, which the client must confirm (Core 6.0, Vol 3, Part F, 3.4.7.2).
     case handleValueIndication(AttributeHandle, value: [UInt8])
-    /// Confirms an indication. Core 6.0, Vol 3, Part F, 3.4.7.3.
+    /// Confirms an indication (Core 6.0, Vol 3, Part F, 3.4.7.3).
     case handleValueConfirmation
-    /// Two or more notified values. Core 6.0, Vol 3, Part F, 3.4.7.4.
+    /// Notifies the client of two or more values (Core 6.0, Vol 3, Part F, 3.4.7.4).
     case multipleHandleValueNotification([HandleValue])
 
-    /// Format of the types in a Find Information Response (Core 6.0, Vol 3, Part F, 3.4.3.2).
+    /// Format of the attribute types in a Find Information Response (Core 6.0, Vol 3, Part F, 3.4.3.2).
     public enum InformationFormat: UInt8, Sendable, CaseIterable {
-        /// 16-bit UUIDs.
+        /// The types are 16-bit UUIDs.
         case uuid16 = 0x01
-        /// 128-bit UUIDs.
+        /// The types are 128-bit UUIDs.
         case uuid128 = 0x02
 
-        /// Length of one UUID in bytes.
+        /// Length of one UUID, in bytes.
         public var uuidByteCount: Int { self == .uuid16 ? 2 : 16 }
     }
 
-    /// An attribute's handle and type.
+    /// Handle and type of an attribute.
     public struct Information: Hashable, Sendable {
-        /// The attribute.
+        /// Handle of the attribute.
         public var handle: AttributeHandle
-        /// Its type.
+        /// Type of the attribute.
         public var type: BluetoothUUID
 
-        /// Creates a handle and a type.
+        /// Creates an item from a handle and a type.
         public init(handle: AttributeHandle, type: BluetoothUUID) {
             self.handle = handle
             self.type = type
         }
     }
 
-    /// An attribute's handle and value.
+    /// Handle and value of an attribute.
     public struct HandleValue: Hashable, Sendable {
-        /// The attribute.
+        /// Handle of the attribute.
         public var handle: AttributeHandle
-        /// Its value, or as much of it as fits: 0 to 253 bytes in a Read By Type Response.
+        /// Value of the attribute, possibly truncated: a Read By Type Response has room for 0 to 253 bytes.
         public var value: [UInt8]
 
-        /// Creates a handle and a value.
+        /// Creates an item from a handle and a value.
         public init(handle: AttributeHandle, value: [UInt8]) {
             self.handle = handle
             self.value = value
         }
     }
 
-    /// A group's handles and the value of its first attribute.
+    /// Handles of a group and the value of its first attribute.
     public struct GroupValue: Hashable, Sendable {
-        /// Range from the declaring attribute to the last one of the group.
+        /// Range from the attribute that declares the group to the group's last attribute.
         public var range: AttributeHandleRange
-        /// The value, or as much of it as fits: 0 to 251 bytes.
+        /// Value of the declaring attribute, possibly truncated: there is room for 0 to 251 bytes.
         public var value: [UInt8]
 
-        /// Creates a group and a value.
+        /// Creates an item from a group's handles and its value.
         public init(range: AttributeHandleRange, value: [UInt8]) {
             self.range = range
             self.value = value
         }
     }
 
-    /// A value and its length on the server; the last value of a response may be truncated.
+    /// Value with its length on the server; the last value in a response may be truncated.
     public struct LengthValue: Hashable, Sendable {
-        /// The length in bytes reported by the server.
+        /// Length of the value on the server, in bytes.
         public var length: UInt16
-        /// Bytes of the value in this response, possibly truncated.
+        /// Bytes of the value in this response; fewer than `length` if the value is truncated.
         public var value: [UInt8]
 
-        /// Creates a length and a value.
+        /// Creates an item from a length and a value.
         public init(length: UInt16, value: [UInt8]) {
             self.length = length
             self.value = value
         }
     }
 
-    /// Action on the prepared writes: execute or cancel (Core 6.0, Vol 3, Part F, 3.4.6.3).
+    /// Action to perform on the prepared writes: execute or cancel (Core 6.0, Vol 3, Part F, 3.4.6.3).
     public enum ExecuteFlags: UInt8, Sendable, CaseIterable {
         case cancel = 0x00
-        /// Write all prepared values in the order of their arrival.
+        /// Write all prepared values in the order in which they were received.
         case write = 0x01
     }
 
-    /// Length of an authentication signature in bytes (Core 6.0, Vol 3, Part F, 3.3.1).
+    /// Length of an authentication signature, in bytes (Core 6.0, Vol 3, Part F, 3.3.1).
     public static let signatureByteCount = 12
 
-    /// The attribute of the PDU, or the first one if it names several; nil if it names none.
+    /// Handle of the first attribute that the PDU names; nil if it does not name one.
     public var attribute: AttributeHandle? {
         switch self {
         case .errorResponse(_, let handle, _), .readRequest(let handle), .readBlobRequest(let handle, _),
@@ -174,7 +174,7 @@ public enum ATTPDU: Equatable, Sendable {
         }
     }
 
-    /// The single attribute value, or part of a value, in the PDU; nil if it carries none or several.
+    /// Attribute value, or part of a value, that the PDU contains; nil unless it contains exactly one.
     public var attributeValue: [UInt8]? {
         switch self {
         case .findByTypeValueRequest(_, _, let value), .readResponse(let value), .readBlobResponse(let value),
@@ -187,7 +187,7 @@ public enum ATTPDU: Equatable, Sendable {
     }
 }
 
-/// Responses that are lists: at least one item, all of equal length, filling the PDU.
+/// Parsers for responses that consist of a list: one or more items of equal length, which fill the PDU.
 extension ATTPDU {
     @_lifetime(reader: copy reader)
     static func findInformationResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
@@ -251,7 +251,7 @@ extension ATTPDU {
         return .readByGroupTypeResponse(items)
     }
 
-    /// Reads two or more lengths with values; only the last value may be shorter than its length.
+    /// Reads two or more lengths with their values; only the last value may be shorter than its length.
     @_lifetime(reader: copy reader)
     static func readMultipleVariableResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
         let field = "Length Value Tuple List"
@@ -264,7 +264,7 @@ extension ATTPDU {
         return .readMultipleVariableResponse(items)
     }
 
-    /// Reads two or more handles with lengths and values, none of them truncated.
+    /// Reads two or more handles with lengths and values; none of the values may be truncated.
     @_lifetime(reader: copy reader)
     static func multipleHandleValueNotification(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
         let field = "Handle Length Value Tuple List"
@@ -279,7 +279,7 @@ extension ATTPDU {
 }
 
 extension ByteReader {
-    /// Reads the length of each item; rejects a length too short for an item's handles.
+    /// Reads the length of the list's items; throws an error if that length is too short for the handles of an item.
     @_lifetime(self: copy self)
     fileprivate mutating func readItemLength(atLeast minimum: Int) throws(DecodingError) -> Int {
         let field = "Length"
@@ -293,7 +293,7 @@ extension ByteReader {
         return length
     }
 
-    /// Throws an error if the remaining bytes are not one or more whole items.
+    /// Throws an error unless the remaining bytes consist of one or more complete items.
     fileprivate func requireItems(ofLength length: Int, _ field: String) throws(DecodingError) {
         guard length > 0, remaining >= length else {
             throw error(field, .truncated(needed: length, available: remaining))

@@ -2,16 +2,15 @@
 
 import Printable
 
-/// The parsed AD structures of an advertisement.
+/// Parsed AD structures of an advertisement.
 ///
-/// The size is bounded by the input: 1,650 bytes of data contain at most 824 UUIDs. Core 6.0, Vol 3, Part C, 11; Core
-/// Specification Supplement, Part A, 1; Assigned Numbers, 2.3.
+/// The size is bounded by that of the input: 1,650 bytes of data contain at most 824 UUIDs. Core 6.0, Vol 3, Part C,
+/// 11; Core Specification Supplement, Part A, 1; Assigned Numbers, 2.3.
 public struct AdvertisementData: Hashable, Sendable {
-    /// Manufacturer-specific data.
     public struct ManufacturerData: Hashable, Sendable {
-        /// The company identifier (Assigned Numbers, 7).
+        /// Company identifier (Assigned Numbers, 7).
         public var company: UInt16
-        /// The data after it.
+        /// Data that follows the company identifier.
         public var data: [UInt8]
 
         /// Creates manufacturer-specific data.
@@ -21,11 +20,10 @@ public struct AdvertisementData: Hashable, Sendable {
         }
     }
 
-    /// Service data.
     public struct ServiceData: Hashable, Sendable {
-        /// The service.
+        /// UUID of the service.
         public var service: BluetoothUUID
-        /// The data after it.
+        /// Data that follows the UUID.
         public var data: [UInt8]
 
         /// Creates service data.
@@ -35,64 +33,65 @@ public struct AdvertisementData: Hashable, Sendable {
         }
     }
 
-    /// An AD structure of a type that is not parsed here.
+    /// AD structure whose type is not parsed.
     public struct Structure: Hashable, Sendable {
-        /// The AD type.
+        /// AD type of the structure (Assigned Numbers, 2.3).
         public var type: UInt8
-        /// The data after it.
+        /// Data that follows the type.
         public var data: [UInt8]
 
-        /// Creates a structure of any type.
+        /// Creates a structure from a type and data.
         public init(type: UInt8, data: [UInt8]) {
             self.type = type
             self.data = data
         }
     }
 
-    /// The name; a complete name is preferred to a shortened one, and the first name to later ones.
+    /// Name of the device; nil if there is none.
     ///
-    /// Empty names are ignored.
+    /// A complete name is preferred to a shortened one, and an earlier name to a later one. Empty names are ignored.
     public var localName: LocalName?
-    /// The first byte of the flags: discoverability and BR/EDR bits (Supplement, Part A, 1.3).
+    /// First byte of the flags, with the bits for discoverability and BR/EDR (Supplement, Part A, 1.3).
     public var flags: UInt8?
-    /// The transmit power in dBm.
+    /// Transmission power in dBm.
     public var txPower: Int8?
-    /// The appearance of the device: a number of Assigned Numbers, 2.6.
+    /// Appearance of the device (Assigned Numbers, 2.6).
     public var appearance: UInt16?
-    /// The advertised services.
+    /// Services that the device advertises.
     public var serviceUUIDs: [BluetoothUUID] = []
-    /// True if at least one list of services is marked incomplete: the device has more services.
+    /// True if a list of services is marked as incomplete, so that the device has more services.
     public var hasMoreServices = false
-    /// The solicited services.
+    /// Services that the device solicits, that is, looks for on other devices.
     public var solicitedServiceUUIDs: [BluetoothUUID] = []
-    /// Manufacturer-specific data, in the order of the structures.
+    /// Manufacturer-specific data, in the order of reception.
     public var manufacturerData: [ManufacturerData] = []
-    /// Service data, in the order of the structures.
+    /// Service data, in the order of reception.
     public var serviceData: [ServiceData] = []
-    /// Structures of other types, in their order.
+    /// Structures of other types, in the order of reception.
     public var other: [Structure] = []
 
     /// Creates an advertisement without data.
     public init() {}
 
-    /// A parsed advertisement, and its first fault if there is one.
+    /// Result of parsing an advertisement, with the first error if there was one.
     public struct Parsed: Equatable, Sendable {
-        /// All data that could be parsed: a fault does not discard the structures before it.
+        /// All data that could be parsed, including the structures before an error.
         public var value: AdvertisementData
-        /// The first fault.
+        /// First error; nil if there was none.
         public var fault: DecodingError?
 
-        /// Creates a value with its fault.
+        /// Creates a result with the parsed data and an error.
         public init(value: AdvertisementData, fault: DecodingError? = nil) {
             self.value = value
             self.fault = fault
         }
     }
 
-    /// Parses AD structures: a length byte, a type and length - 1 bytes each; a length of 0 ends them.
+    /// Parses AD structures, each of which consists of a length byte, a type and length - 1 bytes of data.
     ///
-    /// A length past the end stops parsing with a fault. A malformed structure is skipped, in whole or from its fault
-    /// on, and parsing continues with the next one.
+    /// A length of 0 ends the structures. A length that extends past the end of the data is an error, and parsing
+    /// stops. If a structure is malformed, the whole structure or the rest of it is skipped, and parsing continues with
+    /// the next one.
     public static func parse(_ data: Span<UInt8>) -> Parsed {
         var reader = ByteReader(data, packet: "AD structures")
         var value = AdvertisementData()
@@ -118,7 +117,7 @@ public struct AdvertisementData: Hashable, Sendable {
         return Parsed(value: value, fault: fault)
     }
 
-    /// Returns this advertisement merged with `response`, the scan response of the same device.
+    /// Returns the combined data of this advertisement and of `response`, the same device's scan response.
     public func merged(with response: AdvertisementData) -> AdvertisementData {
         var result = self
         if let name = response.localName { result.take(name) }
@@ -135,7 +134,7 @@ public struct AdvertisementData: Hashable, Sendable {
     }
 
     private mutating func take(_ name: LocalName) {
-        // A name of blanks or zeros must not block a later one.
+        // A name that consists of blanks or zeros must not take precedence over a later name.
         guard !name.text.isEmpty else { return }
         guard let known = localName else {
             localName = name
@@ -223,22 +222,22 @@ package enum ADType {
     ]
 }
 
-/// A device's advertised name (Core Specification Supplement, Part A, 1.2).
+/// Name advertised by a device (Core Specification Supplement, Part A, 1.2).
 public struct LocalName: Hashable, Sendable {
-    /// The name up to the first NUL or invalid UTF-8, without blanks and control characters at either end.
+    /// Name up to the first NUL or invalid UTF-8, without leading and trailing blanks and control characters.
     ///
     /// Devices pad names with blanks or NULs, or append leftover buffer contents. If the name starts with invalid
-    /// UTF-8, it is repaired with U+FFFD.
+    /// UTF-8, the invalid bytes are replaced with U+FFFD.
     ///
-    /// It may contain control characters; display `printable` instead.
+    /// The text may contain control characters; use `printable` for display.
     public let text: String
-    /// False if the name was shortened to fit.
+    /// False if the device has shortened the name.
     public let isComplete: Bool
 
-    /// Maximum length of a name in bytes; further bytes are ignored (Core 6.0, Vol 4, Part E, 6.23).
+    /// Maximum length of a name, in bytes; further bytes are ignored (Core 6.0, Vol 4, Part E, 6.23).
     public static let maximumLength = 248
 
-    /// Creates a name from the given bytes.
+    /// Creates a name from received bytes.
     public init(_ bytes: Span<UInt8>, isComplete: Bool) {
         var end = 0
         while end < min(bytes.count, Self.maximumLength), bytes[end] != 0 { end &+= 1 }
@@ -256,7 +255,7 @@ public struct LocalName: Hashable, Sendable {
         return String(prefix)
     }
 
-    /// Returns `text` without blanks and control characters at either end.
+    /// Returns `text` without leading and trailing blanks and control characters.
     public static func trimmed(_ text: String) -> String {
         let isBlank: (Unicode.Scalar) -> Bool = {
             $0.properties.isWhitespace || $0.properties.generalCategory == .control
@@ -266,18 +265,18 @@ public struct LocalName: Hashable, Sendable {
         return String(scalars)
     }
 
-    /// Returns true if two texts are the same name, ignoring case and blanks at either end.
+    /// Returns true if both texts are the same name, ignoring case and leading and trailing blanks.
     public static func isSame(_ text: String, _ other: String) -> Bool {
         trimmed(text).lowercased() == trimmed(other).lowercased()
     }
 
-    /// The name with U+FFFD for characters that could move the cursor, change the text direction, or be invisible.
+    /// Name in which U+FFFD replaces characters that could move the cursor, change the text direction, or be invisible.
     public var printable: String { Self.printable(text) }
 
-    /// Returns `text` with U+FFFD for every scalar that is unsafe to display.
+    /// Returns `text` with U+FFFD in place of every scalar that is unsafe to display.
     ///
-    /// These are control, format, private, unassigned and invisible characters, line separators, and combining marks
-    /// without a base or beyond four on one. Spaces stay.
+    /// Unsafe scalars are control, format, private-use, unassigned and invisible characters, line separators, combining
+    /// marks without a base character, and the fifth and later combining marks on a base character. Spaces are kept.
     public static func printable(_ text: String) -> String {
         var scalars = PrintableScalars()
         var result = String.UnicodeScalarView()

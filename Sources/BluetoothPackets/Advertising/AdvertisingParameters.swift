@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Parameters for advertising with legacy PDUs, for the legacy and the extended advertising commands (Core 6.0, Vol 4,
-/// Part E, 7.8.5 and 7.8.53).
+/// Parameters for advertising with legacy PDUs, with either the legacy or the extended commands (Core 6.0, Vol 4, Part
+/// E, 7.8.5 and 7.8.53).
 public struct AdvertisingParameters: Hashable, Sendable {
-    /// The kind of advertisement.
     public enum Kind: Hashable, Sendable {
-        /// Centrals may connect, and request the scan response (ADV_IND).
+        /// Centrals can connect and request the scan response (ADV_IND).
         case connectable
-        /// Scanners may request the scan response (ADV_SCAN_IND).
+        /// Scanners can request the scan response (ADV_SCAN_IND).
         case scannable
-        /// Scanners may only listen (ADV_NONCONN_IND).
+        /// Scanners can only listen (ADV_NONCONN_IND).
         case nonConnectable
 
-        /// Advertising_Type (7.8.5).
+        /// Value of Advertising_Type for this kind (7.8.5).
         var legacyType: UInt8 {
             switch self {
             case .connectable: 0x00
@@ -21,7 +20,7 @@ public struct AdvertisingParameters: Hashable, Sendable {
             }
         }
 
-        /// Advertising_Event_Properties (7.8.53): bit 4 is "legacy PDUs".
+        /// Value of Advertising_Event_Properties for this kind (7.8.53); bit 4 selects legacy PDUs.
         var eventProperties: UInt16 {
             switch self {
             case .connectable: 0x0013
@@ -31,17 +30,16 @@ public struct AdvertisingParameters: Hashable, Sendable {
         }
     }
 
-    /// The kind.
     public var kind: Kind
-    /// The advertising interval in units of 0.625 ms: 0x0020 … 0x4000 (20 ms … 10.24 s).
+    /// Advertising interval in units of 0.625 ms: 0x0020 … 0x4000 (20 ms … 10.24 s).
     public let interval: UInt16
-    /// The advertised address.
+    /// Type of the advertised address.
     public var ownAddressType: ScanParameters.OwnAddressType
 
-    /// Range of valid intervals.
+    /// Range of valid intervals, in units of 0.625 ms.
     public static let intervals: ClosedRange<UInt16> = 0x0020...0x4000
 
-    /// Creates parameters; an interval outside its range is clamped.
+    /// Creates parameters; clamps the interval to `intervals`.
     public init(kind: Kind, interval: UInt16, ownAddressType: ScanParameters.OwnAddressType = .public) {
         self.kind = kind
         self.interval = min(max(interval, Self.intervals.lowerBound), Self.intervals.upperBound)
@@ -50,14 +48,14 @@ public struct AdvertisingParameters: Hashable, Sendable {
 }
 
 extension HCICommand {
-    /// Maximum data length of a legacy advertisement in bytes.
+    /// Maximum data length of a legacy advertisement, in bytes.
     public static let maximumAdvertisingDataLength = 31
-    /// All three primary channels.
+    /// Channel map with all three primary channels enabled.
     private static let allChannels: UInt8 = 0x07
-    /// The highest valid handle of an advertising set.
+    /// Highest valid handle of an advertising set.
     private static let advertisingHandleMask: UInt8 = 0xEF
 
-    /// LE Set Advertising Parameters, undirected on all channels (Core 6.0, Vol 4, Part E, 7.8.5).
+    /// LE Set Advertising Parameters for undirected advertising on all channels (Core 6.0, Vol 4, Part E, 7.8.5).
     public static func leSetAdvertisingParameters(_ parameters: AdvertisingParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(parameters.interval)
@@ -71,12 +69,12 @@ extension HCICommand {
         return HCICommand(.leSetAdvertisingParameters, writer.bytes)
     }
 
-    /// LE Set Advertising Data; nil for more than 31 bytes (Core 6.0, Vol 4, Part E, 7.8.7).
+    /// LE Set Advertising Data; nil if the data is longer than 31 bytes (Core 6.0, Vol 4, Part E, 7.8.7).
     public static func leSetAdvertisingData(_ data: [UInt8]) -> HCICommand? {
         paddedData(data).map { HCICommand(.leSetAdvertisingData, $0) }
     }
 
-    /// LE Set Scan Response Data; nil for more than 31 bytes (Core 6.0, Vol 4, Part E, 7.8.8).
+    /// LE Set Scan Response Data; nil if the data is longer than 31 bytes (Core 6.0, Vol 4, Part E, 7.8.8).
     public static func leSetScanResponseData(_ data: [UInt8]) -> HCICommand? {
         paddedData(data).map { HCICommand(.leSetScanResponseData, $0) }
     }
@@ -91,8 +89,8 @@ extension HCICommand {
         HCICommand(.leSetAdvertisingSetRandomAddress, ByteWriter.bytes(min(handle, advertisingHandleMask), address))
     }
 
-    /// LE Set Extended Advertising Parameters [v1], undirected with legacy PDUs on all channels of LE 1M (Core 6.0, Vol
-    /// 4, Part E, 7.8.53).
+    /// LE Set Extended Advertising Parameters [v1] for undirected advertising with legacy PDUs on all LE 1M channels
+    /// (Core 6.0, Vol 4, Part E, 7.8.53).
     public static func leSetExtendedAdvertisingParameters(
         handle: UInt8,
         _ parameters: AdvertisingParameters
@@ -101,7 +99,7 @@ extension HCICommand {
         writer.write(min(handle, advertisingHandleMask))
         writer.write(parameters.kind.eventProperties)
         for _ in 0..<2 {
-            // The interval fields have 24 bits.
+            // The two interval fields are 24 bits wide.
             writer.write(parameters.interval)
             writer.write(UInt8(0))
         }
@@ -109,33 +107,33 @@ extension HCICommand {
         writer.write(parameters.ownAddressType.rawValue)
         writer.write(UInt8(0))
         writer.write(BluetoothAddress(rawValue: 0))
-        // Advertising_Filter_Policy: accept all devices.
+        // Advertising_Filter_Policy: all devices are accepted.
         writer.write(UInt8(0))
-        // Advertising_TX_Power: chosen by the controller.
+        // Advertising_TX_Power: the controller chooses.
         writer.write(UInt8(0x7F))
         writer.write(LEPHY.le1M.rawValue)
         // Secondary_Advertising_Max_Skip.
         writer.write(UInt8(0))
         writer.write(LEPHY.le1M.rawValue)
-        // Advertising_SID, and no notification of scan requests.
+        // Advertising_SID, followed by Scan_Request_Notification_Enable, which is off.
         writer.write(UInt8(0))
         writer.write(UInt8(0))
         return HCICommand(.leSetExtendedAdvertisingParameters, writer.bytes)
     }
 
-    /// LE Set Extended Advertising Data, complete; nil for more than 31 bytes, which legacy PDUs cannot carry (Core
-    /// 6.0, Vol 4, Part E, 7.8.54).
+    /// LE Set Extended Advertising Data with the complete data; nil if it is longer than the 31 bytes that fit in a
+    /// legacy PDU (Core 6.0, Vol 4, Part E, 7.8.54).
     public static func leSetExtendedAdvertisingData(handle: UInt8, _ data: [UInt8]) -> HCICommand? {
         completeData(handle, data).map { HCICommand(.leSetExtendedAdvertisingData, $0) }
     }
 
-    /// LE Set Extended Scan Response Data, complete; nil for more than 31 bytes, which legacy PDUs cannot carry (Core
-    /// 6.0, Vol 4, Part E, 7.8.55).
+    /// LE Set Extended Scan Response Data with the complete data; nil if it is longer than the 31 bytes that fit in a
+    /// legacy PDU (Core 6.0, Vol 4, Part E, 7.8.55).
     public static func leSetExtendedScanResponseData(handle: UInt8, _ data: [UInt8]) -> HCICommand? {
         completeData(handle, data).map { HCICommand(.leSetExtendedScanResponseData, $0) }
     }
 
-    /// LE Set Extended Advertising Enable for one set, until it is disabled (Core 6.0, Vol 4, Part E, 7.8.56).
+    /// LE Set Extended Advertising Enable for one set, without a time limit (Core 6.0, Vol 4, Part E, 7.8.56).
     public static func leSetExtendedAdvertisingEnable(_ isEnabled: Bool, handle: UInt8) -> HCICommand {
         // Enable, Num_Sets, Advertising_Handle, Duration (2 bytes), Max_Extended_Advertising_Events.
         HCICommand(

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A reader of the reports in one LE Advertising Report or LE Extended Advertising Report, without copying.
+/// Reader for the reports in an LE Advertising Report or LE Extended Advertising Report event; it copies no bytes.
 ///
-/// The initialiser checks the whole event, so an event with a wrong count or wrong lengths is rejected before any of
-/// its reports is used. The fields of each report are adjacent, as controllers send them, followed by those of the next
-/// report. Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
+/// The initialiser checks the whole event, so that an event with a wrong count or wrong lengths is rejected before any
+/// of its reports is used. The event contains one complete report after another, as controllers send them. Core 6.0,
+/// Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 public struct AdvertisingReportReader: ~Escapable {
     @usableFromInline let bytes: Span<UInt8>
-    /// The offset of the first unread report.
+    /// Offset of the first unread report.
     @usableFromInline var offset = 0
     @usableFromInline var left: Int
     @usableFromInline let isExtended: Bool
@@ -21,20 +21,20 @@ public struct AdvertisingReportReader: ~Escapable {
     /// Maximum number of reports in one LE Extended Advertising Report.
     @inlinable @inline(__always)
     public static var maximumExtendedReports: Int { 0x0A }
-    /// Maximum data length of a legacy PDU in bytes.
+    /// Maximum data length of a legacy PDU, in bytes.
     @inlinable @inline(__always)
     public static var maximumLegacyDataLength: Int { 31 }
-    /// Maximum data length of one extended report in bytes.
+    /// Maximum data length of one extended report, in bytes.
     @inlinable @inline(__always)
     public static var maximumExtendedDataLength: Int { 229 }
 
-    /// Returns true for the two subevents supported by this reader.
+    /// Returns true for the two subevents that this reader supports.
     @inlinable @inline(__always)
     public static func reads(_ subevent: LESubevent) -> Bool {
         subevent == .advertisingReport || subevent == .extendedAdvertisingReport
     }
 
-    /// Creates a reader of the bytes after the subevent code; throws if any report is malformed.
+    /// Creates a reader for the bytes after the subevent code; throws an error if any report is malformed.
     @inlinable @inline(__always)
     @_lifetime(copy parameters)
     public init(_ subevent: LESubevent, _ parameters: Span<UInt8>) throws(DecodingError) {
@@ -55,7 +55,7 @@ public struct AdvertisingReportReader: ~Escapable {
         guard end == bytes.count else { throw Self.error(.trailing, in: bytes, from: end, isExtended) }
     }
 
-    /// Returns the next report; nil if there is none.
+    /// Returns the next report, or nil if there are no more.
     @inlinable @inline(__always)
     @_lifetime(self: copy self)
     @_lifetime(copy self)
@@ -76,7 +76,7 @@ extension AdvertisingReportReader {
         case truncated, eventType, addressType, dataLength, trailing
     }
 
-    /// Checks the report at `start`, which is a valid offset or the end of `bytes`; returns the end of the report.
+    /// Checks the report at `start`, which may be the end of `bytes`; returns the end of the report.
     @inlinable @inline(__always)
     static func check(_ bytes: Span<UInt8>, from start: Int, _ isExtended: Bool) throws(Fault) -> Int {
         let layout = AdvertisingReport.Layout(isExtended: isExtended)
@@ -99,7 +99,7 @@ extension AdvertisingReportReader {
         return start &+ length
     }
 
-    /// Returns the fields of a report in order, with their lengths in bytes; `data` is the length of its data.
+    /// Returns the names and lengths (in bytes) of a report's fields, in order; `data` is the length of the data field.
     private static func fields(_ isExtended: Bool, data: Int) -> [(name: String, count: Int)] {
         guard isExtended else {
             return [
@@ -113,7 +113,7 @@ extension AdvertisingReportReader {
         ]
     }
 
-    /// Returns the error for a fault in the report at `start`; the parameters start one byte before `reports`.
+    /// Returns the error for a fault in the report at `start`; the event's parameters start one byte before `reports`.
     @usableFromInline @inline(never)
     static func error(_ fault: Fault, in reports: Span<UInt8>, from start: Int, _ isExtended: Bool) -> DecodingError {
         let bytes = reports.extracting(droppingFirst: start)
@@ -141,7 +141,7 @@ extension AdvertisingReportReader {
             }
             offset += field.count
         }
-        // All fields are valid: bytes remain after the last one.
+        // All fields are valid, so the fault must be that bytes remain after the last field.
         return DecodingError(
             packet: name(isExtended),
             field: "end",
@@ -150,7 +150,7 @@ extension AdvertisingReportReader {
         )
     }
 
-    /// Returns the error for an event with no reports, too many reports, or no parameters.
+    /// Returns the error for an event with no reports, too many reports, no parameters or an unsupported subevent.
     @usableFromInline @inline(never)
     static func error(_ subevent: LESubevent, count: UInt8?) -> DecodingError {
         guard reads(subevent) else {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The btsnoop file format with records of the kernel's monitor channel, as used by btmon and Wireshark.
+/// Format of a btsnoop file that contains records of the kernel's monitor channel, as used by btmon and Wireshark.
 ///
-/// The file's own fields are big-endian; packets are stored as sent over the transport. The format is that of RFC 1761
-/// with a different identification and different timestamps. Datalink type 2001 is defined by BlueZ, and called
-/// `BLUETOOTH_LINUX_MONITOR` in Wireshark. Unlike datalink type 1002 (H4), its records contain the controller and the
-/// direction, and can contain the controller's address.
+/// The file's own fields are big-endian; packets are stored as they were sent over the transport. The format is that of
+/// RFC 1761, but with a different identification and different timestamps. BlueZ defines datalink type 2001, which
+/// Wireshark calls `BLUETOOTH_LINUX_MONITOR`. Unlike datalink type 1002 (H4), its records contain the controller and
+/// the direction, and can contain the controller's address.
 public enum Btsnoop {
-    /// The first eight bytes of a file.
+    /// First eight bytes of a file.
     public static let identification: [UInt8] = Array("btsnoop\0".utf8)
-    /// The only defined version.
+    /// Only defined version of the format.
     public static let version: UInt32 = 1
-    /// The datalink type for monitor channel records.
+    /// Datalink type of monitor channel records.
     public static let monitorDatalink: UInt32 = 2001
-    /// Length of the file header in bytes.
+    /// Length of the file header, in bytes.
     public static let headerByteCount = 16
-    /// Length of a record header in bytes.
+    /// Length of a record header, in bytes.
     public static let recordHeaderByteCount = 24
-    /// Maximum packet length in bytes accepted by a reader: the limit of a 16-bit length.
+    /// Maximum packet length that a reader accepts, in bytes; packet lengths have 16 bits.
     public static let packetCapacity = 65_535
-    /// The beginning of 1970 as a file timestamp in microseconds.
+    /// Timestamp of the beginning of 1970, in microseconds.
     ///
-    /// Timestamps count from "the year 0", which BlueZ and Wireshark place 719,540 days before 1970.
+    /// Timestamps are counted from "the year 0", which BlueZ and Wireshark place 719,540 days before 1970.
     public static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
-    /// The header of a file with monitor channel records.
+    /// Header of a file with monitor channel records.
     public static let header: [UInt8] = {
         var writer = ByteWriter(reservingCapacity: headerByteCount)
         writer.write(identification)
@@ -33,7 +33,7 @@ public enum Btsnoop {
         return writer.bytes
     }()
 
-    /// Throws an error if the bytes are not the header of such a file.
+    /// Throws an error unless the bytes are the header of a file with monitor channel records.
     public static func checkHeader(_ bytes: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(bytes, packet: "btsnoop file")
         for byte in identification where try reader.readUInt8("Identification Pattern") != byte {
@@ -53,24 +53,24 @@ public enum Btsnoop {
     }
 }
 
-/// One record of a btsnoop file with monitor channel records.
+/// Record of a btsnoop file with monitor channel records.
 ///
-/// The layout is that of RFC 1761; the flags contain the controller and the opcode, as described at `Btsnoop`.
+/// The layout is that of RFC 1761; the flags field contains the controller and the opcode (see `Btsnoop`).
 public struct BtsnoopRecord: Equatable, Sendable {
-    /// The kind of packet.
+    /// Kind of the packet.
     public var opcode: MonitorOpcode
-    /// The controller it concerns.
+    /// Controller that sent or received the packet, or that the record is about.
     public var index: ControllerIndex
-    /// The packet's timestamp, in microseconds since the beginning of 1970 (UTC).
+    /// Time of the packet, in microseconds since the beginning of 1970 (UTC).
     public var time: Int64
-    /// Number of packets dropped so far because they were not read in time.
+    /// Number of packets lost so far because they were not read in time.
     public var drops: UInt32
-    /// The packet's original length in bytes.
+    /// Original length of the packet, in bytes.
     public var originalLength: UInt32
-    /// The packet, or its beginning if it was truncated.
+    /// Bytes of the packet, or its beginning if it was truncated.
     public var payload: [UInt8]
 
-    /// Creates a record; without an original length, the payload is the whole packet.
+    /// Creates a record; if no original length is given, the payload is the whole packet.
     public init(
         opcode: MonitorOpcode,
         index: ControllerIndex,
@@ -87,7 +87,7 @@ public struct BtsnoopRecord: Equatable, Sendable {
         self.payload = payload
     }
 
-    /// The encoded record; a payload longer than `Btsnoop.packetCapacity` is truncated.
+    /// The record in encoded form; truncates a payload longer than `Btsnoop.packetCapacity`.
     public var encoded: [UInt8] {
         let included = payload.prefix(Btsnoop.packetCapacity)
         let flags = UInt32(index.rawValue) &<< 16 | UInt32(opcode.rawValue)
@@ -101,7 +101,7 @@ public struct BtsnoopRecord: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Reads the record at the reader's position; its packet must be complete.
+    /// Reads the record at the reader's position; throws an error if the packet is incomplete.
     @_lifetime(reader: copy reader)
     init(_ reader: inout ByteReader) throws(DecodingError) {
         originalLength = try reader.readUInt32("Original Length").byteSwapped
@@ -118,25 +118,25 @@ public struct BtsnoopRecord: Equatable, Sendable {
     }
 }
 
-/// An incremental parser of a btsnoop file.
+/// Incremental parser of a btsnoop file.
 ///
-/// It buffers only the bytes received since the last complete record.
+/// It buffers only the bytes after the last complete record.
 public struct BtsnoopReader: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
     private var didReadHeader = false
 
-    /// Creates a reader at the beginning of a file.
+    /// Creates a parser at the start of a file.
     public init() {}
 
-    /// Appends the file's next bytes.
+    /// Appends the next bytes of the file.
     public mutating func append(_ bytes: some Sequence<UInt8>) {
         buffer.removeFirst(start)
         start = 0
         buffer.append(contentsOf: bytes)
     }
 
-    /// Returns the next record; nil if more bytes are needed.
+    /// Returns the next record, or nil if more bytes are needed.
     public mutating func next() throws(DecodingError) -> BtsnoopRecord? {
         if !didReadHeader {
             guard buffer.count &- start >= Btsnoop.headerByteCount else { return nil }
@@ -155,7 +155,7 @@ public struct BtsnoopReader: Sendable {
         }
     }
 
-    /// Throws an error if the file ends within its header or within a record; call it at the end of the file.
+    /// Throws an error if the file ends within its header or within a record; must be called at the end of the file.
     public func finish() throws(DecodingError) {
         let rest = buffer.count &- start
         if !didReadHeader {
@@ -177,19 +177,18 @@ public struct BtsnoopReader: Sendable {
     }
 }
 
-/// A packet of the kernel's monitor channel: a little-endian header of six bytes and a payload (Linux,
+/// Packet of the kernel's monitor channel: a little-endian header of six bytes, and a payload (Linux,
 /// include/net/bluetooth/hci_mon.h, struct hci_mon_hdr).
 public struct MonitorPacket: Equatable, Sendable {
-    /// The kind of packet.
+    /// Kind of the packet.
     public var opcode: MonitorOpcode
-    /// The controller it concerns, or `none`.
+    /// Controller that sent or received the packet, or `none`.
     public var index: ControllerIndex
-    /// The length reported by the kernel; the payload may be truncated.
+    /// Payload length reported by the kernel, in bytes; the payload itself may be truncated.
     public var length: UInt16
-    /// An HCI packet without its packet type, or other data as defined by the opcode.
+    /// HCI packet without its packet indicator, or other data as defined by the opcode.
     public var payload: [UInt8]
 
-    /// Creates a packet with all of its fields.
     public init(opcode: MonitorOpcode, index: ControllerIndex, length: UInt16, payload: [UInt8]) {
         self.opcode = opcode
         self.index = index
@@ -197,7 +196,7 @@ public struct MonitorPacket: Equatable, Sendable {
         self.payload = payload
     }
 
-    /// Reads a packet from all of `bytes`; if `isTruncated`, its end may be missing.
+    /// Parses the whole of `bytes` as one packet; if `isTruncated` is true, the end of the packet may be missing.
     public init(_ bytes: Span<UInt8>, isTruncated: Bool = false) throws(DecodingError) {
         var reader = ByteReader(bytes, packet: "HCI monitor packet")
         opcode = MonitorOpcode(rawValue: try reader.readUInt16("opcode"))
@@ -209,36 +208,36 @@ public struct MonitorPacket: Equatable, Sendable {
     }
 }
 
-/// The kind of a packet on the kernel's monitor channel (Linux, include/net/bluetooth/hci_mon.h).
+/// Kind of a packet on the kernel's monitor channel (Linux, include/net/bluetooth/hci_mon.h).
 public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
-    /// The number.
+    /// Opcode as a number.
     public let rawValue: UInt16
 
-    /// Creates an opcode from its number, known or not.
+    /// Creates an opcode from any number, known or unknown.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// An HCI command: HCI_MON_COMMAND_PKT.
+    /// HCI command (HCI_MON_COMMAND_PKT).
     public static let command = MonitorOpcode(rawValue: 2)
-    /// An HCI event: HCI_MON_EVENT_PKT.
+    /// HCI event (HCI_MON_EVENT_PKT).
     public static let event = MonitorOpcode(rawValue: 3)
-    /// ACL data to the controller: HCI_MON_ACL_TX_PKT.
+    /// ACL data to the controller (HCI_MON_ACL_TX_PKT).
     public static let aclSent = MonitorOpcode(rawValue: 4)
-    /// ACL data from the controller: HCI_MON_ACL_RX_PKT.
+    /// ACL data from the controller (HCI_MON_ACL_RX_PKT).
     public static let aclReceived = MonitorOpcode(rawValue: 5)
-    /// Synchronous data to the controller: HCI_MON_SCO_TX_PKT.
+    /// Synchronous data to the controller (HCI_MON_SCO_TX_PKT).
     public static let synchronousSent = MonitorOpcode(rawValue: 6)
-    /// Synchronous data from the controller: HCI_MON_SCO_RX_PKT.
+    /// Synchronous data from the controller (HCI_MON_SCO_RX_PKT).
     public static let synchronousReceived = MonitorOpcode(rawValue: 7)
-    /// Diagnostics in the vendor's format: HCI_MON_VENDOR_DIAG.
+    /// Diagnostics in a vendor-specific format (HCI_MON_VENDOR_DIAG).
     public static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
-    /// Isochronous data to the controller: HCI_MON_ISO_TX_PKT.
+    /// Isochronous data to the controller (HCI_MON_ISO_TX_PKT).
     public static let isochronousSent = MonitorOpcode(rawValue: 18)
-    /// Isochronous data from the controller: HCI_MON_ISO_RX_PKT.
+    /// Isochronous data from the controller (HCI_MON_ISO_RX_PKT).
     public static let isochronousReceived = MonitorOpcode(rawValue: 19)
 
-    /// The direction of a packet.
+    /// Direction of a packet.
     public enum Direction: Sendable, CaseIterable {
         /// From the host to the controller.
         case sent
@@ -246,7 +245,7 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         case received
     }
 
-    /// Creates the opcode for recording a packet of an HCI transport.
+    /// Creates the opcode with which a packet of an HCI transport is recorded.
     public init(_ type: HCIPacketType, _ direction: Direction) {
         switch (type, direction) {
         case (.command, _): self = .command
@@ -260,9 +259,9 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// True for packets between host and controller, and for events about adding and removing controllers.
+    /// True for packets between host and controller, and for events that report added and removed controllers.
     ///
-    /// The other packets are log messages and management commands of other programs, which may contain keys.
+    /// All other packets are log messages and other programs' management commands, which may contain keys.
     public var concernsController: Bool {
         rawValue <= Self.vendorDiagnostics.rawValue || self == .isochronousSent || self == .isochronousReceived
     }

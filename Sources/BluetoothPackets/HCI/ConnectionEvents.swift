@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A device's role in a connection (Core 6.0, Vol 4, Part E, 7.7.65.1 (Role)).
+/// Role of a device in a connection (Core 6.0, Vol 4, Part E, 7.7.65.1: Role).
 public enum ConnectionRole: UInt8, Hashable, Sendable {
-    /// The device that initiated the connection and sets its timing.
+    /// The device initiated the connection and sets its timing.
     case central = 0
-    /// The device that advertised.
+    /// The device advertised.
     case peripheral = 1
 }
 
 /// Result of a connection attempt: LE Connection Complete or LE Enhanced Connection Complete [v1] (Core 6.0, Vol 4,
 /// Part E, 7.7.65.1 and 7.7.65.10).
 public struct LEConnectionComplete: Hashable, Sendable {
-    /// Success, or the reason for the failure; the other fields are meaningless after a failure.
+    /// Success, or the reason for the failure; if the attempt failed, the other fields have no meaning.
     public var status: HCIStatus
-    /// The connection handle, 12 bits.
+    /// 12-bit connection handle.
     public var handle: UInt16
-    /// This host's role.
+    /// Role of this host.
     public var role: ConnectionRole
-    /// The peer.
+    /// Address of the peer.
     public var peer: DeviceAddress
-    /// The interval in units of 1.25 ms.
+    /// Connection interval in units of 1.25 ms.
     public var interval: UInt16
     /// Number of connection events that the peripheral may skip.
     public var latency: UInt16
-    /// The supervision time-out in units of 10 ms.
+    /// Supervision time-out in units of 10 ms.
     public var supervisionTimeout: UInt16
 
-    /// Reads the parameters after the subevent code.
+    /// Parses the parameters that follow the subevent code.
     public init(_ subevent: LESubevent, _ parameters: Span<UInt8>) throws(DecodingError) {
         let isEnhanced = subevent == .enhancedConnectionComplete
         var reader = ByteReader(
@@ -50,7 +50,7 @@ public struct LEConnectionComplete: Hashable, Sendable {
                 .invalidValue(UInt64(isRole ? roleCode : typeCode))
             )
         } else {
-            // After a failure the peer's fields are meaningless.
+            // If the attempt failed, the fields about the peer have no meaning.
             role = .central
             peer = DeviceAddress(try reader.readAddress("Peer_Address"), .public)
         }
@@ -68,18 +68,17 @@ public struct LEConnectionComplete: Hashable, Sendable {
 
 /// Result of a connection parameter update: LE Connection Update Complete (Core 6.0, Vol 4, Part E, 7.7.65.3).
 public struct LEConnectionUpdateComplete: Hashable, Sendable {
-    /// Success, or the reason for the failure; nothing has changed then.
+    /// Success, or the reason for the failure; if the update failed, the parameters have not changed.
     public var status: HCIStatus
-    /// The connection handle.
     public var handle: UInt16
-    /// The interval in units of 1.25 ms.
+    /// Connection interval in units of 1.25 ms.
     public var interval: UInt16
     /// Number of connection events that the peripheral may skip.
     public var latency: UInt16
-    /// The supervision time-out in units of 10 ms.
+    /// Supervision time-out in units of 10 ms.
     public var supervisionTimeout: UInt16
 
-    /// Reads the parameters after the subevent code.
+    /// Parses the parameters that follow the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Connection Update Complete")
         status = HCIStatus(rawValue: try reader.readUInt8("Status"))
@@ -91,15 +90,15 @@ public struct LEConnectionUpdateComplete: Hashable, Sendable {
     }
 }
 
-/// The peer's request for other connection parameters: LE Remote Connection Parameter Request (Core 6.0, Vol 4, Part E,
-/// 7.7.65.6).
+/// Request by the peer to change the connection parameters: LE Remote Connection Parameter Request (Core 6.0, Vol 4,
+/// Part E, 7.7.65.6).
 public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
-    /// The connection handle.
+    /// Handle of the connection.
     public var handle: UInt16
-    /// The requested parameters.
+    /// Parameters that the peer requests.
     public var parameters: ConnectionParameters
 
-    /// Reads the parameters after the subevent code.
+    /// Parses the parameters that follow the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Remote Connection Parameter Request")
         handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
@@ -108,17 +107,17 @@ public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
     }
 }
 
-/// The peer's request for the long term key, to encrypt the link: LE Long Term Key Request (Core 6.0, Vol 4, Part E,
-/// 7.7.65.5).
+/// Request by the peer for the long term key with which to encrypt the link: LE Long Term Key Request (Core 6.0, Vol 4,
+/// Part E, 7.7.65.5).
 public struct LELongTermKeyRequest: Hashable, Sendable {
-    /// The connection handle.
+    /// Handle of the connection.
     public var handle: UInt16
-    /// Rand, which identifies a key of LE legacy pairing; otherwise 0.
+    /// Rand, which identifies a key of LE legacy pairing; 0 for other keys.
     public var random: UInt64
-    /// EDIV, which identifies a key of LE legacy pairing; otherwise 0.
+    /// EDIV, which identifies a key of LE legacy pairing; 0 for other keys.
     public var diversifier: UInt16
 
-    /// Reads the parameters after the subevent code.
+    /// Parses the parameters that follow the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Long Term Key Request")
         handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
@@ -128,17 +127,17 @@ public struct LELongTermKeyRequest: Hashable, Sendable {
     }
 }
 
-/// A change of a link's encryption: Encryption Change [v1], or Encryption Key Refresh Complete (Core 6.0, Vol 4, Part
-/// E, 7.7.8 and 7.7.39).
+/// Change of a link's encryption: Encryption Change [v1] or Encryption Key Refresh Complete (Core 6.0, Vol 4, Part E,
+/// 7.7.8 and 7.7.39).
 public struct EncryptionChange: Hashable, Sendable {
-    /// Success, or the reason for the failure; nothing has changed then.
+    /// Success, or the reason for the failure; if it failed, the encryption has not changed.
     public var status: HCIStatus
-    /// The connection handle.
+    /// Handle of the connection.
     public var handle: UInt16
     /// True if the link is encrypted.
     public var isOn: Bool
 
-    /// Reads the parameters of the event with this code; after a key refresh the link is always encrypted.
+    /// Parses the parameters of the event with this code; a link is always encrypted after a key refresh.
     public init(code: UInt8, _ parameters: Span<UInt8>) throws(DecodingError) {
         let isRefresh = code == HCIEvent.Code.encryptionKeyRefreshComplete
         let packet = isRefresh ? "Encryption Key Refresh Complete" : "Encryption Change"
@@ -150,16 +149,16 @@ public struct EncryptionChange: Hashable, Sendable {
     }
 }
 
-/// The end of an advertising set's advertising: LE Advertising Set Terminated (Core 6.0, Vol 4, Part E, 7.7.65.18).
+/// End of an advertising set: LE Advertising Set Terminated (Core 6.0, Vol 4, Part E, 7.7.65.18).
 public struct LEAdvertisingSetTerminated: Hashable, Sendable {
-    /// Success if a connection was made, otherwise the reason for the end.
+    /// Success if a device has connected; otherwise the reason why advertising ended.
     public var status: HCIStatus
-    /// The advertising set.
+    /// Handle of the advertising set.
     public var advertisingHandle: UInt8
-    /// Handle of the new connection.
+    /// Handle of the new connection, if there is one.
     public var handle: UInt16
 
-    /// Reads the parameters after the subevent code.
+    /// Parses the parameters that follow the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Advertising Set Terminated")
         status = HCIStatus(rawValue: try reader.readUInt8("Status"))
@@ -170,28 +169,28 @@ public struct LEAdvertisingSetTerminated: Hashable, Sendable {
     }
 }
 
-/// Number of data packets that have left the controller's buffers: Number Of Completed Packets.
+/// Number of data packets that have left the controller's buffers: Number Of Completed Packets (Core 6.0, Vol 4, Part
+/// E, 7.7.19).
 ///
-/// The two fields of each connection are adjacent, as controllers send them. Core 6.0, Vol 4, Part E, 7.7.19.
+/// The handle and the count of each connection are adjacent, as controllers send them.
 public struct CompletedPackets: Hashable, Sendable {
-    /// The count of one connection.
+    /// Number of completed packets of one connection.
     public struct Entry: Hashable, Sendable {
-        /// The connection handle.
+        /// Handle of the connection.
         public var handle: UInt16
-        /// Number of completed packets of the connection.
+        /// Number of packets that have left the controller's buffers.
         public var count: UInt16
 
-        /// Creates an entry.
         public init(handle: UInt16, count: UInt16) {
             self.handle = handle
             self.count = count
         }
     }
 
-    /// Counts of the connections, at most 63.
+    /// Counts of at most 63 connections.
     public var entries: [Entry]
 
-    /// Reads the event's parameters.
+    /// Parses the parameters of the event.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "Number Of Completed Packets")
         let count = try reader.readUInt8("Num_Handles")
@@ -204,9 +203,9 @@ public struct CompletedPackets: Hashable, Sendable {
     }
 }
 
-/// A PHY of a connection (Core 6.0, Vol 4, Part E, 7.7.65.12).
+/// PHY of a connection (Core 6.0, Vol 4, Part E, 7.7.65.12).
 public struct PHY: RawRepresentable, Hashable, Sendable {
-    /// The number.
+    /// Number of the PHY in HCI.
     public let rawValue: UInt8
 
     /// Creates a PHY from its number.
@@ -214,20 +213,20 @@ public struct PHY: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// LE 2M.
+    /// LE 2M PHY.
     public static let fast = PHY(rawValue: 2)
 }
 
 /// Result of a PHY change: LE PHY Update Complete (Core 6.0, Vol 4, Part E, 7.7.65.12).
 public struct LEPHYUpdateComplete: Hashable, Sendable {
-    /// Success, or the reason for the failure; nothing has changed then.
+    /// Success, or the reason for the failure; if the change failed, the PHY has not changed.
     public var status: HCIStatus
-    /// The connection handle.
+    /// Handle of the connection.
     public var handle: UInt16
-    /// The PHY on which the peer transmits.
+    /// PHY on which the peer sends.
     public var receivedPHY: PHY
 
-    /// Reads the parameters after the subevent code.
+    /// Parses the parameters that follow the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE PHY Update Complete")
         status = HCIStatus(rawValue: try reader.readUInt8("Status"))
@@ -238,14 +237,14 @@ public struct LEPHYUpdateComplete: Hashable, Sendable {
     }
 }
 
-/// A change of the maximum packet length: LE Data Length Change (Core 6.0, Vol 4, Part E, 7.7.65.7).
+/// Change of the maximum packet length: LE Data Length Change (Core 6.0, Vol 4, Part E, 7.7.65.7).
 public struct LEDataLengthChange: Hashable, Sendable {
-    /// The connection handle.
+    /// Handle of the connection.
     public var handle: UInt16
-    /// Maximum payload of a packet from the peer, in bytes.
+    /// Maximum payload length of packets from the peer, in bytes.
     public var receivedOctets: UInt16
 
-    /// Reads the parameters after the subevent code.
+    /// Parses the parameters that follow the subevent code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Data Length Change")
         handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
@@ -262,22 +261,23 @@ public struct LEDataLengthChange: Hashable, Sendable {
 public struct ConnectionParameters: Hashable, Sendable {
     /// Minimum connection interval, in units of 1.25 ms: 0x0006 … 0x0C80 (7.5 ms … 4 s).
     public var minimumInterval: UInt16
-    /// Maximum connection interval, in the same units and range.
+    /// Maximum connection interval, in units of 1.25 ms: 0x0006 … 0x0C80 (7.5 ms … 4 s).
     public var maximumInterval: UInt16
     /// Number of connection events that the peripheral may skip: 0 … 499.
     public var latency: UInt16
-    /// Supervision time-out, after which a silent peer is considered disconnected, in units of 10 ms: 0x000A … 0x0C80
-    /// (100 ms … 32 s).
+    /// Supervision time-out, in units of 10 ms: 0x000A … 0x0C80 (100 ms … 32 s).
+    ///
+    /// If nothing is received from the peer for this time, the connection is lost.
     public var supervisionTimeout: UInt16
 
-    /// Range of valid intervals.
+    /// Range of valid intervals, in units of 1.25 ms.
     public static let intervals: ClosedRange<UInt16> = 0x0006...0x0C80
-    /// Range of valid latencies.
+    /// Range of valid latencies, in connection events.
     public static let latencies: ClosedRange<UInt16> = 0...0x01F3
-    /// Range of valid supervision time-outs.
+    /// Range of valid supervision time-outs, in units of 10 ms.
     public static let supervisionTimeouts: ClosedRange<UInt16> = 0x000A...0x0C80
 
-    /// Creates parameters, in the specification's units.
+    /// Creates parameters from values in the specification's units.
     public init(minimumInterval: UInt16, maximumInterval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
         self.minimumInterval = minimumInterval
         self.maximumInterval = maximumInterval
@@ -285,8 +285,9 @@ public struct ConnectionParameters: Hashable, Sendable {
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// Interval of 15 ms to 30 ms, no latency, time-out of 4 s: fast enough for typing, and requested by most
-    /// peripherals.
+    /// Interval of 15 ms to 30 ms, no latency, time-out of 4 s.
+    ///
+    /// These values are fast enough for typing, and are the ones that most peripherals request.
     public static let standard = ConnectionParameters(
         minimumInterval: 0x000C,
         maximumInterval: 0x0018,
@@ -294,9 +295,10 @@ public struct ConnectionParameters: Hashable, Sendable {
         supervisionTimeout: 0x0190
     )
 
-    /// True if every value is in its range and the time-out is longer than twice the longest permitted silence.
+    /// True if every value is in its range and the time-out is longer than twice the longest silence that the latency
+    /// permits.
     ///
-    /// In milliseconds: timeout × 10 > (1 + latency) × interval × 1.25 × 2.
+    /// In milliseconds, the condition is timeout × 10 > (1 + latency) × interval × 1.25 × 2.
     public var isValid: Bool {
         Self.intervals.contains(minimumInterval) && Self.intervals.contains(maximumInterval)
             && minimumInterval <= maximumInterval
@@ -304,7 +306,7 @@ public struct ConnectionParameters: Hashable, Sendable {
             && UInt32(supervisionTimeout) &* 4 > (1 &+ UInt32(latency)) &* UInt32(maximumInterval)
     }
 
-    /// Reads the four values in the order used by HCI and L2CAP; does not check their ranges.
+    /// Reads the four values in the order that HCI and L2CAP use; does not check their ranges.
     @_lifetime(reader: copy reader)
     init(from reader: inout ByteReader) throws(DecodingError) {
         minimumInterval = try reader.readUInt16("Interval_Min")
@@ -313,7 +315,7 @@ public struct ConnectionParameters: Hashable, Sendable {
         supervisionTimeout = try reader.readUInt16("Timeout")
     }
 
-    /// Writes the four values in the order used by HCI and L2CAP.
+    /// Writes the four values in the order that HCI and L2CAP use.
     package func write(to writer: inout ByteWriter) {
         writer.write(minimumInterval)
         writer.write(maximumInterval)
@@ -322,26 +324,26 @@ public struct ConnectionParameters: Hashable, Sendable {
     }
 }
 
-/// Current timing of a connection (Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.3).
+/// Current connection parameters (Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.3).
 public struct ConnectionTiming: Hashable, Sendable {
-    /// The interval in units of 1.25 ms.
+    /// Connection interval in units of 1.25 ms.
     public var interval: UInt16
     /// Number of connection events that the peripheral may skip.
     public var latency: UInt16
-    /// The supervision time-out in units of 10 ms.
+    /// Supervision time-out in units of 10 ms.
     public var supervisionTimeout: UInt16
 
-    /// Creates a timing, in the specification's units.
+    /// Creates a timing from values in the specification's units.
     public init(interval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
         self.interval = interval
         self.latency = latency
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// Maximum time between packets from the peripheral: one interval plus the skipped ones.
+    /// Longest time between two packets from the peripheral if it skips as many connection events as it may.
     public var longestSilence: Duration { .microseconds(1250) * Int(interval) * (Int(latency) + 1) }
 
-    /// Creates the slowest timing that the requested parameters permit.
+    /// Creates the slowest timing that the parameters permit.
     public init(slowest parameters: ConnectionParameters) {
         self.init(
             interval: parameters.maximumInterval,
@@ -350,12 +352,12 @@ public struct ConnectionTiming: Hashable, Sendable {
         )
     }
 
-    /// Creates the initial timing of a connection.
+    /// Creates the initial timing of a new connection.
     public init(_ event: LEConnectionComplete) {
         self.init(interval: event.interval, latency: event.latency, supervisionTimeout: event.supervisionTimeout)
     }
 
-    /// Creates the timing after a successful update.
+    /// Creates the timing that results from a successful update.
     public init(_ event: LEConnectionUpdateComplete) {
         self.init(interval: event.interval, latency: event.latency, supervisionTimeout: event.supervisionTimeout)
     }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A parser of the packets in a byte stream between host and controller.
+/// Parser for the packets in a byte stream between host and controller.
 ///
-/// Each packet starts with its indicator. The stream has no synchronisation marks, so an invalid indicator is a
+/// Each packet starts with its indicator. The stream contains no synchronisation marks, so an invalid indicator is a
 /// permanent failure: the caller must restart the stream. Core 6.0, Vol 4, Part A, 2.
 public struct H4Reader: Sendable {
-    /// The sender of the stream.
+    /// Sender of the stream.
     public enum Source: Hashable, Sendable {
-        /// A controller, which sends everything except commands.
+        /// Controller, which sends all types of packets except commands.
         case controller
-        /// A host, which sends everything except events.
+        /// Host, which sends all types of packets except events.
         case host
     }
 
-    /// The reason why a stream cannot be parsed any further.
+    /// Reason why the rest of the stream cannot be parsed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The byte at this offset of the stream is not a valid packet indicator for the source.
+        /// The byte at this offset of the stream is not a packet indicator that the source may send.
         case garbage(UInt8, at: UInt64)
-        /// A packet is longer than the reader's limit.
+        /// A packet is longer than the parser's limit.
         case tooLong(HCIPacketType, Int, at: UInt64)
 
-        /// A one-line message.
+        /// Message in one line.
         public var description: String {
             switch self {
             case .garbage(let byte, let position):
@@ -32,32 +32,31 @@ public struct H4Reader: Sendable {
         }
     }
 
-    /// Default limit of a packet's data length in bytes.
+    /// Default limit on the data length of a packet, in bytes.
     public static let standardLimit = 4096
 
     private let source: Source
     private let limit: Int
     private var packet: [UInt8] = []
-    /// The packet's length; 0 until its header is complete.
+    /// Length of the current packet, in bytes; 0 until its header is complete.
     private var needed = 0
-    /// The offset of the packet in the stream.
+    /// Offset of the current packet in the stream.
     private var start: UInt64 = 0
-    /// The failure after which nothing is parsed any more; nil while the stream is valid.
+    /// Failure that has stopped the parsing; nil if the stream is valid so far.
     public private(set) var failure: Failure?
 
-    /// Creates a reader at the start of a stream that accepts at most `limit` bytes of data per packet.
+    /// Creates a parser at the start of a stream; `limit` is the maximum data length of a packet, in bytes.
     public init(from source: Source, limit: Int = standardLimit) {
         self.source = source
         self.limit = limit
     }
 
-    /// True in the middle of a packet: a stream that ends here is truncated.
+    /// True in the middle of a packet; a stream that ends here is truncated.
     public var isInsidePacket: Bool { !packet.isEmpty }
 
-    /// Parses the stream's next bytes, split at any position, and calls `body` with each complete packet, including its
-    /// indicator.
+    /// Parses the next bytes of the stream, and calls `body` with each complete packet, including its indicator.
     ///
-    /// After a failure, every call throws the same failure.
+    /// Packets may be split between calls at any position. After a failure, every call throws the same failure again.
     public mutating func read(_ bytes: Span<UInt8>, packet body: (Span<UInt8>) -> Void) throws(Failure) {
         if let failure { throw failure }
         var position = 0
@@ -94,7 +93,7 @@ public struct H4Reader: Sendable {
             case .command, .synchronous: Int(packet[3])
             case .event: Int(packet[2])
             case .acl: Int(packet[3]) | Int(packet[4]) &<< 8
-            // The upper two bits are not part of the length.
+            // The two most significant bits are not part of the length.
             case .isochronous: (Int(packet[3]) | Int(packet[4]) &<< 8) & 0x3FFF
             }
         guard length <= limit else { throw fail(.tooLong(type, length, at: start)) }
@@ -107,7 +106,7 @@ public struct H4Reader: Sendable {
         return failure
     }
 
-    /// Returns the length of a packet's header in bytes, including the indicator (Core 6.0, Vol 4, Part E, 5.4).
+    /// Returns the length of a packet's header, in bytes, including the indicator (Core 6.0, Vol 4, Part E, 5.4).
     private static func headerLength(_ type: HCIPacketType) -> Int {
         switch type {
         case .command: 4
@@ -119,44 +118,44 @@ public struct H4Reader: Sendable {
     }
 }
 
-/// The packet indicator: the byte before every packet on a UART (H4) and on the kernel's HCI sockets (Core 6.0, Vol 4,
-/// Part A, 2).
+/// Packet indicator, the byte that precedes every packet on a UART (H4) and on the kernel's HCI sockets (Core 6.0, Vol
+/// 4, Part A, 2).
 public enum HCIPacketType: UInt8, Hashable, Sendable, CaseIterable {
-    /// A command, host to controller.
+    /// Command from host to controller.
     case command = 0x01
-    /// Asynchronous data: L2CAP.
+    /// Asynchronous data (L2CAP).
     case acl = 0x02
-    /// Synchronous data: voice.
+    /// Synchronous data (voice).
     case synchronous = 0x03
-    /// An event, controller to host.
+    /// Event from controller to host.
     case event = 0x04
-    /// Isochronous data: LE Audio.
+    /// Isochronous data (LE Audio).
     case isochronous = 0x05
 }
 
-/// A search for the response to Reset in an unsynchronised stream of H4 packets, which discards everything before it.
+/// Searches an unsynchronised stream of H4 packets for the response to Reset, and discards everything before it.
 ///
-/// A host that takes over a running controller may start reading in the middle of a packet, followed by packets for the
-/// previous host. Reset ends them, and its response always has the same seven bytes except for two. Core 6.0, Vol 4,
-/// Part A, 4, and Part E, 7.3.2.
+/// A host that takes over a running controller may start to read in the middle of a packet, which may be followed by
+/// packets for the previous host. The controller stops sending these when it is reset, and all but two of the seven
+/// bytes of its response are always the same. Core 6.0, Vol 4, Part A, 4, and Part E, 7.3.2.
 public struct ResetAnswerSeeker: Sendable {
-    /// Length of the response in bytes, both as Command Complete and as Command Status.
+    /// Length of the response, in bytes, whether it is Command Complete or Command Status.
     private static let length = 7
 
     private var window: [UInt8] = []
-    /// Number of bytes discarded before the response.
+    /// Number of bytes that were discarded before the response.
     public private(set) var dropped: UInt64 = 0
 
-    /// Number of bytes received without finding the response.
+    /// Number of bytes that were received before the response was found.
     public var taken: UInt64 { dropped &+ UInt64(window.count) }
 
-    /// Creates a seeker at any position of a stream.
+    /// Creates a seeker that can start at any position of a stream.
     public init() {}
 
-    /// Searches the stream's next bytes, split at any position.
+    /// Searches the next bytes of the stream; the response may be split between calls at any position.
     ///
-    /// Returns the response, including its indicator, and the number of these bytes up to its end; nil until it is
-    /// found.
+    /// Returns the response, including its indicator, and its end as an offset in `bytes`; returns nil until the
+    /// response is found.
     public mutating func take(_ bytes: Span<UInt8>) -> (answer: [UInt8], count: Int)? {
         for index in bytes.indices {
             if window.count == Self.length {
@@ -169,7 +168,8 @@ public struct ResetAnswerSeeker: Sendable {
         return nil
     }
 
-    /// Returns true for Command Complete or a failed Command Status of Reset, with any number of allowed commands.
+    /// Returns true for Command Complete of Reset, or Command Status of a failed Reset, with any number of allowed
+    /// commands.
     private static func isAnswer(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.count == length, bytes[0] == HCIPacketType.event.rawValue, bytes[2] == 4 else { return false }
         return switch bytes[1] {
@@ -184,34 +184,36 @@ public struct ResetAnswerSeeker: Sendable {
     }
 }
 
-/// A fragment of L2CAP data between host and controller, as a view into the packet's bytes (Core 6.0, Vol 4, Part E,
+/// View of a fragment of L2CAP data in the bytes of a packet between host and controller (Core 6.0, Vol 4, Part E,
 /// 5.4.2).
 public struct ACLPacket: ~Escapable {
     /// Position of a fragment in its L2CAP frame.
     public enum Boundary: UInt8, Hashable, Sendable {
-        /// The first fragment of a frame, not flushable by the controller; hosts use only this one on LE links.
+        /// First fragment of a frame, which the controller may not flush; on LE links, hosts use only this kind of
+        /// first fragment.
         case firstNonFlushable = 0
-        /// A continuing fragment.
+        /// Continuing fragment of a frame.
         case continuing = 1
-        /// The first fragment of a frame, as sent by a controller.
+        /// First fragment of a frame, as sent by a controller.
         case first = 2
-        /// A whole frame; not used on LE links.
+        /// Complete frame; not used on LE links.
         case complete = 3
     }
 
-    /// The connection handle, 12 bits.
+    /// 12-bit connection handle.
     public let handle: UInt16
-    /// The fragment's position in its frame.
+    /// Position of the fragment in its frame.
     public let boundary: Boundary
-    /// The broadcast flag, 0 for every LE connection.
+    /// Broadcast flag, which is 0 for every LE connection.
     public let broadcast: UInt8
-    /// The fragment.
+    /// Bytes of the fragment.
     public let data: Span<UInt8>
 
-    /// Length of the header in bytes, including the indicator.
+    /// Length of the header, in bytes, including the indicator.
     public static let headerLength = 5
 
-    /// Reads a whole packet, including its indicator (0x02); the length field must match the number of bytes after it.
+    /// Parses a complete packet, including its indicator (0x02); the length field must equal the number of bytes after
+    /// it.
     @_lifetime(copy packet)
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(packet, packet: "HCI ACL Data")
@@ -233,7 +235,7 @@ public struct ACLPacket: ~Escapable {
         try reader.expectEnd()
     }
 
-    /// Returns an encoded packet, including the indicator; `data` is truncated to 65,535 bytes.
+    /// Returns a packet in encoded form, including the indicator; truncates `data` to 65,535 bytes.
     public static func encoded(handle: UInt16, _ boundary: Boundary, _ data: Span<UInt8>) -> [UInt8] {
         let piece = data.extracting(first: Int(UInt16.max))
         var writer = ByteWriter(reservingCapacity: headerLength &+ piece.count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Commands of a host stack that controls a controller exclusively.
+/// Commands of a host stack that has exclusive control of its controller.
 extension HCICommand {
     /// Set Event Mask (Core 6.0, Vol 4, Part E, 7.3.1).
     public static func setEventMask(_ mask: HCIEventMask) -> HCICommand {
@@ -12,9 +12,9 @@ extension HCICommand {
         HCICommand(.leSetEventMask, ByteWriter.bytes(mask.rawValue))
     }
 
-    /// Write LE Host Support: switches LE on in a controller that also has BR/EDR (Core 6.0, Vol 4, Part E, 7.3.79).
+    /// Write LE Host Support, which enables or disables LE in a dual-mode controller (Core 6.0, Vol 4, Part E, 7.3.79).
     public static func writeLEHostSupport(_ isOn: Bool) -> HCICommand {
-        // The second byte, Simultaneous LE and BR/EDR, is no longer used and must be zero.
+        // The second byte, Simultaneous LE and BR/EDR, is obsolete and must be zero.
         HCICommand(.writeLEHostSupport, [isOn ? 1 : 0, 0])
     }
 
@@ -47,13 +47,13 @@ extension HCICommand {
         var writer = ByteWriter()
         writer.write(initiatingInterval)
         writer.write(initiatingWindow)
-        // Initiator_Filter_Policy: use the peer address below.
+        // Initiator_Filter_Policy: connect to the peer address that follows.
         writer.write(UInt8(0))
         writer.write(device.type.rawValue)
         writer.write(device.address)
         writer.write(ownAddressType.rawValue)
         parameters.write(to: &writer)
-        // Min_CE_Length and Max_CE_Length: chosen by the controller.
+        // Min_CE_Length and Max_CE_Length: the controller chooses.
         writer.write(UInt16(0))
         writer.write(UInt16(0))
         return HCICommand(.leCreateConnection, writer.bytes)
@@ -66,7 +66,7 @@ extension HCICommand {
         ownAddressType: ScanParameters.OwnAddressType = .public
     ) -> HCICommand {
         var writer = ByteWriter()
-        // Initiator_Filter_Policy: use the peer address below.
+        // Initiator_Filter_Policy: connect to the peer address that follows.
         writer.write(UInt8(0))
         writer.write(ownAddressType.rawValue)
         writer.write(device.type.rawValue)
@@ -89,28 +89,28 @@ extension HCICommand {
         HCICommand(.leConnectionUpdate, change(handle, parameters))
     }
 
-    /// Read RSSI: the signal strength of a connection's peer (Core 6.0, Vol 4, Part E, 7.5.4).
+    /// Read RSSI, which returns the signal strength of a connection's peer (Core 6.0, Vol 4, Part E, 7.5.4).
     public static func readRSSI(handle: UInt16) -> HCICommand {
         HCICommand(.readRSSI, ByteWriter.bytes(handle & 0x0FFF))
     }
 
-    /// LE Set Data Length: sets the maximum, 251 bytes in 2,120 µs (Core 6.0, Vol 4, Part E, 7.8.33).
+    /// LE Set Data Length, set to the maximum of 251 bytes in 2,120 µs (Core 6.0, Vol 4, Part E, 7.8.33).
     public static func leSetDataLength(handle: UInt16) -> HCICommand {
         HCICommand(.leSetDataLength, ByteWriter.bytes(handle & 0x0FFF, UInt16(251), UInt16(2120)))
     }
 
-    /// LE Set PHY: sets the preferred PHY for both directions (Core 6.0, Vol 4, Part E, 7.8.49).
+    /// LE Set PHY, which sets the preferred PHY for both directions (Core 6.0, Vol 4, Part E, 7.8.49).
     public static func leSetPHY(handle: UInt16, _ phy: PHY) -> HCICommand {
-        // Bit 0 is LE 1M, bit 1 LE 2M, bit 2 LE Coded.
+        // Bit 0 stands for LE 1M, bit 1 for LE 2M, bit 2 for LE Coded.
         let bit = UInt8(1) &<< ((phy.rawValue &- 1) & 7)
-        // ALL_PHYS: both directions have a preference. PHY_Options: no preferred coding.
+        // ALL_PHYS is 0: both directions have a preference. PHY_Options is 0: there is no preferred coding.
         return HCICommand(.leSetPHY, ByteWriter.bytes(handle & 0x0FFF, UInt8(0), bit, bit, UInt16(0)))
     }
 
-    /// LE Enable Encryption: encrypts the link as the central, or changes the key of an encrypted link.
+    /// LE Enable Encryption, which encrypts the link as the central, or changes the key of an encrypted link.
     ///
-    /// `random` and `diversifier` identify a key of LE legacy pairing; both are 0 for a key of LE Secure Connections,
-    /// and for a short term key. Encryption Change or Encryption Key Refresh Complete follows. Core 6.0, Vol 4, Part E,
+    /// `random` and `diversifier` identify a key of LE legacy pairing; both are 0 for a short term key or a key of LE
+    /// Secure Connections. Encryption Change or Encryption Key Refresh Complete follows. Core 6.0, Vol 4, Part E,
     /// 7.8.24.
     public static func leEnableEncryption(
         handle: UInt16,
@@ -121,17 +121,17 @@ extension HCICommand {
         HCICommand(.leEnableEncryption, ByteWriter.bytes(handle & 0x0FFF, random, diversifier, key))
     }
 
-    /// LE Long Term Key Request Reply: the key requested by the central (Core 6.0, Vol 4, Part E, 7.8.25).
+    /// LE Long Term Key Request Reply with the key that the central requests (Core 6.0, Vol 4, Part E, 7.8.25).
     public static func leLongTermKeyRequestReply(handle: UInt16, key: UInt128) -> HCICommand {
         HCICommand(.leLongTermKeyRequestReply, ByteWriter.bytes(handle & 0x0FFF, key))
     }
 
-    /// LE Long Term Key Request Negative Reply: there is no key (Core 6.0, Vol 4, Part E, 7.8.26).
+    /// LE Long Term Key Request Negative Reply: this host has no key (Core 6.0, Vol 4, Part E, 7.8.26).
     public static func leLongTermKeyRequestNegativeReply(handle: UInt16) -> HCICommand {
         HCICommand(.leLongTermKeyRequestNegativeReply, ByteWriter.bytes(handle & 0x0FFF))
     }
 
-    /// LE Remote Connection Parameter Request Reply: the parameters are accepted (Core 6.0, Vol 4, Part E, 7.8.31).
+    /// LE Remote Connection Parameter Request Reply, which accepts the parameters (Core 6.0, Vol 4, Part E, 7.8.31).
     public static func leRemoteConnectionParameterRequestReply(
         handle: UInt16,
         _ parameters: ConnectionParameters
@@ -147,21 +147,22 @@ extension HCICommand {
         HCICommand(.leRemoteConnectionParameterRequestNegativeReply, ByteWriter.bytes(handle & 0x0FFF, reason.rawValue))
     }
 
-    /// Scan interval and window while connecting: 60 ms each, so that the receiver is always on.
+    /// Scan interval and window while connecting, in units of 0.625 ms: 60 ms for both, so that the receiver is always
+    /// on.
     private static let initiatingInterval: UInt16 = 0x0060
     private static let initiatingWindow: UInt16 = 0x0060
 
     private static func change(_ handle: UInt16, _ parameters: ConnectionParameters) -> [UInt8] {
-        // Min_CE_Length and Max_CE_Length.
+        // Min_CE_Length and Max_CE_Length: the controller chooses.
         ByteWriter.bytes(handle & 0x0FFF, parameters, UInt16(0), UInt16(0))
     }
 }
 
-/// The set of events enabled in the controller (Core 6.0, Vol 4, Part E, 7.3.1).
+/// Set of events that the controller sends (Core 6.0, Vol 4, Part E, 7.3.1).
 ///
 /// Command Complete, Command Status and Number Of Completed Packets cannot be masked.
 public struct HCIEventMask: OptionSet, Hashable, Sendable {
-    /// The 61 bits of Event_Mask.
+    /// Bits of Event_Mask.
     public let rawValue: UInt64
 
     /// Creates a mask from its bits.
@@ -183,9 +184,9 @@ public struct HCIEventMask: OptionSet, Hashable, Sendable {
     public static let leMeta = HCIEventMask(rawValue: 1 &<< 61)
 }
 
-/// The set of LE subevents that the controller sends (Core 6.0, Vol 4, Part E, 7.8.1).
+/// Set of LE subevents that the controller sends (Core 6.0, Vol 4, Part E, 7.8.1).
 public struct LEEventMask: OptionSet, Hashable, Sendable {
-    /// The bits of LE_Event_Mask.
+    /// Bits of LE_Event_Mask.
     public let rawValue: UInt64
 
     /// Creates a mask from its bits.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// An HCI command to the controller (Core 6.0, Vol 4, Part E, 5.4.1).
+/// HCI command to the controller (Core 6.0, Vol 4, Part E, 5.4.1).
 public struct HCICommand: Hashable, Sendable {
-    /// The opcode.
     public let opcode: HCIOpcode
-    /// The parameters, at most 255 bytes.
+    /// Parameters of the command, at most 255 bytes.
     public let parameters: [UInt8]
 
-    /// Maximum total length of the parameters in bytes, limited by the length byte.
+    /// Maximum total length of the parameters, in bytes; their length field is one byte long.
     public static let maximumParameterLength = 255
 
     /// Creates a command; returns nil if the parameters are longer than 255 bytes.
@@ -22,7 +21,7 @@ public struct HCICommand: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The encoded packet: indicator (0x01), opcode, length and parameters.
+    /// The packet in encoded form: indicator (0x01), opcode, length and parameters.
     public var encoded: [UInt8] {
         var writer = ByteWriter(reservingCapacity: 4 + parameters.count)
         writer.write(HCIPacketType.command.rawValue)
@@ -32,7 +31,7 @@ public struct HCICommand: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Reset: returns the controller to its power-on state (Core 6.0, Vol 4, Part E, 7.3.2).
+    /// Reset, which returns the controller to its power-on state (Core 6.0, Vol 4, Part E, 7.3.2).
     public static let reset = HCICommand(.reset)
 
     /// Read Local Version Information (Core 6.0, Vol 4, Part E, 7.4.1).
@@ -41,8 +40,9 @@ public struct HCICommand: Hashable, Sendable {
     /// Read Local Supported Commands; answered with `SupportedCommands` (Core 6.0, Vol 4, Part E, 7.4.2).
     public static let readLocalSupportedCommands = HCICommand(.readLocalSupportedCommands)
 
-    /// Disconnect: ends the connection with `handle` (the lower 12 bits), and sends `reason` to the peer (Core 6.0, Vol
-    /// 4, Part E, 7.1.6).
+    /// Disconnect, which ends a connection and sends `reason` to the peer (Core 6.0, Vol 4, Part E, 7.1.6).
+    ///
+    /// Only the lower 12 bits of `handle` are used.
     public static func disconnect(handle: UInt16, reason: HCIStatus = .remoteUserTerminatedConnection) -> HCICommand {
         HCICommand(.disconnect, ByteWriter.bytes(handle & 0x0FFF, reason.rawValue))
     }
@@ -63,8 +63,8 @@ public struct HCICommand: Hashable, Sendable {
         HCICommand(.leSetScanEnable, [isEnabled ? 1 : 0, filtersDuplicates ? 1 : 0])
     }
 
-    /// LE Set Extended Scan Parameters, for the LE 1M PHY and, if `scansCodedPHY` is true, the LE Coded PHY (Core 6.0,
-    /// Vol 4, Part E, 7.8.64).
+    /// LE Set Extended Scan Parameters for LE 1M and, if `scansCodedPHY` is true, LE Coded (Core 6.0, Vol 4, Part E,
+    /// 7.8.64).
     public static func leSetExtendedScanParameters(_ scan: ScanParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(scan.ownAddressType.rawValue)
@@ -78,8 +78,8 @@ public struct HCICommand: Hashable, Sendable {
         return HCICommand(.leSetExtendedScanParameters, writer.bytes)
     }
 
-    /// LE Set Extended Scan Enable; the duration and period of `scan` are sent only when enabling (Core 6.0, Vol 4,
-    /// Part E, 7.8.65).
+    /// LE Set Extended Scan Enable; the duration and period of `scan` are used only to enable scanning (Core 6.0, Vol
+    /// 4, Part E, 7.8.65).
     public static func leSetExtendedScanEnable(_ isEnabled: Bool, _ scan: ScanParameters) -> HCICommand {
         var writer = ByteWriter()
         writer.write(UInt8(isEnabled ? 1 : 0))
@@ -96,14 +96,14 @@ public struct HCICommand: Hashable, Sendable {
     }
 }
 
-/// An HCI opcode: a group (OGF, 6 bits) and a command within the group (OCF, 10 bits).
+/// HCI opcode, which consists of a group (OGF, 6 bits) and a command within the group (OCF, 10 bits).
 ///
 /// Core 6.0, Vol 4, Part E, 5.4.1.
 public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
-    /// The group in the upper 6 bits, and the command in the lower 10 bits.
+    /// Opcode with the group in the upper 6 bits and the command in the lower 10 bits.
     public let rawValue: UInt16
 
-    /// Creates an opcode from its 16 bits.
+    /// Creates an opcode from its 16-bit value.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -113,12 +113,12 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
         self.init(rawValue: UInt16(group & 0x3F) &<< 10 | command & 0x03FF)
     }
 
-    /// The opcode group field (OGF).
+    /// Opcode group field (OGF).
     public var group: UInt8 { UInt8(truncatingIfNeeded: rawValue &>> 10) }
-    /// The opcode command field (OCF).
+    /// Opcode command field (OCF).
     public var command: UInt16 { rawValue & 0x03FF }
 
-    /// No command: an event with this opcode only updates the number of commands that the controller accepts (7.7.14).
+    /// No command; an event with this opcode only updates the number of commands that the controller accepts (7.7.14).
     public static let none = HCIOpcode(rawValue: 0x0000)
     /// Disconnect (7.1.6).
     public static let disconnect = HCIOpcode(group: 0x01, command: 0x0006)
@@ -217,7 +217,7 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
 }
 
 extension HCIOpcode: CustomStringConvertible {
-    /// The command's name as in the specification and its number, or the number alone if the opcode is unknown.
+    /// The command's name in the specification and its number, or only the number if the opcode is unknown.
     public var description: String {
         let number = "0x" + Hexadecimal.text(UInt64(rawValue), digits: 4)
         guard let name = Self.names[self] else { return "HCI command \(number)" }
@@ -276,16 +276,16 @@ extension HCIOpcode: CustomStringConvertible {
     ]
 }
 
-/// Bit map of the commands that a controller supports, 64 octets (Core 6.0, Vol 4, Part E, 6.27 and 7.4.2).
+/// Bit map of the commands that a controller supports, 64 bytes long (Core 6.0, Vol 4, Part E, 6.27 and 7.4.2).
 public struct SupportedCommands: Hashable, Sendable {
     /// Position of a command in the bit map.
     public struct Bit: Hashable, Sendable {
-        /// Index of the byte in the map, 0 … 63.
+        /// Index of the byte in the bit map, 0 … 63.
         public let octet: UInt8
-        /// Index of the bit, counted from the least significant one, 0 … 7.
+        /// Index of the bit in its byte, counted from the least significant bit, 0 … 7.
         public let bit: UInt8
 
-        /// Creates a position; the lower 3 bits of `bit` are used.
+        /// Creates a position; only the lower 3 bits of `bit` are used.
         public init(octet: UInt8, bit: UInt8) {
             self.octet = octet
             self.bit = bit & 7
@@ -331,20 +331,20 @@ public struct SupportedCommands: Hashable, Sendable {
         public static let leExtendedCreateConnection = Bit(octet: 37, bit: 7)
     }
 
-    /// Length of the map in bytes.
+    /// Length of the bit map, in bytes.
     public static let byteCount = 64
 
-    /// The map as received, 64 bytes.
+    /// Bit map as received, 64 bytes.
     public let octets: [UInt8]
 
-    /// Creates a map in which only the given commands are set.
+    /// Creates a bit map that contains only the given commands.
     public init(_ bits: Set<Bit>) {
         var octets = [UInt8](repeating: 0, count: Self.byteCount)
         for bit in bits where Int(bit.octet) < Self.byteCount { octets[Int(bit.octet)] |= 1 &<< bit.bit }
         self.octets = octets
     }
 
-    /// Reads the return parameters of Read Local Supported Commands: status and map.
+    /// Parses the return parameters of Read Local Supported Commands: the status and the bit map.
     ///
     /// Throws an `invalidValue` error if the status is not success.
     public init(returnParameters: Span<UInt8>) throws(DecodingError) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// An HCI event from the controller, as a view into the packet's bytes, which are not copied (Core 6.0, Vol 4, Part E,
-/// 5.4.4 and 7.7).
+/// View of an HCI event from the controller; the packet's bytes are not copied (Core 6.0, Vol 4, Part E, 5.4.4 and
+/// 7.7).
 public enum HCIEvent: ~Escapable {
-    /// Command Complete (0x0E, 7.7.14): the number of commands that the controller accepts, and the return parameters.
+    /// Command Complete (0x0E, 7.7.14), with the number of commands that the controller accepts and the return
+    /// parameters.
     case commandComplete(commandPackets: UInt8, opcode: HCIOpcode, returnParameters: Span<UInt8>)
-    /// Command Status (0x0F, 7.7.15): a command was started or rejected.
+    /// Command Status (0x0F, 7.7.15), which reports that a command was started or rejected.
     case commandStatus(status: HCIStatus, commandPackets: UInt8, opcode: HCIOpcode)
     /// Disconnection Complete (0x05, 7.7.5).
     case disconnectionComplete(status: HCIStatus, handle: UInt16, reason: HCIStatus)
-    /// Hardware Error (0x10, 7.7.16), with the vendor's code.
+    /// Hardware Error (0x10, 7.7.16), with a vendor-specific code.
     case hardwareError(code: UInt8)
-    /// LE Meta (0x3E, 7.7.65): the subevent code and its parameters.
+    /// LE Meta (0x3E, 7.7.65), with the subevent code and the subevent's parameters.
     case leMeta(subevent: LESubevent, parameters: Span<UInt8>)
     case other(code: UInt8, parameters: Span<UInt8>)
 
@@ -19,9 +20,9 @@ public enum HCIEvent: ~Escapable {
     public enum Code {
         /// Disconnection Complete.
         public static let disconnectionComplete: UInt8 = 0x05
-        /// Encryption Change [v1] (7.7.8); read by `EncryptionChange`.
+        /// Encryption Change [v1] (7.7.8), parsed by `EncryptionChange`.
         public static let encryptionChange: UInt8 = 0x08
-        /// Encryption Key Refresh Complete (7.7.39); read by `EncryptionChange`.
+        /// Encryption Key Refresh Complete (7.7.39), parsed by `EncryptionChange`.
         public static let encryptionKeyRefreshComplete: UInt8 = 0x30
         /// Command Complete.
         public static let commandComplete: UInt8 = 0x0E
@@ -29,7 +30,7 @@ public enum HCIEvent: ~Escapable {
         public static let commandStatus: UInt8 = 0x0F
         /// Hardware Error.
         public static let hardwareError: UInt8 = 0x10
-        /// Number Of Completed Packets (7.7.19); read by `CompletedPackets`.
+        /// Number Of Completed Packets (7.7.19), parsed by `CompletedPackets`.
         public static let numberOfCompletedPackets: UInt8 = 0x13
         /// Data Buffer Overflow (7.7.26).
         public static let dataBufferOverflow: UInt8 = 0x1A
@@ -38,9 +39,9 @@ public enum HCIEvent: ~Escapable {
         public static var leMeta: UInt8 { 0x3E }
     }
 
-    /// Reads a whole packet from an HCI socket, including its indicator (0x04).
+    /// Parses a complete packet from an HCI socket, including its indicator (0x04).
     ///
-    /// The length byte must match the number of bytes after it, and an event of fixed length must have that length.
+    /// The length field must equal the number of bytes after it, and an event of fixed length must have that length.
     @inlinable @inline(__always)
     @_lifetime(copy packet)
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
@@ -58,14 +59,14 @@ public enum HCIEvent: ~Escapable {
         }
     }
 
-    /// The packet indicator: the raw value of `HCIPacketType.event`.
+    /// Packet indicator of an event: the raw value of `HCIPacketType.event`.
     @inlinable @inline(__always)
     static var indicator: UInt8 { 0x04 }
-    /// Length of the header in bytes: indicator, code and length.
+    /// Length of the header, in bytes: indicator, event code and length.
     @inlinable @inline(__always)
     static var header: Int { 3 }
 
-    /// Returns the error of a packet with an invalid header.
+    /// Returns the error for a packet with an invalid header.
     @usableFromInline @inline(never)
     static func headerError(_ packet: Span<UInt8>) -> DecodingError {
         var reader = ByteReader(packet, packet: "HCI Event")
@@ -97,7 +98,7 @@ public enum HCIEvent: ~Escapable {
         _ = try reader.readSpan(count: length, "Parameters")
     }
 
-    /// Reads the parameters of an event with the given code.
+    /// Parses the parameters of an event with the given code.
     @_lifetime(copy parameters)
     public init(code: UInt8, parameters: Span<UInt8>) throws(DecodingError) {
         switch code {
@@ -137,9 +138,9 @@ public enum HCIEvent: ~Escapable {
     }
 }
 
-/// The code of an LE Meta event (Core 6.0, Vol 4, Part E, 7.7.65).
+/// Subevent code of an LE Meta event (Core 6.0, Vol 4, Part E, 7.7.65).
 public struct LESubevent: RawRepresentable, Hashable, Sendable {
-    /// The code.
+    /// Subevent code as a number.
     public let rawValue: UInt8
 
     /// Creates a subevent from its code.
@@ -154,7 +155,7 @@ public struct LESubevent: RawRepresentable, Hashable, Sendable {
     /// LE Extended Advertising Report (7.7.65.13).
     @inlinable @inline(__always)
     public static var extendedAdvertisingReport: LESubevent { LESubevent(rawValue: 0x0D) }
-    /// LE Scan Timeout: the end of a scan with a duration (7.7.65.17).
+    /// LE Scan Timeout, which reports the end of a scan with a duration (7.7.65.17).
     public static let scanTimeout = LESubevent(rawValue: 0x11)
     /// LE Connection Complete (7.7.65.1).
     public static let connectionComplete = LESubevent(rawValue: 0x01)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A controller's error code, also used as the reason for a disconnection (Core 6.0, Vol 1, Part F, 1.3).
+/// Error code of a controller, which is also used as the reason for a disconnection (Core 6.0, Vol 1, Part F, 1.3).
 public struct HCIStatus: RawRepresentable, Hashable, Sendable {
-    /// The code.
+    /// Error code as a number.
     public let rawValue: UInt8
 
     /// Creates a status from its code; every value is valid.
@@ -10,11 +10,11 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Success (0x00).
+    /// The command succeeded (0x00).
     public static let success = HCIStatus(rawValue: 0x00)
-    /// The controller does not support the opcode (0x01).
+    /// The controller does not support the command (0x01).
     public static let unknownHCICommand = HCIStatus(rawValue: 0x01)
-    /// No connection has the handle (0x02).
+    /// There is no connection with this handle (0x02).
     public static let unknownConnectionIdentifier = HCIStatus(rawValue: 0x02)
     /// The controller's hardware failed (0x03).
     public static let hardwareFailure = HCIStatus(rawValue: 0x03)
@@ -28,34 +28,34 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
     /// A parameter is outside its range (0x12).
     public static let invalidHCICommandParameters = HCIStatus(rawValue: 0x12)
-    /// The requested connection exists already (0x0B).
+    /// The requested connection already exists (0x0B).
     public static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
     /// The peer ended the connection (0x13).
     public static let remoteUserTerminatedConnection = HCIStatus(rawValue: 0x13)
     /// This host ended the connection (0x16).
     public static let connectionTerminatedByLocalHost = HCIStatus(rawValue: 0x16)
-    /// No other code fits (0x1F).
+    /// No other error code applies (0x1F).
     public static let unspecifiedError = HCIStatus(rawValue: 0x1F)
     /// The connection parameters cannot be accepted (0x3B).
     public static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
-    /// The connection failed to be established: the peer never answered (0x3E).
+    /// The connection could not be established, because the peer did not respond (0x3E).
     public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
     /// There is no such advertising set (0x42).
     public static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
 }
 
 extension HCIStatus: CustomStringConvertible {
-    /// The name as in the specification and the code, such as `Command Disallowed (0x0C)`.
+    /// The specification's name and the code, such as `Command Disallowed (0x0C)`.
     public var description: String {
         "\(name ?? "Reserved Error") (0x\(Hexadecimal.text(UInt64(rawValue), digits: 2)))"
     }
 
-    /// The name as in the specification; nil for a code without one.
+    /// Name of the error in the specification; nil if the specification does not name the code.
     public var name: String? {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }
 
-    /// The names by code, from 0x00 (Core 6.0, Vol 1, Part F, 1.3, table 1.1).
+    /// Names by error code, starting with 0x00 (Core 6.0, Vol 1, Part F, 1.3, table 1.1).
     private static let names: [String?] = [
         "Success",
         "Unknown HCI Command",
@@ -73,7 +73,7 @@ extension HCIStatus: CustomStringConvertible {
         "Connection Rejected due to Limited Resources",
         "Connection Rejected due to Security Reasons",
         "Connection Rejected due to Unacceptable BD_ADDR",
-        // 0x10
+        // Codes from 0x10.
         "Connection Accept Timeout Exceeded",
         "Unsupported Feature or Parameter Value",
         "Invalid HCI Command Parameters",
@@ -90,7 +90,7 @@ extension HCIStatus: CustomStringConvertible {
         "SCO Air Mode Rejected",
         "Invalid LMP Parameters / Invalid LL Parameters",
         "Unspecified Error",
-        // 0x20
+        // Codes from 0x20.
         "Unsupported LMP Parameter Value / Unsupported LL Parameter Value",
         "Role Change Not Allowed",
         "LMP Response Timeout / LL Response Timeout",
@@ -107,7 +107,7 @@ extension HCIStatus: CustomStringConvertible {
         "QoS Rejected",
         "Channel Classification Not Supported",
         "Insufficient Security",
-        // 0x30
+        // Codes from 0x30.
         "Parameter Out Of Mandatory Range",
         nil,
         "Role Switch Pending",
@@ -124,7 +124,7 @@ extension HCIStatus: CustomStringConvertible {
         "Connection Terminated due to MIC Failure",
         "Connection Failed to be Established / Synchronization Timeout",
         "MAC Connection Failed",
-        // 0x40
+        // Codes from 0x40.
         "Coarse Clock Adjustment Rejected but Will Try to Adjust Using Clock Dragging",
         "Type0 Submap Not Defined",
         "Unknown Advertising Identifier",
@@ -137,10 +137,10 @@ extension HCIStatus: CustomStringConvertible {
     ]
 }
 
-/// Parsers of the return parameters in Command Complete; they throw if the status is not success (Core 6.0, Vol 4, Part
-/// E, 7.4 and 7.8).
+/// Parsers for the return parameters in Command Complete; they throw an error if the status is not success (Core 6.0,
+/// Vol 4, Part E, 7.4 and 7.8).
 public enum HCIReturn {
-    /// Returns the address, from Read BD_ADDR (7.4.6).
+    /// Returns the address from the parameters of Read BD_ADDR (7.4.6).
     public static func address(_ parameters: Span<UInt8>) throws(DecodingError) -> BluetoothAddress {
         var reader = try reader(parameters, "Read BD_ADDR")
         let address = try reader.readAddress("BD_ADDR")
@@ -148,8 +148,8 @@ public enum HCIReturn {
         return address
     }
 
-    /// Returns eight bytes of features, from Read Local Supported Features (7.4.3) or LE Read Local Supported Features
-    /// (7.8.3).
+    /// Returns eight bytes of feature bits from the parameters of Read Local Supported Features (7.4.3) or LE Read
+    /// Local Supported Features (7.8.3).
     public static func features(_ parameters: Span<UInt8>) throws(DecodingError) -> UInt64 {
         var reader = try reader(parameters, "Read Local Supported Features")
         let features = try reader.readUInt64("Features")
@@ -157,9 +157,10 @@ public enum HCIReturn {
         return features
     }
 
-    /// Returns the signal strength of a connection in dBm, from Read RSSI (7.5.4); nil for 127 (not available).
+    /// Returns the signal strength of a connection in dBm from the parameters of Read RSSI (7.5.4).
     ///
-    /// Throws an `invalidValue` error if the response is for another connection.
+    /// Returns nil for 127, which means that the value is not available. Throws an `invalidValue` error if the response
+    /// is for another connection.
     public static func rssi(_ parameters: Span<UInt8>, of handle: UInt16) throws(DecodingError) -> Int8? {
         var reader = try reader(parameters, "Read RSSI")
         let answered = try reader.readUInt16("Handle") & 0x0FFF
@@ -178,21 +179,22 @@ public enum HCIReturn {
     }
 }
 
-/// A controller's buffers for outgoing data.
+/// Buffers of a controller for outgoing data.
 public struct DataBuffers: Hashable, Sendable {
-    /// Maximum data length of one ACL packet in bytes; 0 if LE has no separate buffers.
+    /// Maximum data length of one ACL packet, in bytes; 0 if there are no separate buffers for LE.
     public var dataLength: UInt16
-    /// Number of packets that the buffers hold.
+    /// Number of packets that the buffers can hold.
     public var packetCount: UInt16
 
-    /// Creates buffers with a size and a number of packets.
+    /// Creates buffers from their size and the number of packets.
     public init(dataLength: UInt16, packetCount: UInt16) {
         self.dataLength = dataLength
         self.packetCount = packetCount
     }
 
-    /// Reads the return parameters of LE Read Buffer Size [v1]; zeros mean that the buffers of Read Buffer Size are
-    /// shared (Core 6.0, Vol 4, Part E, 7.8.2).
+    /// Parses the return parameters of LE Read Buffer Size [v1] (Core 6.0, Vol 4, Part E, 7.8.2).
+    ///
+    /// Zeros mean that LE shares the buffers that Read Buffer Size reports.
     public init(leReadBufferSize parameters: Span<UInt8>) throws(DecodingError) {
         var reader = try HCIReturn.reader(parameters, "LE Read Buffer Size")
         dataLength = try reader.readUInt16("LE_ACL_Data_Packet_Length")
@@ -200,7 +202,7 @@ public struct DataBuffers: Hashable, Sendable {
         try reader.expectEnd()
     }
 
-    /// Reads the return parameters of Read Buffer Size (Core 6.0, Vol 4, Part E, 7.4.5).
+    /// Parses the return parameters of Read Buffer Size (Core 6.0, Vol 4, Part E, 7.4.5).
     public init(readBufferSize parameters: Span<UInt8>) throws(DecodingError) {
         var reader = try HCIReturn.reader(parameters, "Read Buffer Size")
         dataLength = try reader.readUInt16("ACL_Data_Packet_Length")
@@ -211,32 +213,32 @@ public struct DataBuffers: Hashable, Sendable {
     }
 }
 
-/// The kernel's description of a controller: the 280 bytes returned by Read Controller Information.
+/// Description of a controller by the kernel: the 280 bytes that Read Controller Information returns.
 ///
 /// BlueZ, doc/mgmt-protocol.rst (Read Controller Information).
 public struct ControllerInformation: Hashable, Sendable {
-    /// The public address; zero if there is none.
+    /// Public address of the controller; zero if it has none.
     public var address: BluetoothAddress
-    /// The Core version number: 9 is 5.0 (Assigned Numbers, 2.1).
+    /// Number of the Core version; 9 stands for 5.0 (Assigned Numbers, 2.1).
     public var version: UInt8
-    /// The company identifier of the manufacturer.
+    /// Company identifier of the manufacturer (Assigned Numbers, 7).
     public var manufacturer: UInt16
-    /// The supported settings.
+    /// Settings that the controller supports.
     public var supportedSettings: ManagementSettings
-    /// The current settings.
+    /// Settings that are currently enabled.
     public var currentSettings: ManagementSettings
-    /// The class of device, 24 bits.
+    /// Class of device, 24 bits.
     public var deviceClass: UInt32
-    /// The name.
+    /// Name of the controller.
     public var name: LocalName
-    /// The short name.
+    /// Short name of the controller.
     public var shortName: LocalName
 
-    /// Lengths of the name fields in bytes, including a terminating zero byte.
+    /// Lengths of the two name fields, in bytes, including a terminating zero byte.
     private static let nameLength = 249
     private static let shortNameLength = 11
 
-    /// Reads the return parameters of Read Controller Information.
+    /// Parses the return parameters of Read Controller Information.
     public init(returnParameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(returnParameters, packet: "Read Controller Information")
         address = try reader.readAddress("Address")
@@ -252,9 +254,9 @@ public struct ControllerInformation: Hashable, Sendable {
     }
 }
 
-/// Parsers of the return parameters of management commands.
+/// Parsers for the return parameters of management commands.
 public enum ManagementReturn {
-    /// Returns the controllers, from Read Controller Index List.
+    /// Returns the controllers from the parameters of Read Controller Index List.
     public static func indexList(_ parameters: Span<UInt8>) throws(DecodingError) -> [ControllerIndex] {
         var reader = ByteReader(parameters, packet: "Read Controller Index List")
         let count = Int(try reader.readUInt16("Num_Controllers"))
@@ -264,7 +266,7 @@ public enum ManagementReturn {
         return list
     }
 
-    /// Returns the connected devices, from Get Connections.
+    /// Returns the connected devices from the parameters of Get Connections.
     public static func connections(_ parameters: Span<UInt8>) throws(DecodingError) -> [ManagementAddress] {
         var reader = ByteReader(parameters, packet: "Get Connections")
         let count = Int(try reader.readUInt16("Connection_Count"))
@@ -274,7 +276,7 @@ public enum ManagementReturn {
         return list
     }
 
-    /// Returns the device, from Pair Device, Unpair Device and the user reply commands.
+    /// Returns the device from the parameters of Pair Device, Unpair Device or a user reply command.
     public static func device(_ parameters: Span<UInt8>) throws(DecodingError) -> ManagementAddress {
         var reader = ByteReader(parameters, packet: "Device")
         let device = try ManagementAddress(from: &reader)
@@ -282,7 +284,9 @@ public enum ManagementReturn {
         return device
     }
 
-    /// Returns the device and its signal strength in dBm, from Get Connection Information; nil for 127 (not available).
+    /// Returns a device and its signal strength in dBm from the parameters of Get Connection Information.
+    ///
+    /// The signal strength is nil for 127, which means that it is not available.
     public static func rssi(
         _ parameters: Span<UInt8>
     ) throws(DecodingError) -> (device: ManagementAddress, rssi: Int8?) {
@@ -295,7 +299,7 @@ public enum ManagementReturn {
         return (device, rssi == 127 ? nil : rssi)
     }
 
-    /// Returns the current settings, from Set Powered, Set Low Energy and similar commands.
+    /// Returns the current settings from the parameters of Set Powered, Set Low Energy or a similar command.
     public static func settings(_ parameters: Span<UInt8>) throws(DecodingError) -> ManagementSettings {
         var reader = ByteReader(parameters, packet: "Settings")
         let settings = ManagementSettings(rawValue: try reader.readUInt32("Current_Settings"))

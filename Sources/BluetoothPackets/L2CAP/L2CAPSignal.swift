@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A command on the signalling channel of an LE connection (Core 6.0, Vol 3, Part A, 4).
+/// Command on the signalling channel of an LE connection (Core 6.0, Vol 3, Part A, 4).
 public enum L2CAPSignal: Hashable, Sendable {
-    /// Command Reject Response (0x01, 4.1), with the data required by its reason.
+    /// Command Reject Response (0x01, 4.1), with the data that its reason requires.
     case commandReject(identifier: UInt8, reason: RejectReason, data: [UInt8])
-    /// Disconnection Request (0x06, 4.6) for a channel, not for the connection.
+    /// Disconnection Request (0x06, 4.6), which closes a channel but not the connection.
     case disconnectionRequest(identifier: UInt8, destination: L2CAPChannel, source: L2CAPChannel)
     /// Disconnection Response (0x07, 4.7).
     case disconnectionResponse(identifier: UInt8, destination: L2CAPChannel, source: L2CAPChannel)
-    /// Connection Parameter Update Request (0x12, 4.20), from the peripheral to the central.
+    /// Connection Parameter Update Request (0x12, 4.20), sent by the peripheral to the central.
     case connectionParameterUpdateRequest(identifier: UInt8, ConnectionParameters)
     /// Connection Parameter Update Response (0x13, 4.21).
     case connectionParameterUpdateResponse(identifier: UInt8, isAccepted: Bool)
     /// LE Credit Based Connection Request (0x14, 4.22).
     case leCreditBasedConnectionRequest(identifier: UInt8, spsm: UInt16, source: L2CAPChannel)
-    /// LE Credit Based Connection Response (0x15, 4.23) with a refusal.
+    /// LE Credit Based Connection Response (0x15, 4.23) that refuses the channel.
     case leCreditBasedConnectionRefusal(identifier: UInt8, CreditRefusal)
     /// L2CAP Credit Based Connection Request (0x17, 4.25).
     case creditBasedConnectionRequest(identifier: UInt8, spsm: UInt16, sources: [L2CAPChannel])
-    /// L2CAP Credit Based Connection Response (0x18, 4.26) with a refusal of all channels.
+    /// L2CAP Credit Based Connection Response (0x18, 4.26) that refuses all channels.
     case creditBasedConnectionRefusal(identifier: UInt8, CreditRefusal)
     case other(code: UInt8, identifier: UInt8)
 
-    /// The reason why a command was rejected.
+    /// Reason why a command was rejected.
     public struct RejectReason: RawRepresentable, Hashable, Sendable {
-        /// The code.
+        /// Reason code.
         public let rawValue: UInt16
 
         /// Creates a reason from its code.
@@ -38,12 +38,12 @@ public enum L2CAPSignal: Hashable, Sendable {
         public static let invalidChannel = RejectReason(rawValue: 0x0002)
     }
 
-    /// The reason why a credit based channel was refused.
+    /// Reason why a credit based channel was refused.
     public struct CreditRefusal: RawRepresentable, Hashable, Sendable {
-        /// The code.
+        /// Result code.
         public let rawValue: UInt16
 
-        /// Creates a result from its code.
+        /// Creates a reason from its result code.
         public init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
@@ -65,14 +65,14 @@ public enum L2CAPSignal: Hashable, Sendable {
         static let creditResponse: UInt8 = 0x18
     }
 
-    /// Codes of responses, which are never answered.
+    /// Codes of responses, which themselves are never answered.
     private static let responses: Set<UInt8> = [
         0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x15, 0x18, 0x1A,
     ]
     /// Maximum number of channels in one L2CAP Credit Based Connection Request.
     private static let maximumChannels = 5
 
-    /// The identifier shared by a request and its response; never 0.
+    /// Identifier that a request and its response have in common; never 0.
     public var identifier: UInt8 {
         switch self {
         case .commandReject(let identifier, _, _), .disconnectionRequest(let identifier, _, _),
@@ -85,7 +85,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         }
     }
 
-    /// True for a response.
+    /// True if the command is a response.
     public var isResponse: Bool {
         switch self {
         case .commandReject, .disconnectionResponse, .connectionParameterUpdateResponse,
@@ -96,7 +96,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         }
     }
 
-    /// Reads a frame of the signalling channel, which contains one command on LE.
+    /// Parses the payload of a signalling frame, which contains only one command on LE.
     public init(_ payload: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(payload, packet: "L2CAP Signalling")
         let code = try reader.readUInt8("Code")
@@ -145,7 +145,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         try reader.expectEnd()
     }
 
-    /// The encoded command, without its frame.
+    /// The command in encoded form, without the L2CAP header.
     public var encoded: [UInt8] {
         var data = ByteWriter()
         let code: UInt8
@@ -175,7 +175,7 @@ public enum L2CAPSignal: Hashable, Sendable {
             Self.writeLeast(to: &data)
         case .leCreditBasedConnectionRefusal(_, let result):
             code = Code.leCreditResponse
-            // Destination CID, MTU, MPS and credits are unused in a refusal.
+            // Destination CID, MTU, MPS and credits are not used in a refusal.
             for _ in 0..<4 { data.write(UInt16(0)) }
             data.write(result.rawValue)
         case .creditBasedConnectionRequest(_, let spsm, let sources):
@@ -185,7 +185,7 @@ public enum L2CAPSignal: Hashable, Sendable {
             for source in sources { data.write(source.rawValue) }
         case .creditBasedConnectionRefusal(_, let result):
             code = Code.creditResponse
-            // MTU, MPS and credits; no channel follows the result.
+            // MTU, MPS and credits are not used in a refusal; no channels follow the result.
             for _ in 0..<3 { data.write(UInt16(0)) }
             data.write(result.rawValue)
         case .other(let other, _): code = other
@@ -198,7 +198,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Writes the minimum MTU and MPS, and one credit.
+    /// Writes the minimum values of MTU and MPS, and one credit.
     private static func writeLeast(to writer: inout ByteWriter) {
         writer.write(UInt16(64))
         writer.write(UInt16(64))
@@ -206,9 +206,9 @@ public enum L2CAPSignal: Hashable, Sendable {
     }
 }
 
-/// A channel of a connection (Core 6.0, Vol 3, Part A, 2.1).
+/// Channel of a connection (Core 6.0, Vol 3, Part A, 2.1).
 public struct L2CAPChannel: RawRepresentable, Hashable, Sendable {
-    /// The channel identifier (CID).
+    /// Channel identifier (CID).
     public let rawValue: UInt16
 
     /// Creates a channel from its identifier.
@@ -216,27 +216,27 @@ public struct L2CAPChannel: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The Attribute Protocol.
+    /// Channel of the Attribute Protocol.
     public static let attribute = L2CAPChannel(rawValue: 0x0004)
-    /// L2CAP's own signalling on LE.
+    /// Signalling channel of L2CAP on LE connections.
     public static let signalling = L2CAPChannel(rawValue: 0x0005)
-    /// The Security Manager Protocol.
+    /// Channel of the Security Manager Protocol.
     public static let securityManager = L2CAPChannel(rawValue: 0x0006)
 }
 
-/// A basic frame of one channel, as a view into its bytes (Core 6.0, Vol 3, Part A, 3.1).
+/// View of a basic L2CAP frame (Core 6.0, Vol 3, Part A, 3.1).
 public struct L2CAPFrame: ~Escapable {
-    /// The channel of the frame.
+    /// Channel of the frame.
     public let channel: L2CAPChannel
-    /// The payload.
+    /// Payload of the frame.
     public let payload: Span<UInt8>
 
-    /// Length of the header in bytes.
+    /// Length of the header, in bytes.
     public static let headerLength = 4
-    /// Maximum payload length in bytes, limited by the length field.
+    /// Maximum payload length, in bytes; the length field has 16 bits.
     public static let maximumPayloadLength = Int(UInt16.max)
 
-    /// Reads a whole frame; its length field must match the number of bytes after the channel.
+    /// Parses a complete frame; its length field must equal the number of bytes after the channel.
     @_lifetime(copy frame)
     public init(_ frame: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(frame, packet: "L2CAP Basic Frame")
@@ -246,7 +246,7 @@ public struct L2CAPFrame: ~Escapable {
         try reader.expectEnd()
     }
 
-    /// Returns an encoded frame; nil if the payload is too long.
+    /// Returns a frame in encoded form, or nil if the payload is too long.
     public static func encoded(_ channel: L2CAPChannel, _ payload: [UInt8]) -> [UInt8]? {
         guard payload.count <= maximumPayloadLength else { return nil }
         var writer = ByteWriter(reservingCapacity: headerLength &+ payload.count)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The kernel's index of a controller: 0 is hci0.
+/// Index of a controller in the kernel; 0 stands for hci0.
 public struct ControllerIndex: RawRepresentable, Hashable, Sendable {
-    /// The number.
+    /// Index as a number.
     public let rawValue: UInt16
 
     /// Creates an index from its number.
@@ -10,17 +10,15 @@ public struct ControllerIndex: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// No controller: the index of commands and events about no controller or about all.
+    /// Index of commands and events that are about no controller or about all controllers.
     public static let none = ControllerIndex(rawValue: 0xFFFF)
 }
 
-/// A command of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
+/// Command of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
 public struct ManagementCommand: Hashable, Sendable {
-    /// The opcode.
     public let opcode: ManagementOpcode
-    /// The controller of the command, or `none`.
+    /// Controller that the command is for, or `none`.
     public let index: ControllerIndex
-    /// The parameters.
     public let parameters: [UInt8]
 
     init(_ opcode: ManagementOpcode, _ index: ControllerIndex, _ parameters: [UInt8] = []) {
@@ -29,43 +27,43 @@ public struct ManagementCommand: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The encoded packet: opcode, index, length and parameters.
+    /// The packet in encoded form: opcode, index, length and parameters.
     public var encoded: [UInt8] {
         ByteWriter.bytes(opcode.rawValue, index.rawValue, UInt16(truncatingIfNeeded: parameters.count), parameters)
     }
 
-    /// Read Management Supported Commands; returns `SupportedManagement`.
+    /// Read Management Supported Commands; the reply contains `SupportedManagement`.
     public static let readSupportedCommands = ManagementCommand(.readSupportedCommands, .none)
 
-    /// Read Controller Index List; returns `ManagementReturn.indexList`.
+    /// Read Controller Index List; parse the reply with `ManagementReturn.indexList`.
     public static let readIndexList = ManagementCommand(.readIndexList, .none)
 
-    /// Read Controller Information; returns `ControllerInformation`.
+    /// Read Controller Information; the reply contains `ControllerInformation`.
     public static func readControllerInformation(_ index: ControllerIndex) -> ManagementCommand {
         ManagementCommand(.readControllerInformation, index)
     }
 
-    /// Set Powered; returns `ManagementReturn.settings`.
+    /// Set Powered; parse the reply with `ManagementReturn.settings`.
     public static func setPowered(_ index: ControllerIndex, _ isOn: Bool) -> ManagementCommand {
         ManagementCommand(.setPowered, index, [isOn ? 1 : 0])
     }
 
-    /// Set Low Energy; returns `ManagementReturn.settings`.
+    /// Set Low Energy; parse the reply with `ManagementReturn.settings`.
     public static func setLowEnergy(_ index: ControllerIndex, _ isOn: Bool) -> ManagementCommand {
         ManagementCommand(.setLowEnergy, index, [isOn ? 1 : 0])
     }
 
-    /// Disconnect: ends the connection with a device.
+    /// Disconnect, which ends the connection with a device.
     public static func disconnect(_ index: ControllerIndex, _ device: ManagementAddress) -> ManagementCommand {
         ManagementCommand(.disconnect, index, ByteWriter.bytes(device.address, device.type.rawValue))
     }
 
-    /// Get Connections; returns `ManagementReturn.connections`.
+    /// Get Connections; parse the reply with `ManagementReturn.connections`.
     public static func getConnections(_ index: ControllerIndex) -> ManagementCommand {
         ManagementCommand(.getConnections, index)
     }
 
-    /// Get Connection Information; returns `ManagementReturn.rssi`.
+    /// Get Connection Information; parse the reply with `ManagementReturn.rssi`.
     public static func getConnectionInformation(
         _ index: ControllerIndex,
         _ device: ManagementAddress
@@ -75,19 +73,19 @@ public struct ManagementCommand: Hashable, Sendable {
 
     /// Stop Discovery for the given address types.
     ///
-    /// When a raw active scan is started, the kernel assumes a discovery without address types; an empty `types` stops
-    /// it.
+    /// A raw active scan looks to the kernel like a discovery without address types, which is stopped with empty
+    /// `types`.
     public static func stopDiscovery(_ index: ControllerIndex, types: DiscoveryTypes) -> ManagementCommand {
         ManagementCommand(.stopDiscovery, index, [types.rawValue])
     }
 
-    /// Load Connection Parameters: sets the timing of the next connection with a device.
+    /// Load Connection Parameters, which sets the parameters for the next connection with a device.
     public static func loadConnectionParameters(
         _ index: ControllerIndex,
         _ device: ManagementAddress,
         _ parameters: ConnectionParameters
     ) -> ManagementCommand {
-        // One entry.
+        // The list has one entry.
         ManagementCommand(
             .loadConnectionParameters,
             index,
@@ -95,29 +93,31 @@ public struct ManagementCommand: Hashable, Sendable {
         )
     }
 
-    /// Set Bondable: enables or disables storing keys when pairing; returns `ManagementReturn.settings`.
+    /// Set Bondable, which enables or disables the storing of keys on pairing; parse the reply with
+    /// `ManagementReturn.settings`.
     public static func setBondable(_ index: ControllerIndex, _ isOn: Bool) -> ManagementCommand {
         ManagementCommand(.setBondable, index, [isOn ? 1 : 0])
     }
 
-    /// Set Secure Simple Pairing, which a BR/EDR controller requires for Secure Connections; returns
+    /// Set Secure Simple Pairing, which a BR/EDR controller requires for Secure Connections; parse the reply with
     /// `ManagementReturn.settings`.
     public static func setSecureSimplePairing(_ index: ControllerIndex, _ isOn: Bool) -> ManagementCommand {
         ManagementCommand(.setSecureSimplePairing, index, [isOn ? 1 : 0])
     }
 
-    /// Set Secure Connections: if on, they are preferred, but legacy pairing remains possible; returns
-    /// `ManagementReturn.settings`.
+    /// Set Secure Connections; parse the reply with `ManagementReturn.settings`.
+    ///
+    /// If enabled, Secure Connections are preferred, but legacy pairing is still possible.
     public static func setSecureConnections(_ index: ControllerIndex, _ isOn: Bool) -> ManagementCommand {
         ManagementCommand(.setSecureConnections, index, [isOn ? 1 : 0])
     }
 
-    /// Set IO Capability.
+    /// Set IO Capability, which sets the input and output capability for pairing.
     public static func setIOCapability(_ index: ControllerIndex, _ capability: IOCapability) -> ManagementCommand {
         ManagementCommand(.setIOCapability, index, [capability.rawValue])
     }
 
-    /// Load Long Term Keys: replaces the kernel's keys for this controller.
+    /// Load Long Term Keys, which replaces all of the kernel's long term keys for this controller.
     public static func loadLongTermKeys(
         _ index: ControllerIndex,
         _ keys: [ManagementLongTermKey]
@@ -128,7 +128,7 @@ public struct ManagementCommand: Hashable, Sendable {
         return ManagementCommand(.loadLongTermKeys, index, writer.bytes)
     }
 
-    /// Load Identity Resolving Keys: replaces the kernel's keys for this controller.
+    /// Load Identity Resolving Keys, which replaces all of the kernel's identity resolving keys for this controller.
     public static func loadIdentityResolvingKeys(
         _ index: ControllerIndex,
         _ keys: [ManagementResolvingKey]
@@ -139,8 +139,9 @@ public struct ManagementCommand: Hashable, Sendable {
         return ManagementCommand(.loadIdentityResolvingKeys, index, writer.bytes)
     }
 
-    /// Pair Device: connects if there is no link, and pairs; returns `ManagementReturn.device`, the identity if it is
-    /// known.
+    /// Pair Device, which connects if there is no link, and then pairs.
+    ///
+    /// Parse the reply with `ManagementReturn.device`, which returns the identity address if it is known.
     public static func pairDevice(
         _ index: ControllerIndex,
         _ device: ManagementAddress,
@@ -149,12 +150,12 @@ public struct ManagementCommand: Hashable, Sendable {
         about(.pairDevice, index, device, [capability.rawValue])
     }
 
-    /// Cancel Pair Device: cancels a Pair Device in progress.
+    /// Cancel Pair Device, which cancels a pairing in progress.
     public static func cancelPairDevice(_ index: ControllerIndex, _ device: ManagementAddress) -> ManagementCommand {
         about(.cancelPairDevice, index, device)
     }
 
-    /// Unpair Device: deletes the device's keys from the kernel; `disconnects` also ends its link.
+    /// Unpair Device, which deletes the device's keys from the kernel and, if `disconnects` is true, ends its link.
     public static func unpairDevice(
         _ index: ControllerIndex,
         _ device: ManagementAddress,
@@ -172,7 +173,8 @@ public struct ManagementCommand: Hashable, Sendable {
         about(accepts ? .userConfirmationReply : .userConfirmationNegativeReply, index, device)
     }
 
-    /// User Passkey Reply, or User Passkey Negative Reply without a passkey, in response to a User Passkey Request.
+    /// User Passkey Reply or, if there is no passkey, User Passkey Negative Reply, in response to a User Passkey
+    /// Request.
     public static func userPasskeyReply(
         _ index: ControllerIndex,
         _ device: ManagementAddress,
@@ -192,9 +194,9 @@ public struct ManagementCommand: Hashable, Sendable {
     }
 }
 
-/// Address types of a discovery.
+/// Set of the address types of a discovery.
 public struct DiscoveryTypes: OptionSet, Hashable, Sendable {
-    /// One bit per address type.
+    /// Bits of the set, one for each address type.
     public let rawValue: UInt8
 
     /// Creates a set from its bits.
@@ -202,17 +204,17 @@ public struct DiscoveryTypes: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// LE, public addresses.
+    /// LE devices with public addresses.
     public static let lePublic = DiscoveryTypes(rawValue: 1 << 1)
-    /// LE, random addresses.
+    /// LE devices with random addresses.
     public static let leRandom = DiscoveryTypes(rawValue: 1 << 2)
 }
 
-/// An address with its type, in the format of the management protocol.
+/// Address with its type, in the format of the management protocol.
 public struct ManagementAddress: Hashable, Sendable {
-    /// Address types: 0 BR/EDR, 1 LE public, 2 LE random.
+    /// Address type: 0 for BR/EDR, 1 for LE public, 2 for LE random.
     public struct Kind: RawRepresentable, Hashable, Sendable {
-        /// The number.
+        /// Address type as a number.
         public let rawValue: UInt8
 
         /// Creates an address type from its number.
@@ -220,20 +222,19 @@ public struct ManagementAddress: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// BR/EDR.
+        /// Address of a BR/EDR device.
         public static let classic = Kind(rawValue: 0)
-        /// LE, public.
+        /// Public address of an LE device.
         public static let lePublic = Kind(rawValue: 1)
-        /// LE, random.
+        /// Random address of an LE device.
         public static let leRandom = Kind(rawValue: 2)
     }
 
-    /// The 48-bit address.
+    /// Address without its type.
     public var address: BluetoothAddress
-    /// The address type.
+    /// Type of the address.
     public var type: Kind
 
-    /// Creates an address with a type.
     public init(_ address: BluetoothAddress, _ type: Kind) {
         self.address = address
         self.type = type
@@ -244,7 +245,7 @@ public struct ManagementAddress: Hashable, Sendable {
         self.init(device.address, device.type == .public ? .lePublic : .leRandom)
     }
 
-    /// The address as an LE device address; nil for any other type.
+    /// The address in the form used for LE devices; nil if it is not the address of an LE device.
     public var device: DeviceAddress? {
         switch type {
         case .lePublic: DeviceAddress(address, .public)
@@ -265,17 +266,18 @@ public struct ManagementAddress: Hashable, Sendable {
     }
 }
 
-/// Input and output capabilities of a device for pairing, with numbers that the management protocol shares (Core 6.0,
-/// Vol 3, Part H, 2.3.2).
+/// Input and output capability of a device for pairing (Core 6.0, Vol 3, Part H, 2.3.2).
+///
+/// The management protocol uses the same numbers.
 public enum IOCapability: UInt8, Hashable, Sendable, CaseIterable {
-    /// The device can display a number.
+    /// The device can display a number, but the user cannot enter anything.
     case displayOnly = 0
-    /// The device can display a number, and accepts yes or no.
+    /// The device can display a number, and the user can answer yes or no.
     case displayYesNo = 1
-    /// The device accepts a number.
+    /// The user can enter a number, but the device has no display.
     case keyboardOnly = 2
-    /// The device has neither input nor output: Just Works.
+    /// The device has neither input nor output, so pairing uses Just Works.
     case noInputNoOutput = 3
-    /// The device can display a number, and accepts one.
+    /// The device can display a number, and the user can enter one.
     case keyboardDisplay = 4
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// An event of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
+/// Event of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
 public struct ManagementEvent: Hashable, Sendable {
-    /// The event with its parameters.
+    /// Kind of event, with its parameters.
     public enum Kind: Hashable, Sendable {
         /// A command succeeded or failed, and returned parameters (0x0001).
         case commandComplete(opcode: ManagementOpcode, status: ManagementStatus, returnParameters: [UInt8])
@@ -16,17 +16,18 @@ public struct ManagementEvent: Hashable, Sendable {
         case indexRemoved
         /// The controller's settings changed (0x0006).
         case newSettings(ManagementSettings)
-        /// A pairing created a long term key (0x000A); it should be stored if `isToBeKept`.
+        /// A pairing created a long term key (0x000A), which should be stored if `isToBeKept` is true.
         case newLongTermKey(ManagementLongTermKey, isToBeKept: Bool)
         /// A connection was established (0x000B); the event contains the device's advertising data.
         case deviceConnected(ManagementAddress, flags: UInt32, advertisingData: [UInt8])
         /// A connection ended (0x000C).
         case deviceDisconnected(ManagementAddress, reason: DisconnectReason)
-        /// A connection could not be made (0x000D).
+        /// A connection could not be established (0x000D).
         case connectFailed(ManagementAddress, status: ManagementStatus)
-        /// A request to compare this number on both devices (0x000F); if `isPlain`, a request to accept the pairing.
+        /// The user must confirm that both devices show this number (0x000F), or only the pairing itself if `isPlain`
+        /// is true.
         case userConfirmationRequest(ManagementAddress, isPlain: Bool, number: UInt32)
-        /// A request to enter the number displayed by the other device (0x0010).
+        /// The user must enter the number that the other device shows (0x0010).
         case userPasskeyRequest(ManagementAddress)
         /// Pairing or encryption failed (0x0011).
         case authenticationFailed(ManagementAddress, status: ManagementStatus)
@@ -34,26 +35,28 @@ public struct ManagementEvent: Hashable, Sendable {
         case discovering(types: DiscoveryTypes, isOn: Bool)
         /// Another program removed a device's keys (0x0016).
         case deviceUnpaired(ManagementAddress)
-        /// The passkey to enter on the other device (0x0017), and the number of digits entered so far.
+        /// The user must enter this passkey at the other device (0x0017); `entered` is the number of digits entered so
+        /// far.
         case passkeyNotify(ManagementAddress, passkey: UInt32, entered: UInt8)
-        /// A pairing created an identity resolving key (0x0018); it should be stored if `isToBeKept`.
+        /// A pairing created an identity resolving key (0x0018), which should be stored if `isToBeKept` is true.
         ///
-        /// `resolved` is the private address of the identity, or zero if there is none.
+        /// `resolved` is the private address that was resolved to the identity, or zero if there is none.
         case newIdentityResolvingKey(ManagementResolvingKey, resolved: BluetoothAddress, isToBeKept: Bool)
         /// A device requested these connection parameters, and the kernel accepted them (0x001C).
         case newConnectionParameters(ManagementAddress, ConnectionParameters, isToBeKept: Bool)
-        /// The machine and its controller are suspended (0x002D), in this suspend state.
+        /// The controller was suspended together with the machine (0x002D); the value is the suspend state.
         case controllerSuspended(state: UInt8)
-        /// The controller resumed (0x002E), for this reason; the address is that of the waking device, if any.
+        /// The controller resumed (0x002E); the address is that of the device that woke it, if there is one.
         case controllerResumed(reason: UInt8, ManagementAddress)
         case other(code: UInt16, parameters: [UInt8])
     }
 
     /// Reason for a disconnection, as reported by the kernel.
     ///
-    /// 0 unspecified, 1 time-out, 2 by this host, 3 by the device, 4 authentication failure, 5 suspend of this host.
+    /// The values are: 0 unspecified, 1 time-out, 2 by this host, 3 by the device, 4 authentication failure, 5
+    /// suspension of this host.
     public struct DisconnectReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The number.
+        /// Reason as a number.
         public let rawValue: UInt8
 
         /// Creates a reason from its number.
@@ -74,7 +77,7 @@ public struct ManagementEvent: Hashable, Sendable {
         /// The connection was ended because this host was suspended.
         public static let localHostSuspend = DisconnectReason(rawValue: 5)
 
-        /// The reason in a few words.
+        /// Short description of the reason.
         public var description: String {
             switch self {
             case .unspecified: "unspecified"
@@ -88,12 +91,12 @@ public struct ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// The controller of the event, or `none`.
+    /// Controller that the event is about, or `none`.
     public let index: ControllerIndex
-    /// The event with its parameters.
+    /// Kind of event, with its parameters.
     public let kind: Kind
 
-    /// Reads a whole packet; its length field must match the number of bytes after the header.
+    /// Parses a complete packet; its length field must equal the number of bytes after the header.
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(packet, packet: "Management Event")
         let code = try reader.readUInt16("Event_Code")
@@ -206,10 +209,10 @@ public struct ManagementEvent: Hashable, Sendable {
         Code.controllerResume: "Controller Resume",
     ]
 
-    /// The largest passkey or comparison number: six digits.
+    /// Highest passkey or comparison number, which have six digits.
     public static let largestPasskey: UInt32 = 999_999
 
-    /// Reads an event about pairing; nil for any other.
+    /// Parses an event about pairing; returns nil for any other event.
     @_lifetime(reader: copy reader)
     static func pairingKind(_ code: UInt16, _ reader: inout ByteReader) throws(DecodingError) -> Kind? {
         switch code {
@@ -238,7 +241,7 @@ public struct ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// Reads a Boolean byte; rejects values other than 0 and 1.
+    /// Reads a Boolean byte; throws an error for values other than 0 and 1.
     @_lifetime(reader: copy reader)
     static func flag(_ field: String, _ reader: inout ByteReader) throws(DecodingError) -> Bool {
         let value = try reader.readUInt8(field)
@@ -254,40 +257,39 @@ public struct ManagementEvent: Hashable, Sendable {
     }
 }
 
-/// A long term key in the format of New Long Term Key and Load Long Term Keys.
+/// Long term key in the format of New Long Term Key and Load Long Term Keys.
 ///
 /// BlueZ, doc/mgmt-protocol.rst.
 public struct ManagementLongTermKey: Hashable, Sendable {
-    /// Origin of a key.
+    /// Kind of pairing that created a key.
     public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
-        /// LE legacy pairing, Just Works.
+        /// LE legacy pairing with Just Works.
         case unauthenticated = 0
-        /// LE legacy pairing, by a passkey or out-of-band data.
+        /// LE legacy pairing with a passkey or out-of-band data.
         case authenticated = 1
-        /// LE Secure Connections, Just Works.
+        /// LE Secure Connections with Just Works.
         case unauthenticatedSecureConnections = 2
-        /// LE Secure Connections, by a passkey, numeric comparison or out-of-band data.
+        /// LE Secure Connections with a passkey, numeric comparison or out-of-band data.
         case authenticatedSecureConnections = 3
-        /// LE Secure Connections with the debug key published in the specification: not secure.
+        /// LE Secure Connections with the debug key, which is insecure because the specification publishes it.
         case debug = 4
     }
 
-    /// The peer's identity.
+    /// Identity address of the peer.
     public var device: ManagementAddress
-    /// Origin of the key.
+    /// Kind of pairing that created the key.
     public var kind: Kind
-    /// True for the key used when this host is the central; false for every key of Secure Connections.
+    /// True if the key is used when this host is the central; false for all keys from Secure Connections.
     public var isCentral: Bool
-    /// The key size in bytes, 7 to 16.
+    /// Size of the key, 7 to 16 bytes.
     public var size: UInt8
-    /// EDIV; 0 for a key of Secure Connections.
+    /// EDIV; 0 for a key from Secure Connections.
     public var encryptedDiversifier: UInt16
-    /// Rand; 0 for a key of Secure Connections.
+    /// Rand; 0 for a key from Secure Connections.
     public var random: UInt64
-    /// The 16 bytes of the key, least significant byte first.
+    /// The key's 16 bytes, least significant byte first.
     public var value: [UInt8]
 
-    /// Creates a key with all of its fields.
     public init(
         device: ManagementAddress,
         kind: Kind,
@@ -331,16 +333,16 @@ public struct ManagementLongTermKey: Hashable, Sendable {
     }
 }
 
-/// An identity resolving key in the format of New Identity Resolving Key and Load Identity Resolving Keys.
+/// Identity resolving key in the format of New Identity Resolving Key and Load Identity Resolving Keys.
 ///
 /// BlueZ, doc/mgmt-protocol.rst.
 public struct ManagementResolvingKey: Hashable, Sendable {
-    /// The peer's identity.
+    /// Identity address of the peer.
     public var device: ManagementAddress
-    /// The 16 bytes of the key, least significant byte first.
+    /// The key's 16 bytes, least significant byte first.
     public var value: [UInt8]
 
-    /// Creates the key of a device.
+    /// Creates the identity resolving key of a device.
     public init(device: ManagementAddress, value: [UInt8]) {
         self.device = device
         self.value = value

@@ -2,7 +2,7 @@
 
 /// Opcode of a command of the kernel's Bluetooth management protocol (BlueZ, doc/mgmt-protocol.rst).
 public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
-    /// The number.
+    /// Opcode as a number.
     public let rawValue: UInt16
 
     /// Creates an opcode from its number.
@@ -61,7 +61,7 @@ public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
 }
 
 extension ManagementOpcode: CustomStringConvertible {
-    /// The command's name and number, or the number alone if the opcode is unknown.
+    /// The command's name and number, or only the number if the opcode is unknown.
     public var description: String {
         let number = "0x" + Hexadecimal.text(UInt64(rawValue), digits: 4)
         guard let name = Self.names[self] else { return "management command \(number)" }
@@ -96,9 +96,9 @@ extension ManagementOpcode: CustomStringConvertible {
     ]
 }
 
-/// Status of the kernel's answer to a management command (BlueZ, doc/mgmt-protocol.rst (Error Codes)).
+/// Status in the kernel's reply to a management command (BlueZ, doc/mgmt-protocol.rst: Error Codes).
 public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
-    /// The code.
+    /// Status code as a number.
     public let rawValue: UInt8
 
     /// Creates a status from its code; every value is valid.
@@ -106,21 +106,21 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Done.
+    /// The command succeeded.
     public static let success = ManagementStatus(rawValue: 0x00)
     /// The kernel does not know the command.
     public static let unknownCommand = ManagementStatus(rawValue: 0x01)
     /// There is no such connection.
     public static let notConnected = ManagementStatus(rawValue: 0x02)
-    /// No other code fits.
+    /// No other status code applies.
     public static let failed = ManagementStatus(rawValue: 0x03)
-    /// A connection could not be made.
+    /// A connection could not be established.
     public static let connectFailed = ManagementStatus(rawValue: 0x04)
     /// Pairing or encryption failed.
     public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
     /// The operation timed out.
     public static let timeout = ManagementStatus(rawValue: 0x08)
-    /// An operation of the same kind is in progress.
+    /// An operation of the same kind is already in progress.
     public static let busy = ManagementStatus(rawValue: 0x0A)
     /// The command is not valid in the current state.
     public static let rejected = ManagementStatus(rawValue: 0x0B)
@@ -138,24 +138,24 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     public static let invalidIndex = ManagementStatus(rawValue: 0x11)
     /// rfkill blocks the controller.
     public static let rfkilled = ManagementStatus(rawValue: 0x12)
-    /// The kernel already has a key of the device.
+    /// The kernel already has a key for the device.
     public static let alreadyPaired = ManagementStatus(rawValue: 0x13)
-    /// The process lacks the capability (CAP_NET_ADMIN).
+    /// The process does not have the required capability (CAP_NET_ADMIN).
     public static let permissionDenied = ManagementStatus(rawValue: 0x14)
 }
 
 extension ManagementStatus: CustomStringConvertible {
-    /// The name as in the protocol and the code, such as `Not Powered (0x0F)`.
+    /// The protocol's name and the code, such as `Not Powered (0x0F)`.
     public var description: String {
         "\(name ?? "Unknown Status") (0x\(Hexadecimal.text(UInt64(rawValue), digits: 2)))"
     }
 
-    /// The name as in the protocol; nil for an unknown code.
+    /// Name of the status in the protocol; nil for an unknown code.
     public var name: String? {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }
 
-    /// The names by code, from 0x00.
+    /// Names by status code, starting with 0x00.
     private static let names = [
         "Success", "Unknown Command", "Not Connected", "Failed", "Connect Failed", "Authentication Failed",
         "Not Paired", "No Resources", "Timeout", "Already Connected", "Busy", "Rejected", "Not Supported",
@@ -164,11 +164,11 @@ extension ManagementStatus: CustomStringConvertible {
     ]
 }
 
-/// A set of controller settings, either the supported or the current ones.
+/// Set of controller settings, either those that are supported or those that are enabled.
 ///
 /// BlueZ, doc/mgmt-protocol.rst (Read Controller Information).
 public struct ManagementSettings: OptionSet, Hashable, Sendable {
-    /// One bit per setting.
+    /// Bits of the set, one for each setting.
     public let rawValue: UInt32
 
     /// Creates settings from their bits.
@@ -178,37 +178,37 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
 
     /// The controller is powered on.
     public static let powered = ManagementSettings(rawValue: 1 << 0)
-    /// Pairings create bonds: keys for later connections.
+    /// Pairings create bonds, that is, keys for later connections.
     public static let bondable = ManagementSettings(rawValue: 1 << 4)
-    /// Secure Simple Pairing.
+    /// Secure Simple Pairing is supported or enabled.
     public static let secureSimplePairing = ManagementSettings(rawValue: 1 << 6)
-    /// BR/EDR.
+    /// BR/EDR is supported or enabled.
     public static let classic = ManagementSettings(rawValue: 1 << 7)
-    /// Low Energy.
+    /// Low Energy is supported or enabled.
     public static let lowEnergy = ManagementSettings(rawValue: 1 << 9)
-    /// Secure Connections.
+    /// Secure Connections are supported or enabled.
     public static let secureConnections = ManagementSettings(rawValue: 1 << 11)
 }
 
-/// The commands and events of the management protocol supported by a kernel, from Read Management Supported Commands.
+/// Management commands and events that a kernel supports, from Read Management Supported Commands.
 ///
 /// BlueZ, doc/mgmt-protocol.rst.
 public struct SupportedManagement: Hashable, Sendable {
-    /// The commands.
+    /// Opcodes of the supported commands.
     public var commands: Set<ManagementOpcode>
-    /// The numbers of the events.
+    /// Numbers of the supported events.
     public var events: Set<UInt16>
 
-    /// Controller Resume, the event after a suspend (Linux 5.10).
+    /// Number of Controller Resume, the event that follows a suspension (Linux 5.10).
     public static let controllerResume = ManagementEvent.Code.controllerResume
 
-    /// True if the list is complete.
+    /// True if the list contains everything that the kernel supports.
     ///
-    /// The kernel shows a process without CAP_NET_ADMIN only the permitted commands, which include Read Controller
-    /// Index List.
+    /// To a process without CAP_NET_ADMIN, the kernel reports only the permitted commands, which include Read
+    /// Controller Index List.
     public var isWhole: Bool { commands.contains(.setPowered) || !commands.contains(.readIndexList) }
 
-    /// Reads the return parameters.
+    /// Parses the return parameters of Read Management Supported Commands.
     public init(returnParameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(returnParameters, packet: "Read Management Supported Commands")
         let commandCount = Int(try reader.readUInt16("Num_Of_Commands"))

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A PDU of the Security Manager Protocol.
+/// PDU of the Security Manager Protocol.
 ///
-/// 128-bit values are integers here; on the air they are sent least significant byte first. Core 6.0, Vol 3, Part H, 3.
+/// 128-bit values are represented as integers; they are sent least significant byte first. Core 6.0, Vol 3, Part H, 3.
 public enum SecurityManagerPDU: Hashable, Sendable {
-    /// Pairing Request (0x01, 3.5.1): the central's features.
+    /// Pairing Request (0x01, 3.5.1), with the central's features.
     case pairingRequest(PairingFeatures)
-    /// Pairing Response (0x02, 3.5.2): the peripheral's features.
+    /// Pairing Response (0x02, 3.5.2), with the peripheral's features.
     case pairingResponse(PairingFeatures)
-    /// Pairing Confirm (0x03, 3.5.3).
+    /// Pairing Confirm (0x03, 3.5.3), with a confirm value.
     case pairingConfirm(UInt128)
-    /// Pairing Random (0x04, 3.5.4): the random value behind the confirm value.
+    /// Pairing Random (0x04, 3.5.4), with the random value from which the confirm value was computed.
     case pairingRandom(UInt128)
     /// Pairing Failed (0x05, 3.5.5).
     case pairingFailed(PairingFailure)
-    /// Encryption Information (0x06, 3.6.2): a long term key.
+    /// Encryption Information (0x06, 3.6.2), with a long term key.
     case encryptionInformation(UInt128)
-    /// Central Identification (0x07, 3.6.3): EDIV and Rand, which identify a long term key.
+    /// Central Identification (0x07, 3.6.3), with the EDIV and Rand that identify a long term key.
     case centralIdentification(diversifier: UInt16, random: UInt64)
-    /// Identity Information (0x08, 3.6.4): an identity resolving key.
+    /// Identity Information (0x08, 3.6.4), with an identity resolving key.
     case identityInformation(UInt128)
-    /// Identity Address Information (0x09, 3.6.5): a public or static random address.
+    /// Identity Address Information (0x09, 3.6.5), with a public or static random address.
     case identityAddressInformation(DeviceAddress)
-    /// Signing Information (0x0A, 3.6.6): a connection signature resolving key.
+    /// Signing Information (0x0A, 3.6.6), with a connection signature resolving key.
     case signingInformation(UInt128)
-    /// Security Request (0x0B, 3.6.7): the peripheral asks the central to pair or to encrypt.
+    /// Security Request (0x0B, 3.6.7), with which a peripheral asks the central to pair or to encrypt the link.
     case securityRequest(PairingFeatures.Authentication)
-    /// Pairing Public Key (0x0C, 3.5.6): the coordinates of a point, 32 bytes each, the most significant first.
+    /// Pairing Public Key (0x0C, 3.5.6), with a point's coordinates of 32 bytes each, most significant byte first.
     case pairingPublicKey(x: [UInt8], y: [UInt8])
-    /// Pairing DHKey Check (0x0D, 3.5.7).
+    /// Pairing DHKey Check (0x0D, 3.5.7), with a check value.
     case pairingDHKeyCheck(UInt128)
-    /// Pairing Keypress Notification (0x0E, 3.5.8).
+    /// Pairing Keypress Notification (0x0E, 3.5.8), with a keypress of the user.
     case pairingKeypressNotification(Keypress)
-    /// A PDU whose code is reserved for future use.
+    /// PDU whose code is reserved for future use.
     case other(code: UInt8)
 
-    /// A keypress while a passkey is being entered (Core 6.0, Vol 3, Part H, 3.5.8, table 3.9).
+    /// Keypress of a user who is entering a passkey (Core 6.0, Vol 3, Part H, 3.5.8, table 3.9).
     public enum Keypress: UInt8, Hashable, Sendable, CaseIterable {
         case started = 0
         case digitEntered = 1
@@ -44,7 +44,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         case completed = 4
     }
 
-    /// Length of a coordinate in bytes.
+    /// Length of a coordinate, in bytes.
     public static let coordinateLength = 32
 
     private enum Code {
@@ -64,7 +64,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         static let pairingKeypressNotification: UInt8 = 0x0E
     }
 
-    /// Reads a frame of the Security Manager's channel; ignores the bytes after a reserved code.
+    /// Parses a frame of the Security Manager channel; ignores the bytes that follow a reserved code.
     public init(_ payload: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(payload, packet: "SMP")
         let code = try reader.readUInt8("Code")
@@ -106,7 +106,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         try reader.expectEnd()
     }
 
-    /// The encoded PDU; for a reserved code, the code alone.
+    /// The PDU in encoded form; if the code is reserved, only the code.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(code)
@@ -132,7 +132,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The code (Core 6.0, Vol 3, Part H, 3.3, table 3.3).
+    /// Code of the PDU (Core 6.0, Vol 3, Part H, 3.3, table 3.3).
     private var code: UInt8 {
         switch self {
         case .pairingRequest: Code.pairingRequest
@@ -154,76 +154,75 @@ public enum SecurityManagerPDU: Hashable, Sendable {
     }
 }
 
-/// The features that a device offers for pairing (Core 6.0, Vol 3, Part H, 3.5.1).
+/// Features that a device offers for pairing (Core 6.0, Vol 3, Part H, 3.5.1).
 public struct PairingFeatures: Hashable, Sendable {
-    /// Output and input capabilities of a device for pairing (Core 6.0, Vol 3, Part H, 2.3.2 and 3.5.1, table 3.4).
+    /// Input and output capability of a device for pairing (Core 6.0, Vol 3, Part H, 2.3.2 and 3.5.1, table 3.4).
     public enum IOCapability: UInt8, Hashable, Sendable, CaseIterable {
-        /// The device can display six digits.
+        /// The device can display six digits, but the user cannot enter anything.
         case displayOnly = 0
-        /// The device can display six digits, and accepts yes or no.
+        /// The device can display six digits, and the user can answer yes or no.
         case displayYesNo = 1
-        /// The device accepts six digits.
+        /// The user can enter six digits, but the device has no display.
         case keyboardOnly = 2
         case noInputNoOutput = 3
-        /// The device can display six digits, and accepts six digits as well as yes or no.
+        /// The device can display six digits, and the user can enter six digits or answer yes or no.
         case keyboardDisplay = 4
     }
 
-    /// AuthReq, including the reserved bits (Core 6.0, Vol 3, Part H, 3.5.1, figure 3.3).
+    /// Authentication requirements (AuthReq), including the reserved bits (Core 6.0, Vol 3, Part H, 3.5.1, figure 3.3).
     public struct Authentication: OptionSet, Hashable, Sendable {
-        /// The byte.
+        /// Value of the AuthReq byte.
         public let rawValue: UInt8
 
-        /// Creates requirements from a byte.
+        /// Creates requirements from the AuthReq byte.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
-        /// Bonding.
+        /// The device wants to store the keys of the pairing (Bonding).
         public static let bonding = Authentication(rawValue: 0x01)
-        /// MITM: protection against a man in the middle is required.
+        /// Protection against a man in the middle is required (MITM).
         public static let mitmProtection = Authentication(rawValue: 0x04)
-        /// SC: the device supports LE Secure Connections.
+        /// The device supports LE Secure Connections (SC).
         public static let secureConnections = Authentication(rawValue: 0x08)
     }
 
-    /// The keys distributed by one of the devices, including the reserved bits (Core 6.0, Vol 3, Part H, 3.6.1).
+    /// Set of keys that a device distributes, including the reserved bits (Core 6.0, Vol 3, Part H, 3.6.1).
     public struct Keys: OptionSet, Hashable, Sendable {
-        /// The byte.
+        /// Value of the key distribution byte.
         public let rawValue: UInt8
 
-        /// Creates a set of keys from a byte.
+        /// Creates a set of keys from the key distribution byte.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
-        /// EncKey: long term key, EDIV and Rand; without meaning for LE Secure Connections.
+        /// Long term key, EDIV and Rand (EncKey); not meaningful for LE Secure Connections.
         public static let encryption = Keys(rawValue: 0x01)
-        /// IdKey: identity resolving key and identity address.
+        /// Identity resolving key and identity address (IdKey).
         public static let identity = Keys(rawValue: 0x02)
-        /// SignKey: connection signature resolving key.
+        /// Connection signature resolving key (SignKey).
         public static let signing = Keys(rawValue: 0x04)
-        /// LinkKey: a BR/EDR key derived from the LE key.
+        /// BR/EDR key that is derived from the LE key (LinkKey).
         public static let link = Keys(rawValue: 0x08)
     }
 
-    /// IO Capability.
+    /// Input and output capability of the device.
     public var ioCapability: IOCapability
-    /// OOB data flag: the device has received the peer's data out of band.
+    /// True if the device has received the peer's data out of band (OOB data flag).
     public var hasOutOfBandData: Bool
-    /// AuthReq.
+    /// Authentication requirements of the device (AuthReq).
     public var authentication: Authentication
-    /// Maximum Encryption Key Size, 7 … 16 bytes.
+    /// Maximum encryption key size that the device supports, 7 … 16 bytes.
     public var maximumKeySize: UInt8
-    /// Initiator Key Distribution.
+    /// Keys that the initiator distributes.
     public var initiatorKeys: Keys
-    /// Responder Key Distribution.
+    /// Keys that the responder distributes.
     public var responderKeys: Keys
 
-    /// Range of valid key sizes in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
+    /// Range of valid key sizes, in bytes (Core 6.0, Vol 3, Part H, 2.3.4).
     public static let keySizes: ClosedRange<UInt8> = 7...16
 
-    /// Creates features from their fields.
     public init(
         ioCapability: IOCapability,
         hasOutOfBandData: Bool = false,
@@ -240,7 +239,7 @@ public struct PairingFeatures: Hashable, Sendable {
         self.responderKeys = responderKeys
     }
 
-    /// Reads the six bytes after the code; rejects values reserved for future use.
+    /// Reads the six bytes that follow the code; throws an error for reserved values.
     init(from reader: inout ByteReader) throws(DecodingError) {
         let io = try reader.readUInt8("IO Capability")
         guard let ioCapability = IOCapability(rawValue: io) else {
@@ -263,7 +262,7 @@ public struct PairingFeatures: Hashable, Sendable {
         )
     }
 
-    /// The six bytes after the code.
+    /// The features as the six bytes that follow the code.
     var encoded: [UInt8] {
         [
             ioCapability.rawValue, hasOutOfBandData ? 1 : 0, authentication.rawValue, maximumKeySize,
@@ -272,9 +271,9 @@ public struct PairingFeatures: Hashable, Sendable {
     }
 }
 
-/// The reason why pairing failed (Core 6.0, Vol 3, Part H, 3.5.5, table 3.7).
+/// Reason why a pairing failed (Core 6.0, Vol 3, Part H, 3.5.5, table 3.7).
 public struct PairingFailure: RawRepresentable, Error, Hashable, Sendable {
-    /// The code.
+    /// Reason code.
     public let rawValue: UInt8
 
     /// Creates a reason from its code.
@@ -288,7 +287,7 @@ public struct PairingFailure: RawRepresentable, Error, Hashable, Sendable {
     public static let outOfBandNotAvailable = PairingFailure(rawValue: 0x02)
     /// The devices cannot authenticate each other as one of them requires.
     public static let authenticationRequirements = PairingFailure(rawValue: 0x03)
-    /// The value does not match the confirm value.
+    /// The random value that was received does not match the confirm value.
     public static let confirmValueFailed = PairingFailure(rawValue: 0x04)
     /// The device does not support pairing.
     public static let pairingNotSupported = PairingFailure(rawValue: 0x05)
