@@ -4,21 +4,21 @@ import BluetoothPackets
 
 /// Opcodes of the commands that a virtual controller executes (Core 6.0, Vol 4, Part E, 7.1 to 7.8).
 enum ControllerCommand: UInt16, CaseIterable {
-    // Link Control, 7.1
+    // Link Control commands (7.1).
     case disconnect = 0x0406
     case readRemoteVersionInformation = 0x041D
-    // Controller & Baseband, 7.3
+    // Controller & Baseband commands (7.3).
     case setEventMask = 0x0C01
     case reset = 0x0C03
-    // Informational Parameters, 7.4
+    // Informational Parameters (7.4).
     case readLocalVersionInformation = 0x1001
     case readLocalSupportedCommands = 0x1002
     case readLocalSupportedFeatures = 0x1003
     case readBufferSize = 0x1005
     case readAddress = 0x1009
-    // Status Parameters, 7.5
+    // Status Parameters (7.5).
     case readRSSI = 0x1405
-    // LE Controller, 7.8
+    // LE Controller commands (7.8).
     case leSetEventMask = 0x2001
     case leReadBufferSize = 0x2002
     case leReadLocalSupportedFeatures = 0x2003
