@@ -18,19 +18,20 @@ extension HCICommand {
         HCICommand(.writeLEHostSupport, [isOn ? 1 : 0, 0])
     }
 
-    /// Read Local Supported Features; answered with `HCIReturn.features` (Core 6.0, Vol 4, Part E, 7.4.3).
+    /// Read Local Supported Features; parse the answer with `HCIReturn.features` (Core 6.0, Vol 4, Part E, 7.4.3).
     public static let readLocalSupportedFeatures = HCICommand(.readLocalSupportedFeatures)
 
-    /// Read Buffer Size; answered with `DataBuffers.init(readBufferSize:)` (Core 6.0, Vol 4, Part E, 7.4.5).
+    /// Read Buffer Size; parse the answer with `DataBuffers.init(readBufferSize:)` (Core 6.0, Vol 4, Part E, 7.4.5).
     public static let readBufferSize = HCICommand(.readBufferSize)
 
-    /// Read BD_ADDR; answered with `HCIReturn.address` (Core 6.0, Vol 4, Part E, 7.4.6).
+    /// Read BD_ADDR; parse the answer with `HCIReturn.address` (Core 6.0, Vol 4, Part E, 7.4.6).
     public static let readBDADDR = HCICommand(.readBDADDR)
 
-    /// LE Read Buffer Size [v1]; answered with `DataBuffers.init(leReadBufferSize:)` (Core 6.0, Vol 4, Part E, 7.8.2).
+    /// LE Read Buffer Size [v1]; parse the answer with `DataBuffers.init(leReadBufferSize:)` (Core 6.0, Vol 4, Part E,
+    /// 7.8.2).
     public static let leReadBufferSize = HCICommand(.leReadBufferSize)
 
-    /// LE Read Local Supported Features; answered with `HCIReturn.features` (Core 6.0, Vol 4, Part E, 7.8.3).
+    /// LE Read Local Supported Features; parse the answer with `HCIReturn.features` (Core 6.0, Vol 4, Part E, 7.8.3).
     public static let leReadLocalSupportedFeatures = HCICommand(.leReadLocalSupportedFeatures)
 
     /// LE Set Random Address (Core 6.0, Vol 4, Part E, 7.8.4).

@@ -37,7 +37,7 @@ public struct HCICommand: Hashable, Sendable {
     /// Read Local Version Information (Core 6.0, Vol 4, Part E, 7.4.1).
     public static let readLocalVersionInformation = HCICommand(.readLocalVersionInformation)
 
-    /// Read Local Supported Commands; answered with `SupportedCommands` (Core 6.0, Vol 4, Part E, 7.4.2).
+    /// Read Local Supported Commands; parse the answer with `SupportedCommands` (Core 6.0, Vol 4, Part E, 7.4.2).
     public static let readLocalSupportedCommands = HCICommand(.readLocalSupportedCommands)
 
     /// Disconnect, which ends a connection and sends `reason` to the peer (Core 6.0, Vol 4, Part E, 7.1.6).
