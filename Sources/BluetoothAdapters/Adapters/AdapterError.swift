@@ -17,9 +17,9 @@ package enum AdapterError: Error, Equatable {
     /// The adapter with this name is blocked by rfkill, in software or (`isHard`) by a switch or the firmware.
     case blocked(String, isHard: Bool)
     case notPermitted(missing: [Capability])
-    /// The kernel rejected the operation in the first text, with the status in the second.
+    /// The kernel rejected the operation; the values are the operation and the status.
     case refused(String, String)
-    /// The kernel does not support the command in the text.
+    /// The kernel does not support this command.
     case unknownToKernel(String)
     case silent(ManagementOpcode)
     /// A system call failed; the values are the operation, as the text after "cannot", and the error.
@@ -28,7 +28,7 @@ package enum AdapterError: Error, Equatable {
     /// The controller of this process's host stack failed, or the connection to it; the text is the cause.
     case controller(String)
 
-    /// Creates the error of a failed bring-up, with the rfkill state and the missing capabilities read from the system.
+    /// Creates the error for a failed bring-up; reads the rfkill state and the missing capabilities from the system.
     init(_ failure: AdapterFailure) {
         switch failure {
         case .noAdapter: self = .noAdapter
@@ -45,7 +45,7 @@ package enum AdapterError: Error, Equatable {
         }
     }
 
-    /// Creates the error of a failed call on the management channel; `what` is the text after "cannot".
+    /// Creates the error for a failed call on the management channel; `what` is the text after "cannot".
     init(_ error: Errno, _ what: String) {
         switch error.recovery(of: .management) {
         case .absent: self = .noBluetoothInKernel
@@ -103,7 +103,7 @@ package enum AdapterError: Error, Equatable {
 
 /// English messages about an adapter and about scanning, each defined only here.
 ///
-/// A translation table is built from the same messages, by passing placeholders such as `{1}` as arguments.
+/// To build a translation table from the same messages, placeholders such as `{1}` are passed as arguments.
 package enum AdapterErrorDescription {
     static func managementBroken(_ error: String) -> String { "the kernel's management channel failed: \(error)" }
     package static let noBluetooth = "this kernel has no Bluetooth support (AF_BLUETOOTH is unknown)"

@@ -12,7 +12,7 @@ package enum ScanError: Error, Equatable {
     case notPermitted(missing: [Capability])
     /// The controller has neither the legacy nor the extended scan commands.
     case unsupported
-    /// The controller rejected a command, or did not answer it.
+    /// The controller rejected a command or did not answer it.
     case controller(Scanner.Failure)
     case adapterGone
 
@@ -41,8 +41,8 @@ package enum ScanError: Error, Equatable {
 
 /// A scan on the event loop over the kernel's raw HCI sockets.
 ///
-/// Commands and their responses use one socket, and advertising reports another, so that a flood of reports cannot
-/// displace a response.
+/// One socket carries commands and their responses, and another carries advertising reports, so that a flood of reports
+/// cannot push out a response.
 package final class AdapterScanner: DeviceScanner {
     private let adapter: KernelAdapter
     private let loop: EventLoop
@@ -71,13 +71,13 @@ package final class AdapterScanner: DeviceScanner {
 
     /// The handler of reports that pass the filter.
     package var onUpdate: ((DeviceTable.Update) -> Void)?
-    /// The handler that is called once after each `start`, when the controller has started scanning.
+    /// The handler that is called once after each `start`, as soon as the controller is scanning.
     package var onStarted: (() -> Void)?
-    /// The handler that is called when the scan has failed, which ends it.
+    /// The handler that is called when the scan fails, which ends it.
     package var onFailure: ((ScanError) -> Void)?
     package var onDisturbed: (() -> Void)?
     package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
-    /// Number of other programs' commands already reported.
+    /// Number of other programs' commands that have already been reported.
     private var foreignCommands: UInt64 = 0
 
     /// Size of the receive queue for reports in bytes: room for about 10,000 short reports.
@@ -100,7 +100,7 @@ package final class AdapterScanner: DeviceScanner {
         }
     }
 
-    /// Takes over a socket for commands and their responses, and one for advertising reports.
+    /// Creates a scanner from a socket for commands and their responses, and a socket for advertising reports.
     package init(
         _ adapter: KernelAdapter,
         commands: consuming HCISocket,
@@ -131,7 +131,7 @@ package final class AdapterScanner: DeviceScanner {
     /// Devices heard since the start.
     package var devices: DeviceTable { commands.procedure?.devices ?? wanted?.devices ?? DeviceTable() }
 
-    /// Number of reports dropped by the kernel because they were not read in time.
+    /// Number of reports that the kernel dropped because they were not read in time.
     package var droppedReports: UInt32 { reportSocket.descriptor.droppedPacketCount }
 
     /// Removes devices that have not been heard recently (LK-3); called before the devices are shown.
@@ -149,8 +149,8 @@ package final class AdapterScanner: DeviceScanner {
 
     /// Stops the scan.
     ///
-    /// `completion` is called when the controller has stopped scanning, or does not answer; a connection can be made
-    /// afterwards.
+    /// `completion` is called when the controller has stopped scanning or failed to answer; after that, a connection
+    /// can be made.
     package func stop(completion: @escaping () -> Void) {
         wanted = nil
         guard commands.procedure != nil, registration != nil else {

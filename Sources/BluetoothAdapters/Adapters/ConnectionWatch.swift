@@ -5,7 +5,7 @@ package import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// A raw HCI socket that monitors the kernel's steps of making a connection, and reports a stall.
+/// A raw HCI socket that monitors how the kernel makes a connection, and reports a stall.
 ///
 /// Used on the event loop's thread, from before the connection is requested until the attempt ends.
 final class ConnectionWatch {
@@ -24,7 +24,7 @@ final class ConnectionWatch {
         try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
     }
 
-    /// Takes over a socket that passes command responses.
+    /// Creates a watch from a socket that passes command responses.
     init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket
@@ -54,7 +54,7 @@ final class ConnectionWatch {
                 if evidence.isBegun { return close() }
             }
         } catch {
-            // The adapter was removed, which the management channel reports.
+            // The adapter was removed; the management channel reports this.
             close()
         }
     }
@@ -68,7 +68,7 @@ final class ConnectionWatch {
     }
 }
 
-/// A connection requested from the kernel, with the watch for its start.
+/// A connection requested from the kernel, and the watch that checks that the kernel starts connecting.
 final class KernelAttempt: ConnectionAttempt {
     private let channel: KernelATTChannel
     private let watch: ConnectionWatch?
@@ -90,17 +90,17 @@ final class KernelAttempt: ConnectionAttempt {
     }
 }
 
-/// A watchdog for the kernel's start of a connection, on the caller's clock.
+/// A watchdog that checks that the kernel starts a requested connection, on the caller's clock.
 ///
 /// The kernel accepts a connect as soon as the device is on its list, and starts connecting with the next change of its
 /// own passive scan. If it assumes that a discovery is running, for example after another program's active scan
 /// (kernels from 6.12 on), it never starts, and reports no error. In every version its first step is a command: to scan
 /// for the devices on its list, to add the device to the controller's list, or to connect. A response to one of these
-/// is evidence of the start. The corresponding C functions are `hci_connect_le_scan` and
+/// commands proves that the kernel has started. The corresponding C functions are `hci_connect_le_scan` and
 /// `hci_update_passive_scan_sync`.
 struct ConnectWatchdog: Sendable {
     enum Step: Equatable, Sendable {
-        /// Wait for the next deadline.
+        /// Wait until the next deadline.
         case wait
         /// Stop the discovery that the kernel assumes to be running.
         case endDiscovery
@@ -141,7 +141,7 @@ struct ConnectWatchdog: Sendable {
         }
     }
 
-    /// Returns the next step: `endDiscovery` once per `limit` without a start.
+    /// Returns the next step: `endDiscovery` each time that the kernel has not started within `limit`.
     mutating func check(now: Duration) -> Step {
         guard let deadline, now >= deadline else { return .wait }
         self.deadline = now + Self.limit
@@ -151,9 +151,9 @@ struct ConnectWatchdog: Sendable {
 
 /// Devices whose last connection attempt failed, and to which the kernel may still connect.
 ///
-/// Linux 5.10 reports to the socket that the controller has rejected a connection, but retries by itself. The resulting
-/// link has no owner and lasts until the device ends it; until then the device does not advertise, so no scan hears it.
-/// The corresponding C function is `hci_le_conn_failed`.
+/// Linux 5.10 reports to the socket that the controller rejected the connection, but then retries by itself. The
+/// resulting link belongs to no socket and lasts until the device ends it. Until then the device does not advertise, so
+/// no scan can find it. The corresponding C function is `hci_le_conn_failed`.
 package struct StaleConnectAttempts: Sendable {
     /// Maximum number of stored devices; on overflow the oldest is evicted.
     package static let capacity = 16
@@ -162,7 +162,7 @@ package struct StaleConnectAttempts: Sendable {
 
     package init() {}
 
-    /// Records the start of an attempt, which will own the resulting link.
+    /// Records the start of an attempt; a link with the device will belong to this attempt.
     package mutating func noteBeginning(_ device: ManagementAddress) {
         devices.removeAll { $0 == device }
     }
@@ -172,7 +172,7 @@ package struct StaleConnectAttempts: Sendable {
         devices.append(device)
     }
 
-    /// Records a link; returns true if it has no owner, once per failure.
+    /// Records a new link; returns true, once per failed attempt, if the link belongs to no attempt.
     package mutating func takesLink(_ device: ManagementAddress) -> Bool {
         guard let place = devices.firstIndex(of: device) else { return false }
         devices.remove(at: place)

@@ -76,7 +76,7 @@ package final class HostAdapter: LowEnergyAdapter {
 
     /// Resets the controller, and releases it when it has answered or after `releaseTimeout`.
     ///
-    /// Without the wait, the next host's Reset could overtake this one.
+    /// Without this wait, the Reset of the next host could arrive before this one.
     package func release(completion: @escaping () -> Void) {
         guard isOpen else { return completion() }
         onReleased = completion
@@ -242,7 +242,7 @@ package final class HostAdapter: LowEnergyAdapter {
         activeScanner?.onPacket?(packet, now)
     }
 
-    /// Reinitialises the controller if it was taken over in the middle of a packet; returns false otherwise.
+    /// Reinitialises the controller if it was taken over in the middle of a packet; otherwise returns false.
     private func beginAnew() -> Bool {
         guard isOpen, host.beginAnew() else { return false }
         flush()
@@ -284,7 +284,7 @@ package final class HostAdapter: LowEnergyAdapter {
 
     /// Sets the timer to the next deadline.
     ///
-    /// A timer that fires earlier is kept, and set again when it fires.
+    /// If the timer is already set to an earlier time, it is not changed; it is set again when it fires.
     private func armTimer() {
         guard isOpen, let deadline = host.deadline else { return }
         if timer.isSet, let timerDeadline, timerDeadline <= deadline { return }
@@ -370,7 +370,7 @@ package final class HostAdapter: LowEnergyAdapter {
         completion?(result)
     }
 
-    /// Ends all operations, after a failure of the host stack or a loss of the connection to the controller.
+    /// Ends all operations after the host stack has failed or the connection to the controller was lost.
     private func lose(_ reason: String) {
         guard isOpen else { return }
         isOpen = false
@@ -391,7 +391,7 @@ package final class HostAdapter: LowEnergyAdapter {
         } else {
             onLoss?(.failed(name, cause: reason))
         }
-        // This comes last, because the scan's error contains no cause.
+        // The scan is notified last, because its error contains no cause.
         activeScanner?.noteFailure(.adapterGone)
     }
 }

@@ -13,7 +13,7 @@ final class HostPairing: DevicePairing {
     private var channel: HostChannel?
     private let timer = LoopTimer()
     private var isOver = false
-    /// The reason why this host ended the pairing; nil otherwise.
+    /// The reason why this host ended the pairing; nil if it did not end the pairing.
     private var reason: ManagedPairing.Failure?
 
     var onNews: ((ManagedPairing.News) -> Void)?
@@ -76,7 +76,7 @@ final class HostPairing: DevicePairing {
         guard !isOver else { return }
         reason = .cancelled
         instruct { host, handle, now in host.cancelPairing(of: handle, now: now) }
-        // No event follows if no pairing is in progress, so the end is reported here.
+        // If no pairing is in progress, the host stack reports no event, so the end is reported here.
         adapter.later { [weak self] in self?.finish(.failure(.cancelled)) }
     }
 
@@ -128,7 +128,7 @@ final class HostPairing: DevicePairing {
 }
 
 extension ManagedPairing.Failure {
-    /// Creates the equivalent of the kernel's failure.
+    /// Converts a failure of the Security Manager to the failure that the kernel would report.
     init(_ failure: SecurityManager.Failure) {
         switch failure {
         case .refused(.authenticationRequirements): self = .tooWeak(GATTLinkSecurity(level: .encrypted))
@@ -213,7 +213,7 @@ final class HostPairableMode: PairableMode {
         onNews?(.ask(question, of: connection.peer))
     }
 
-    /// Handles the end of a connection, which makes the pairing of its central fail.
+    /// Handles the end of a connection; a pairing with its central fails.
     func noteEnd(of connection: LowEnergyHost.Connection) {
         if asked == connection { fail(.notReached(.disconnected), connection) }
     }
@@ -245,7 +245,7 @@ final class HostPairableMode: PairableMode {
 }
 
 extension HostAdapter {
-    /// Replaces the host stack's bonds with those for its controller; an existing link keeps its bond.
+    /// Replaces the host stack's bonds with those for its controller; an existing link keeps using its bond.
     package func use(_ bonds: [Bond]) {
         perform { host in host.bonds = bonds.filter { $0.localAddress == host.ownAddress?.address } }
     }

@@ -6,7 +6,7 @@ import LinuxIO
 
 /// A scan by this library's host stack.
 ///
-/// An adapter has one scan at a time, the last one started.
+/// An adapter runs one scan at a time: the one that was started last.
 package final class HostScanner: DeviceScanner {
     private let adapter: HostAdapter
     private var onStopped: (() -> Void)?

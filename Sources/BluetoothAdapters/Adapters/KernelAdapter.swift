@@ -11,7 +11,7 @@ import SystemPackage
 package final class KernelAdapter: LowEnergyAdapter {
     /// The adapter's index: 0 is hci0.
     package let index: ControllerIndex
-    /// The adapter's address, name, version and settings at the time of opening.
+    /// The adapter's address, name, version and settings when it was opened.
     package let information: ControllerInformation
     /// The management channel, which delivers this adapter's events.
     package let management: ManagementChannel
@@ -25,23 +25,24 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// True until the adapter is removed or powered off.
     private var isOn = true
     private var restartCause: String?
-    /// Connected devices, among those that connected after the adapter was opened.
+    /// Devices that connected after the adapter was opened and are still connected.
     private var connected: Set<ManagementAddress> = []
     private var failedAttempts = StaleConnectAttempts()
-    /// Channels requested by this process, which receive changes of their timing.
+    /// Channels that this process requested; they are notified when their timing changes.
     private var channels: [ManagementAddress: WeakChannel] = [:]
     private struct WeakChannel { weak var channel: KernelATTChannel? }
-    /// Watches of the attempt in progress and of recently cancelled ones.
+    /// Watches for orphaned links of the current attempt and of recently cancelled attempts.
     private var crossedLinks: [OrphanedConnectionWatch] = []
     /// Maximum number of simultaneous watches.
     private static let crossedLinkCapacity = 4
     package private(set) var controllerCounts = ControllerCounts()
-    /// Signal strengths read of connected devices, and the times of the requests.
+    /// Signal strengths of connected devices, and the times when they were requested.
     private var signals: [ManagementAddress: (rssi: Int8?, asked: Duration)] = [:]
     /// The handler that is called when the kernel reports the end of a discovery.
     var onDiscoveryEnd: (() -> Void)?
-    /// Address types of the kernel's last discovery, which the command that stops it must repeat; empty if there was
-    /// none.
+    /// Address types of the kernel's last discovery; empty if there was none.
+    ///
+    /// The command that stops the discovery must contain the same address types.
     private(set) var discoveryTypes: DiscoveryTypes = []
     /// The pairing started by the user; nil if there is none.
     var pairing: KernelPairing?
@@ -53,12 +54,12 @@ package final class KernelAdapter: LowEnergyAdapter {
     var asked: Set<ManagementAddress> = []
     /// The resolver of private addresses, for scans; nil while no identity resolving key is known.
     var resolver: AddressResolver?
-    /// True once keys were loaded; an empty list must be loaded too from then on.
+    /// True once keys have been loaded; from then on, an empty list must be loaded too.
     var hasLoadedKeys = false
-    /// Rejected key lists with the kernel's reasons; bonded devices are not connected while there are any.
+    /// Rejected key lists with the kernel's reasons; while there are any, bonded devices are not connected.
     var refusedKeys: [ManagementOpcode: LinkFailure] = [:]
-    /// True from the first advertisement until advertising is stopped; centrals that connect then belong to this
-    /// process.
+    /// True from the first advertisement until advertising is stopped; centrals that connect during this time belong to
+    /// this process.
     var isServing = false
     /// Centrals connected to this process.
     var served: Set<ManagementAddress> = []
@@ -89,7 +90,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         case .indexRemoved: lose(.removed(name))
         case .newSettings(let settings) where !settings.contains(.powered): lose(off)
         case .controllerError(let code): lose(.failed(name, cause: AdapterErrorDescription.controllerError(name, code)))
-        // After a suspend the controller neither scans nor advertises.
+        // After the machine resumes, the controller neither scans nor advertises.
         case .controllerResumed:
             onWake?()
             advertiser?.resume()
@@ -156,7 +157,7 @@ package final class KernelAdapter: LowEnergyAdapter {
             guard let self, isOn, case .status(.success, let returned) = reply,
                 (try? ManagementReturn.connections(returned.span))?.isEmpty == true
             else { return completion(false) }
-            // The kernel reports a settings change to every socket except the one that requested it.
+            // The kernel reports a settings change to every socket except the socket that requested it.
             management.send(.setPowered(index, false)) { [weak self] reply in
                 guard let self, case .status(.success, _) = reply else { return completion(false) }
                 management.send(.setPowered(index, true)) { [weak self] reply in
@@ -201,10 +202,11 @@ package final class KernelAdapter: LowEnergyAdapter {
         try AdapterScanner(self, on: loop)
     }
 
-    /// Connects to a device; `completion` is called once, later.
+    /// Connects to a device; `completion` is called once, asynchronously.
     ///
-    /// With the kernel's default parameters a link is lost after 0.42 s without a packet. The kernel applies the
-    /// parameters loaded here before the command's reply is read; if it rejects them, its defaults remain.
+    /// With the kernel's default parameters, a link is lost after 0.42 s without a packet. The kernel applies the
+    /// parameters that are loaded here before the command's reply is read. If the kernel rejects them, its defaults
+    /// remain.
     package func connect(
         to device: DeviceAddress,
         timeout: Duration,
@@ -213,7 +215,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         let peer = ManagementAddress(device)
         noteBeginning(peer)
         management.send(.loadConnectionParameters(index, peer, .standard)) { _ in }
-        // Best effort: the connection is made without the socket too.
+        // Best effort: the connection can be made without this socket.
         let watch = try? ConnectionWatch(controller: index, on: loop)
         watch?.onStalled = { [weak self] in
             self?.onStalledConnection?()
@@ -252,9 +254,10 @@ package final class KernelAdapter: LowEnergyAdapter {
         asked.insert(peer)
     }
 
-    /// Starts watching for an orphaned link of the attempt that starts now; returns nil if the watch cannot be created.
+    /// Starts watching for an orphaned link of the attempt that is about to start; returns nil if the watch cannot be
+    /// created.
     private func watchForCrossedLink() -> OrphanedConnectionWatch? {
-        // Best effort: the attempt ends without the socket too.
+        // Best effort: the attempt can be cancelled without this socket.
         guard isOn, crossedLinks.count < Self.crossedLinkCapacity,
             let watch = try? OrphanedConnectionWatch(controller: index, on: loop)
         else { return nil }
@@ -271,10 +274,10 @@ package final class KernelAdapter: LowEnergyAdapter {
         crossedLinks = []
     }
 
-    /// Ends the connection with a device; `completion` is called, later, when the kernel has answered.
+    /// Ends the connection with a device; `completion` is called asynchronously when the kernel has answered.
     ///
-    /// An adapter that is powered off has ended its connections, so nothing is sent to it (BT-10). The end of a link is
-    /// often detected before the event with its reason, so pending events are read first.
+    /// An adapter that is powered off has already ended its connections, so nothing is sent to it (BT-10). The end of a
+    /// link is often detected before the event that contains the reason, so pending events are read first.
     package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
         _ = loop.schedule(at: .zero) { [self] in
             guard isOn else { return completion() }
@@ -284,8 +287,8 @@ package final class KernelAdapter: LowEnergyAdapter {
 
     /// Finds an adapter, preferably the `known` one, powers it on, and prepares it for use.
     ///
-    /// `completion` is called once, later, on the loop's thread. Throws immediately if the kernel has no Bluetooth
-    /// support.
+    /// `completion` is called once, asynchronously, on the loop's thread. Throws immediately if the kernel has no
+    /// Bluetooth support.
     package static func open(
         _ selector: AdapterSelector,
         known: BluetoothAddress? = nil,
@@ -331,18 +334,18 @@ package final class KernelAdapter: LowEnergyAdapter {
         take(bringUp.begin())
     }
 
-    /// Maximum time from the kernel's reply to the end of the discovery.
+    /// Maximum time between the kernel's reply and the end of the discovery.
     private static let discoveryTimeout = Duration.seconds(2)
 
     /// Stops the discovery that the kernel infers from the running active scan, so that it can connect.
     ///
     /// `completion` receives true if the kernel has disabled the scan, and false if the scan must still be disabled.
     ///
-    /// Kernels from 6.12 on treat a raw active scan as a discovery, and start no connection while it lasts. The scan
-    /// must be running when the command is sent: a kernel that needs no HCI command to stop a discovery may finish it
-    /// before it records the stopping state, and then starts no connection until another active scan has ended (seen on
-    /// a busy machine, in 18 of 3,561 cases). The kernel replies before the discovery has ended, so this method waits
-    /// for the event of its end. Older kernels reject the command, which is harmless.
+    /// Kernels from 6.12 on treat a raw active scan as a discovery, and start no connection while it runs. The scan
+    /// must be running when the command is sent. Otherwise the kernel needs no HCI command to stop the discovery, and
+    /// may finish before it records the stopping state; it then starts no connection until another active scan has
+    /// ended (seen on a busy machine, in 18 of 3,561 cases). The kernel replies before the discovery has ended, so this
+    /// method waits for the event of its end. Older kernels reject the command, which is harmless.
     ///
     /// The corresponding C functions are `le_set_scan_enable_complete`, `stop_discovery` and
     /// `stop_discovery_complete`.

@@ -58,14 +58,14 @@ final class KernelAdvertiser {
         if let wanted { commands.procedure?.start(wanted) }
     }
 
-    /// Enables advertising again.
+    /// Re-enables advertising.
     func resume() {
         watch.resume()
         commands.procedure?.resume()
         commands.pump()
     }
 
-    /// Stops advertising and accepting centrals; `completion` is called when the controller has stopped or does not
+    /// Stops advertising and accepting centrals; `completion` is called when the controller has stopped or failed to
     /// answer.
     func stop(completion: @escaping () -> Void) {
         wanted = nil
@@ -96,7 +96,7 @@ final class KernelAdvertiser {
             // The limit prevents a flood of short connections from blocking the loop.
             for _ in 0..<HCISocket.batch {
                 guard let central = try listener.accept(receiveBuffer: KernelATTChannel.receiveBuffer) else { return }
-                // A socket that cannot be watched is closed, which ends the central's connection.
+                // If the socket cannot be watched, it is closed, which ends the central's connection.
                 guard let channel = try? KernelATTChannel(accepted: central, on: loop) else { continue }
                 guard let onConnection else { return channel.close() }
                 onConnection(channel)
@@ -129,7 +129,7 @@ final class KernelAdvertiser {
         resumption.set(on: loop, at: watch.deadline) { [weak self] in self?.resume() }
     }
 
-    /// True if this advertiser has stopped or is stopping, so that a new advertisement needs another advertiser.
+    /// True if this advertiser has stopped or is stopping, so that a new advertiser is needed.
     var isSpent: Bool { registration == nil || onStopped != nil }
 
     /// Closes the sockets immediately, and calls the pending stop handler.
@@ -220,22 +220,24 @@ extension KernelAdapter {
     }
 }
 
-/// The schedule for enabling advertising again, on the caller's clock.
+/// The schedule for re-enabling advertising, on the caller's clock.
 ///
-/// No command reads a controller's advertising state, and enabling advertising twice has no effect (Core 6.0, Vol 4,
-/// Part E, 7.8.9 and 7.8.56). So advertising is enabled again soon after another program has sent advertising commands,
-/// and periodically otherwise.
+/// No command reads a controller's advertising state, and enabling advertising that is already enabled has no effect
+/// (Core 6.0, Vol 4, Part E, 7.8.9 and 7.8.56). Therefore advertising is re-enabled soon after another program has sent
+/// advertising commands, and periodically otherwise.
 struct AdvertisingWatch: Sendable {
-    /// Delay from another program's command to the next enabling.
+    /// Delay between another program's command and re-enabling.
     static let foreignInterval = Duration.seconds(1)
-    /// Interval between enablings if no foreign command was seen.
+    /// Interval at which advertising is re-enabled if no other program's command was seen.
     static let usualInterval = Duration.seconds(60)
 
     private var foreignCommands: UInt64 = 0
-    /// The time of the next enabling; nil before advertising has started, and while an enabling is in progress.
+    /// Time at which advertising is re-enabled next; nil before advertising has started, and while it is being
+    /// re-enabled.
     private(set) var deadline: Duration?
 
-    /// Records that the controller is advertising or has no free connection, and the number of foreign commands seen.
+    /// Records that the controller is advertising or has no free connection; `count` is the number of other programs'
+    /// commands seen.
     mutating func note(foreignCommands count: UInt64, now: Duration) {
         if count != foreignCommands {
             foreignCommands = count
@@ -245,6 +247,6 @@ struct AdvertisingWatch: Sendable {
         }
     }
 
-    /// Records that advertising is being enabled again.
+    /// Records that advertising is being re-enabled.
     mutating func resume() { deadline = nil }
 }

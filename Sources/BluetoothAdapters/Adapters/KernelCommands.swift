@@ -5,11 +5,11 @@ import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// A state machine of BluetoothHost that returns HCI commands and handles events.
+/// A state machine in BluetoothHost that produces HCI commands and handles events.
 protocol CommandProcedure {
-    /// Creates the procedure for a controller with these commands; nil if they are insufficient.
+    /// Creates the procedure for a controller that supports these commands; returns nil if they are not sufficient.
     init?(_ supported: SupportedCommands)
-    /// The time at which to call `advance`; nil for none.
+    /// The time at which to call `advance`; nil if `advance` need not be called.
     var deadline: Duration? { get }
     mutating func nextCommand(now: Duration) -> HCICommand?
     mutating func handle(_ packet: Span<UInt8>, now: Duration)
@@ -63,7 +63,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
     /// The completion handler of `catchUp`.
     private var onCaughtUp: (() -> Void)?
 
-    /// Events of the socket: Command Complete, Command Status and Hardware Error.
+    /// Events that the socket must pass: Command Complete, Command Status and Hardware Error.
     static var events: [UInt8] {
         [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus, HCIEvent.Code.hardwareError]
     }
@@ -72,7 +72,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
         try self.init(try HCISocket(controller: index.rawValue, events: Self.events), on: loop)
     }
 
-    /// Takes over a socket that passes these events.
+    /// Creates a driver from a socket that passes these events.
     init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket
@@ -87,7 +87,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
         _ = discovery.enqueue(.readLocalSupportedCommands)
     }
 
-    /// Calls `completion` when the kernel has processed all responses read here, or when it does not answer.
+    /// Calls `completion` when the kernel has processed all responses that were read here, or fails to answer.
     ///
     /// The kernel passes an event to raw sockets before it processes the event itself. If a program reads the end of a
     /// scan and connects immediately, the kernel may consider the scan still running, disable it again, receive an

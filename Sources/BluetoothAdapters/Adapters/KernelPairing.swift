@@ -47,7 +47,7 @@ final class KernelPairing: DevicePairing {
     func close(forgetting: Bool, completion: @escaping () -> Void) {
         timer.cancel()
         onNews = nil
-        // Without the cancellation, the kernel would keep connecting to the device.
+        // If the pairing were not cancelled, the kernel would keep connecting to the device.
         cancel()
         isOver = true
         if adapter.pairing === self { adapter.pairing = nil }
@@ -180,8 +180,8 @@ final class KernelPairableMode: PairableMode {
 extension KernelAdapter {
     /// Replaces the kernel's keys for this adapter with those of the bonds.
     ///
-    /// The kernel loads them while the command is being sent, so a connection started afterwards uses them. As long as
-    /// there have been no bonds, other programs' keys are kept.
+    /// The kernel loads the keys while the command is being sent, so a connection started afterwards uses them. Until
+    /// this process has had a bond, other programs' keys are left in place.
     package func use(_ bonds: [Bond]) {
         let own = bonds.filter { $0.localAddress == address }
         self.bonds = own
@@ -192,7 +192,7 @@ extension KernelAdapter {
         load(.loadLongTermKeys(index, own.flatMap(\.managementKeys)))
     }
 
-    /// Loads a list of keys, and stores the failure if the kernel rejects it.
+    /// Loads a list of keys; if the kernel rejects it, stores the failure.
     private func load(_ command: ManagementCommand) {
         let opcode = command.opcode
         management.send(command) { [weak self] reply in
@@ -204,7 +204,7 @@ extension KernelAdapter {
         }
     }
 
-    /// Returns the failure of a link with a bonded device if the kernel has rejected the keys; nil otherwise.
+    /// Returns the failure to report for a bonded device if the kernel has rejected the keys; nil otherwise.
     ///
     /// Without the keys the kernel would start a new pairing, and the device would appear to be a different one.
     func keyFailure(of device: DeviceAddress) -> LinkFailure? {
@@ -216,7 +216,7 @@ extension KernelAdapter {
 
     package func makePairableMode(_ offer: PairableOptions) -> any PairableMode { KernelPairableMode(offer, on: self) }
 
-    /// Deletes a device's keys from the kernel, and ends a link with it; `completion` receives false if there were no
+    /// Deletes a device's keys from the kernel, and ends the link with it; `completion` receives false if there were no
     /// keys.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) {
         management.send(.unpairDevice(index, ManagementAddress(device), disconnects: true)) { reply in
@@ -224,11 +224,11 @@ extension KernelAdapter {
         }
     }
 
-    /// Handles a pairing event, either of the pairing started by the user or of a device that requests a new pairing.
+    /// Handles an event of the pairing started by the user, or of a device that requests a new pairing.
     ///
-    /// The latter is rejected, because only the user creates bonds. A central connected to this process may pair while
-    /// there is a pairable mode, and is rejected otherwise; devices of other programs are ignored. While the user pairs
-    /// with one device, other devices of this process are rejected too.
+    /// A device's request is rejected, because only the user creates bonds. A central connected to this process may
+    /// pair while the pairable mode is active, and is rejected otherwise; devices that other programs use are ignored.
+    /// While the user pairs with one device, other devices of this process are rejected too.
     func handlePairing(_ event: ManagementEvent.Kind) {
         let device = event.asker
         if let device, served.contains(device) {
@@ -256,7 +256,7 @@ extension KernelAdapter {
 }
 
 extension ManagementEvent.Kind {
-    /// The device of a pairing request or a displayed passkey; nil for other events.
+    /// The device that requests pairing, or that must enter the displayed passkey; nil for other events.
     fileprivate var asker: ManagementAddress? {
         switch self {
         case .userConfirmationRequest(let device, _, _), .userPasskeyRequest(let device),

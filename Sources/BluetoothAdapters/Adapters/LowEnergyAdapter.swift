@@ -8,15 +8,15 @@ package import LinuxIO
 package protocol DeviceScanner: AnyObject {
     /// The handler of reports that pass the filter.
     var onUpdate: ((DeviceTable.Update) -> Void)? { get set }
-    /// The handler that is called once after each `start`, when the controller has started scanning.
     var onStarted: (() -> Void)? { get set }
-    /// The handler that is called when the scan has failed, which ends it.
+    /// The handler that is called once after each `start`, as soon as the controller is scanning.
     var onFailure: ((ScanError) -> Void)? { get set }
-    /// The handler that is called when another program or the kernel has enabled or disabled scanning, so the scan may
-    /// be off.
+    /// The handler that is called when another program or the kernel has enabled or disabled scanning, so that this
+    /// scan may be off.
     var onDisturbed: (() -> Void)? { get set }
 
-    /// The handler of every packet with advertising reports, including its indicator; nil if no other scan listens.
+    /// The handler of every packet with advertising reports, including its indicator; nil if no other scan needs the
+    /// packets.
     var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)? { get set }
 
     /// Scans until `stop`; replaces a running scan.
@@ -88,35 +88,35 @@ package protocol LowEnergyAdapter: AnyObject {
     /// Counts of recovery measures for the controller since the adapter was created.
     var controllerCounts: ControllerCounts { get }
 
-    /// Resets controller state left by a process that was killed, before the adapter is used.
+    /// Resets the controller state left by a killed process; called before the adapter is used.
     ///
     /// `completion` receives false if nothing was done.
     func renew(completion: @escaping (Bool) -> Void)
 
-    /// Returns the known radio properties of the link with a device; nil if there is no such link.
+    /// Returns the known radio properties of the link with a device; nil if the device is not connected.
     ///
     /// The call does not block: if a value is older than `LinkQuality.life`, it is read again for the next call.
     func quality(of device: DeviceAddress) -> LinkQuality?
 
-    /// Replaces the adapter's bonds with these; bonds of other adapters are ignored.
+    /// Replaces the adapter's bonds with `bonds`; bonds with other adapters are ignored.
     ///
     /// Called before the first connection, and again when the bonds have changed.
     func use(_ bonds: [Bond])
-    /// False for an adapter whose address changes at each start, so that its bonds cannot be matched later.
+    /// False for an adapter whose address changes each time it starts, so that its bonds cannot be matched later.
     var keepsAddress: Bool { get }
     /// Creates a pairing, which `begin` starts.
     func makePairing(_ wish: PairingOptions) -> any DevicePairing
-    /// Creates a pairable mode, in which centrals may pair with this host; `open` starts it.
+    /// Creates a pairable mode, in which centrals may pair with this host; `open` starts the mode.
     func makePairableMode(_ offer: PairableOptions) -> any PairableMode
-    /// Removes a device's keys from the kernel, and ends a link with it; `completion` receives false if there were no
+    /// Removes a device's keys from the kernel, and ends the link with it; `completion` receives false if there were no
     /// keys.
     func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void)
-    /// Reads which devices are connected to the adapter, by this program or by another one; nil if the
-    /// kernel does not answer.
+    /// Reads which devices are connected to the adapter, by any program; `completion` receives nil if the kernel does
+    /// not answer.
     func connections(completion: @escaping ([DeviceAddress]?) -> Void)
     /// Creates a scanner, which `start` starts.
     func makeScanner() throws(ScanError) -> any DeviceScanner
-    /// Connects to a device; `completion` is called once, later.
+    /// Connects to a device; `completion` is called once, asynchronously.
     func connect(
         to device: DeviceAddress,
         timeout: Duration,
@@ -126,7 +126,8 @@ package protocol LowEnergyAdapter: AnyObject {
     func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void)
     /// Advertises until `stopAdvertising`, and again after each connection; replaces any previous advertisement.
     ///
-    /// `onConnection` receives the channel of each central; `completion` receives the result of starting.
+    /// `onConnection` receives the channel of each central; `completion` receives the result of starting to
+    /// advertise.
     func advertise(
         _ advertisement: Advertisement,
         onConnection: @escaping (any ATTChannel) -> Void,
@@ -134,11 +135,12 @@ package protocol LowEnergyAdapter: AnyObject {
     )
     /// Stops advertising; existing connections stay open.
     func stopAdvertising(completion: @escaping () -> Void)
-    /// Powers off an adapter managed by the kernel, and releases it; `onLoss` is called with this cause.
+    /// Powers off an adapter managed by the kernel, and releases it; `onLoss` is called with `cause`.
     func restart(_ cause: String)
     /// Releases the adapter immediately, in any state; no handler is called afterwards.
     func close()
-    /// Releases the adapter, in any state; `completion` is called, now or later, when another program may use it.
+    /// Releases the adapter, in any state; `completion` is called, possibly immediately, when another program may use
+    /// it.
     ///
     /// No other handler is called afterwards.
     func release(completion: @escaping () -> Void)
@@ -157,23 +159,23 @@ extension LowEnergyAdapter {
 
     package var controllerCounts: ControllerCounts { ControllerCounts() }
 
-    /// Does nothing by default, because a controller used exclusively by this process is started with a Reset.
+    /// Does nothing by default, because a controller used exclusively by this process is reset when it starts.
     package func renew(completion: @escaping (Bool) -> Void) { completion(false) }
 
-    /// Closes the adapter and calls `completion`, for an adapter that is free as soon as it is closed.
+    /// Closes the adapter and calls `completion` immediately, because by default a closed adapter is free at once.
     package func release(completion: @escaping () -> Void) {
         close()
         completion()
     }
 }
 
-/// Functions that open adapters, over any transport.
+/// Functions that open adapters over any transport.
 package enum LowEnergyAdapters {
-    /// Finds an adapter and prepares it for use; `completion` is called once, later, on the loop's thread.
+    /// Finds an adapter and prepares it for use; `completion` is called once, asynchronously, on the loop's thread.
     ///
-    /// A kernel adapter with the `known` address is preferred, whatever its index is now. `capture` records the
-    /// adapter's packets; for the kernel's sockets, call its `listen` first. Throws errors that are detected
-    /// immediately.
+    /// A kernel adapter with the `known` address is preferred, even if its index has changed. `capture` records the
+    /// adapter's packets; if the transport uses the kernel's sockets, call `capture.listen` first. Throws the errors
+    /// that are detected immediately.
     package static func open(
         _ transport: AdapterTransport,
         on loop: EventLoop,
@@ -188,7 +190,7 @@ package enum LowEnergyAdapters {
                 completion(result.map { $0 })
             }
         case .userChannel(let index):
-            // The recorded packets carry this index; the monitor channel is not used.
+            // The host stack's packets are recorded with this index; the monitor channel is not used.
             capture?.follow(index)
             start(try UserChannelTransport(controller: index, on: loop), "\(transport)", loop, capture, completion)
         case .h4(let address):
@@ -198,7 +200,7 @@ package enum LowEnergyAdapters {
         }
     }
 
-    /// Starts this library's host stack on a controller; `completion` is called once, later.
+    /// Starts this library's host stack on a controller; `completion` is called once, asynchronously.
     package static func start(
         _ transport: any PacketTransport,
         _ name: String,
@@ -223,9 +225,9 @@ package enum LowEnergyAdapters {
 /// Parameters of a pairing started by the user.
 package struct PairingOptions: Sendable {
     package var device: DeviceAddress
-    /// This host's capability to show the user a number and to accept an answer.
+    /// Ability of this host to show the user a number and to accept an answer.
     package var capability: IOCapability
-    /// Minimum security level of the bond; a key shorter than 16 bytes creates no bond either.
+    /// Minimum security level of the bond; in addition, a bond requires a 16-byte key.
     package var required: GATTLinkSecurity.Level
     /// Time-out after which the pairing is cancelled.
     package var limit: Duration
@@ -247,18 +249,18 @@ package struct PairingOptions: Sendable {
 ///
 /// Used on the event loop's thread; the radio arbiter starts and closes it, as a `RadioPairing`.
 package protocol DevicePairing: AnyObject {
-    /// The handler of events; the last one is the end.
+    /// The handler of events; the last event is the end of the pairing.
     var onNews: ((ManagedPairing.News) -> Void)? { get set }
 
     /// Starts the pairing; it is cancelled after its time limit.
     func begin()
     /// Passes on the user's answer to `compare`.
     func answer(_ isSame: Bool)
-    /// Passes on the user's answer to `enter`; nil declines.
+    /// Passes on the user's answer to `enter`; nil means that the user declines.
     func answer(passkey: UInt32?)
     /// Cancels the pairing; the end event follows, unless the pairing has ended already.
     func cancel()
-    /// Restores the adapter's state and ends the link; `completion` is called when that is done.
+    /// Restores the adapter's state and ends the link, and then calls `completion`.
     ///
     /// If `forgetting` is true, it also removes the device's keys from the kernel or the host stack.
     func close(forgetting: Bool, completion: @escaping () -> Void)
@@ -266,7 +268,7 @@ package protocol DevicePairing: AnyObject {
 
 /// Conditions under which a central may pair with this host, the peripheral.
 package struct PairableOptions: Sendable {
-    /// This host's capability to show the user a number and to accept an answer.
+    /// Ability of this host to show the user a number and to accept an answer.
     package var capability: IOCapability
     /// Minimum security level of the bond.
     package var required: GATTLinkSecurity.Level
@@ -282,18 +284,18 @@ package struct PairableOptions: Sendable {
 
 /// A mode, started by the user, in which one central may pair with this host.
 ///
-/// It ends with the first bond, at its time limit, or when it is closed; pairing requests outside it are rejected. A
-/// central that is bonded already is rejected too, because a key is never replaced.
+/// The mode ends with the first bond, at its time limit, or when it is closed; at other times pairing requests are
+/// rejected. A central that is already bonded is rejected too, because a key is never replaced.
 package protocol PairableMode: AnyObject {
-    /// The handler of events; the last one is the end.
+    /// The handler of events; the last event is the end of the mode.
     var onNews: ((PairableEvent) -> Void)? { get set }
 
-    /// Starts the mode; it replaces another pairable mode of this adapter.
+    /// Starts the mode; it replaces any other pairable mode of this adapter.
     func open()
     /// Passes on the user's answer to `compare`.
     func answer(_ isSame: Bool)
-    /// Passes on the user's answer to `enter`; nil declines.
+    /// Passes on the user's answer to `enter`; nil means that the user declines.
     func answer(passkey: UInt32?)
-    /// Ends the mode immediately, and a pairing in progress; no event follows.
+    /// Ends the mode and any pairing in progress immediately; no event follows.
     func close()
 }

@@ -31,8 +31,8 @@ package final class ManagementChannel {
 
     /// The handler of every event that is not a reply.
     package var onEvent: ((ManagementEvent) -> Void)?
-    /// The handler that is called once, when reading fails; the channel is closed, and all pending commands have timed
-    /// out.
+    /// The handler that is called once, when reading fails; by then the channel is closed, and all pending commands
+    /// have timed out.
     package var onFailure: ((Errno) -> Void)?
 
     /// Opens the channel; throws `addressFamilyNotSupported` on a kernel without Bluetooth.
@@ -54,9 +54,9 @@ package final class ManagementChannel {
         registration = nil
     }
 
-    /// Sends a command; `completion` is called once, later, on the loop's thread.
+    /// Sends a command; `completion` is called once, asynchronously, on the loop's thread.
     ///
-    /// `patience` is the time-out of a command that waits for the user; nil means the default time-out.
+    /// `patience` is the time-out for a command that waits for the user; nil means the default time-out.
     package func send(_ command: ManagementCommand, patience: Duration? = nil, completion: @escaping (Reply) -> Void) {
         let entry = Pending(command: command, completion: completion)
         pending.append(entry)
@@ -65,7 +65,8 @@ package final class ManagementChannel {
         do throws(Errno) {
             if case .done = try socket.send(command.encoded) { return }
         } catch {
-            // The kernel rejects only malformed packets; the caller receives `timedOut` from the timer below.
+            // A send error is ignored: the kernel rejects only malformed packets, and the timer below reports
+            // `timedOut`.
         }
         entry.timer.set(on: loop, after: .zero, handler: expire)
     }
@@ -117,7 +118,7 @@ package final class ManagementChannel {
 
 /// A read-only query of the commands and events that the kernel's management protocol supports.
 package enum ManagementSurvey {
-    /// Queries the kernel, and blocks until it has answered, on its own event loop.
+    /// Queries the kernel on a separate event loop, and blocks until the kernel has answered.
     package static func take() throws(AdapterError) -> SupportedManagement {
         let command = ManagementCommand.readSupportedCommands
         var answer = ManagementChannel.Reply.timedOut
@@ -168,7 +169,7 @@ package final class AdapterEnumerator {
 
     /// Queries the kernel's adapters, and returns them sorted by index.
     ///
-    /// It blocks until the kernel has answered, on its own event loop.
+    /// The call uses its own event loop, and blocks until the kernel has answered.
     package static func take() throws(AdapterError) -> [Entry] {
         var result: Result<[Entry], AdapterError> = .failure(.noAdapter)
         do throws(Errno) {

@@ -6,13 +6,13 @@ import SystemPackage
 
 /// Detection of a link that was established while its attempt was being cancelled, on the caller's clock.
 ///
-/// A controller that has just made the connection rejects the kernel's command to cancel the attempt. Kernels from 6.1
-/// on have removed the attempt by then, so they do not know the controller's link. They neither report nor end it, and
-/// the device, which is connected, does not advertise. The corresponding C functions are `hci_abort_conn_sync` and
+/// A controller that has just made the connection rejects the kernel's command to cancel the attempt. By then, kernels
+/// from 6.1 on have removed the attempt, so they do not know the controller's link. They neither report nor end the
+/// link, and the connected device does not advertise. The corresponding C functions are `hci_abort_conn_sync` and
 /// `le_conn_complete_evt`.
 struct OrphanedConnection: Sendable {
     enum Step: Equatable, Sendable {
-        /// Wait for the next deadline.
+        /// Wait until the next deadline.
         case wait
         /// End the connection with this handle, and stop watching.
         case disconnect(handle: UInt16)
@@ -20,20 +20,20 @@ struct OrphanedConnection: Sendable {
         case end
     }
 
-    /// Maximum time for a link to be established: a controller may take 2 s to answer the command.
+    /// Maximum time for a link to be established, because a controller may take 2 s to answer the cancel command.
     static let patience = Duration.seconds(5)
     /// Maximum time for the kernel to report a link that it knows.
     static let limit = Duration.seconds(1)
 
     /// The time at which to call `check`; nil while the attempt is in progress.
     private(set) var deadline: Duration?
-    /// The handle of a link not yet reported by the kernel; nil for none.
+    /// The handle of a link that the kernel has not reported yet; nil if there is none.
     private var handle: UInt16?
-    /// True if the kernel's report of a link was read before the link's HCI event, because they arrive on different
+    /// True if the kernel's report of a link was read before the HCI event of that link; the two arrive on different
     /// sockets.
     private var isToldAhead = false
 
-    /// Records that the attempt is cancelled now.
+    /// Records that the attempt is being cancelled now.
     mutating func noteEnd(now: Duration) {
         deadline = now + (handle == nil ? Self.patience : Self.limit)
     }
@@ -56,7 +56,7 @@ struct OrphanedConnection: Sendable {
         }
     }
 
-    /// Records the kernel's report of a link: the established link is known to the kernel.
+    /// Records that the kernel has reported the link, and therefore knows it.
     mutating func noteKnownLink() {
         isToldAhead = handle == nil
         handle = nil
@@ -68,12 +68,11 @@ struct OrphanedConnection: Sendable {
     }
 }
 
-/// A raw HCI socket that monitors a connection attempt, and ends a link unknown to the kernel after the attempt is
-/// cancelled.
+/// A raw HCI socket that monitors a connection attempt, and ends a link that the cancelled attempt left behind.
 ///
 /// Used on the event loop's thread, from before the attempt until it has succeeded, or until `onEnd`.
 final class OrphanedConnectionWatch {
-    /// The handler that is called once, at the end of the watch; `hasEnded` is true if a link was ended.
+    /// The handler that is called once, when the watch ends; `hasEnded` is true if the watch has ended a link.
     var onEnd: ((_ hasEnded: Bool) -> Void)?
 
     private let loop: EventLoop
@@ -88,7 +87,7 @@ final class OrphanedConnectionWatch {
         try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
     }
 
-    /// Takes over a socket that passes connection events.
+    /// Creates a watch from a socket that passes connection events.
     init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket
@@ -123,7 +122,7 @@ final class OrphanedConnectionWatch {
                 link.handle(buffer.span.extracting(first: packet.count), now: MonotonicClock.now)
             }
         } catch {
-            // The adapter was removed, which the management channel reports.
+            // The adapter was removed; the management channel reports this.
             end()
         }
     }

@@ -6,15 +6,15 @@ package import SystemPackage
 
 /// The ATT fixed channel of one connection.
 ///
-/// The underlying L2CAP layer is the kernel's or this library's. Used on the event loop's thread. Core 6.0, Vol 3, Part
-/// A, 2.1 (channel 0x0004).
+/// The L2CAP layer below it is that of the kernel or of this library. Used on the event loop's thread. Core 6.0, Vol 3,
+/// Part A, 2.1 (channel 0x0004).
 package protocol ATTChannel: AnyObject {
     var device: DeviceAddress { get }
     /// Number of received PDUs dropped below this channel because they were not read in time.
     var droppedPackets: UInt32 { get }
-    /// The handler of each received PDU, called before the next is read; the span is valid during the call only.
+    /// The handler of each received PDU, called before the next PDU is read; the span is valid only during the call.
     var onReceive: ((Span<UInt8>) -> Void)? { get set }
-    /// The handler that is called before the first PDU after dropped ones.
+    /// The handler that is called after PDUs were dropped, before the next PDU is delivered.
     var onGap: (() -> Void)? { get set }
     /// The handler that is called when the channel has room again, after `send` returned false.
     var onWritable: (() -> Void)? { get set }
@@ -24,19 +24,19 @@ package protocol ATTChannel: AnyObject {
     /// The last known security of the link.
     var security: GATTLinkSecurity { get }
 
-    /// The timing of the link, or the slowest permitted one if only limits are known; nil if nothing is known.
+    /// The timing of the link, or the slowest permitted timing if only the limits are known; nil if nothing is known.
     var timing: ConnectionTiming? { get }
     /// The handler that is called when the link's timing has changed.
     var onTiming: ((ConnectionTiming) -> Void)? { get set }
 
-    /// Encrypts the link with the key of a bond; `completion` is called once, later, unless the channel is closed
-    /// first.
+    /// Encrypts the link with the key of a bond; `completion` is called once, asynchronously, unless the channel is
+    /// closed first.
     ///
     /// PDUs received before encryption are discarded, because their sender is not verified. The call succeeds if the
-    /// level is reached with a 16-byte key; otherwise the link ends.
+    /// link reaches the level with a 16-byte key; otherwise the link ends.
     func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void)
 
-    /// Sends one PDU; returns false if there is no room, and `onWritable` is called when the caller may retry.
+    /// Sends one PDU; returns false if there is no room, and then calls `onWritable` when the caller may retry.
     func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool
     /// Closes the channel; no handler is called afterwards.
     func close()
@@ -59,9 +59,9 @@ extension ATTChannel {
 }
 
 extension GATTLinkSecurity.Level {
-    /// The BT_SECURITY level with which the kernel secures a link to at least this level.
+    /// The BT_SECURITY level that makes the kernel secure a link to at least this level.
     ///
-    /// BT_SECURITY_HIGH (3) accepts the passkey of LE legacy pairing, which provides no authentication;
+    /// BT_SECURITY_HIGH (3) also accepts passkeys from LE legacy pairing, which provides no real authentication.
     /// BT_SECURITY_FIPS (4) requires LE Secure Connections.
     package var kernelLevel: UInt8 {
         switch self {
@@ -86,22 +86,23 @@ extension GATTLinkSecurity {
 
 /// The reason why a link ended or could not be made.
 package enum LinkFailure: Error, Equatable, CustomStringConvertible {
-    /// The kernel refused or ended the connection, with this error.
+    /// The kernel refused or ended the connection with this error.
     case system(Errno)
     /// The connection failed to be established: the device was heard, but did not answer the connection request (0x3E).
     case notEstablished
-    /// The controller rejected the command in the first text, with the status in the second.
+    /// The controller rejected a command; the values are the command and the status.
     case refused(String, String)
     /// The connection was not made within this time.
     case timedOut(Duration)
     /// The peer violated the Attribute Protocol, or did not answer in time.
     case bearer(ATTBearer.Failure)
-    /// The link is less secure than required: the device lacks the key of the bond, or its key is too weak.
+    /// The link is less secure than required, because the device lacks the key of the bond, or because its key is too
+    /// weak.
     case notSecured
     case closedByPeer
     case adapterLost(String)
 
-    /// True if the device may have ended the link because of a request: it disconnected, or never answered.
+    /// True if a request may have caused the device to end the link: it disconnected, or it never answered.
     package var isHangUp: Bool {
         switch self {
         case .system(.connectionReset), .closedByPeer, .bearer(.transactionTimeout): true

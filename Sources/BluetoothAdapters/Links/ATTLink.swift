@@ -4,7 +4,7 @@ package import BluetoothHost
 package import BluetoothPackets
 package import LinuxIO
 
-/// A connection to a peer's GATT server on the event loop: a `GATTClient` over an ATT channel.
+/// A connection to a peer's GATT server on the event loop: a `GATTClient` that uses an ATT channel.
 package final class ATTLink {
     package enum Event {
         case procedure(GATTClient.Event)
@@ -12,10 +12,10 @@ package final class ATTLink {
         case closed(LinkFailure)
     }
 
-    /// A handler of a received value and of its bytes, which are valid during the call only.
+    /// A handler of a received value; the span contains the bytes and is valid only during the call.
     package typealias ValueHandler = (ReceivedValue, Span<UInt8>) -> Void
 
-    /// The handler that is called before the first value after dropped packets.
+    /// The handler that is called after packets were dropped, before the next value is delivered.
     package var onGap: (() -> Void)? {
         get { channel.onGap }
         set { channel.onGap = newValue }
@@ -32,7 +32,7 @@ package final class ATTLink {
     private let loop: EventLoop
     private var client: GATTClient
     private var isOpen = true
-    /// The PDU for which the channel had no room.
+    /// The PDU that is waiting for room in the channel.
     private var unsent: [UInt8]?
     private let timer = LoopTimer()
     private var isPumping = false
@@ -56,7 +56,7 @@ package final class ATTLink {
         self.channel = channel
         self.loop = loop
         self.client = client
-        // A link closes its channel before it is deallocated, and a closed channel calls no handler.
+        // `unowned` is safe: a link closes its channel before it is deallocated, and a closed channel calls no handler.
         channel.onReceive = { [unowned self] pdu in receive(pdu) }
         channel.onWritable = { [unowned self] in pump() }
         channel.onClosed = { [unowned self] failure in fail(failure) }
@@ -69,7 +69,7 @@ package final class ATTLink {
     /// Number of received packets dropped below the link because they were not read in time.
     package var droppedPackets: UInt32 { channel.droppedPackets }
 
-    /// Number of received values that exceeded the maximum length and were not delivered.
+    /// Number of received values that were not delivered because they exceeded the maximum length.
     package var tooLongValues: UInt64 { client.counters.tooLongValues }
 
     /// The connection's ATT_MTU in bytes: the maximum PDU length in either direction.
@@ -110,8 +110,8 @@ package final class ATTLink {
         switch client.receive(pdu, now: MonotonicClock.now) {
         case .value(let value) where value.kind == .notifications: valueHandler?(value, value.bytes(in: pdu))
         case .value(let value):
-            // The confirmation is sent first, because the handler may close the link. If sending fails, `pump` will
-            // encounter the error again.
+            // The confirmation is sent first, because the handler may close the link. A failure is ignored here,
+            // because `pump` will fail with the same error.
             try? send()
             valueHandler?(value, value.bytes(in: pdu))
             pump()

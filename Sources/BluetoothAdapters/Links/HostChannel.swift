@@ -75,7 +75,7 @@ package final class HostChannel: ATTChannel {
         if securing == nil { onReceive?(pdu.span) }
     }
 
-    /// Closes the channel, and ends the connection, because it has no other channel.
+    /// Closes the channel and ends the connection, because the connection has no other channel.
     package func close() {
         guard isOpen else { return }
         forget()
@@ -102,7 +102,7 @@ package final class HostChannel: ATTChannel {
 }
 
 extension LinkFailure {
-    /// Creates the failure for an HCI status, with the `Errno` that the kernel's sockets report for it.
+    /// Creates the failure for an HCI status, with the `Errno` that the kernel's sockets would report.
     init(_ status: HCIStatus) {
         switch status {
         case .remoteUserTerminatedConnection: self = .system(.connectionReset)
@@ -117,7 +117,7 @@ extension LinkFailure {
     }
 }
 
-/// A connection attempt of this library's host stack.
+/// A connection attempt by this library's host stack.
 final class HostAttempt: ConnectionAttempt {
     let device: DeviceAddress
     let timeout: Duration

@@ -14,7 +14,7 @@ package final class KernelATTChannel: ATTChannel {
 
     /// Size of the receive queue in bytes; without CAP_NET_ADMIN the kernel applies a lower limit.
     static let receiveBuffer: Int32 = 1 << 22
-    /// Maximum number of packets read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop handles its other descriptors.
     private static let batch = 64
     /// Delay before retrying a PDU for which the kernel had no memory.
     private static let recovery = Duration.milliseconds(50)
@@ -32,7 +32,7 @@ package final class KernelATTChannel: ATTChannel {
 
     /// The security of the link, updated whenever packets arrive.
     ///
-    /// It is not updated for a link made by this process until that link has been secured.
+    /// For a link made by this process, it is not updated until the link has been secured.
     package private(set) var security = GATTLinkSecurity()
     /// The requested security level and the handler of the result; nil if no request is pending.
     private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
@@ -44,9 +44,9 @@ package final class KernelATTChannel: ATTChannel {
     private static let securingTime = Duration.seconds(10)
 
     package let device: DeviceAddress
-    /// The handler of each received PDU, called before the next is read.
+    /// The handler of each received PDU, called before the next PDU is read.
     ///
-    /// The span is valid during the call only. Set the handler as soon as the connection is made.
+    /// The span is valid only during the call. Set the handler as soon as the connection is made.
     package var onReceive: ((Span<UInt8>) -> Void)? {
         get { receiver }
         set { receiver = newValue }
@@ -58,7 +58,7 @@ package final class KernelATTChannel: ATTChannel {
     package var onGap: (() -> Void)?
     package private(set) var timing: ConnectionTiming?
     package var onTiming: ((ConnectionTiming) -> Void)?
-    /// Number of packets dropped before the last read one.
+    /// Number of packets that were dropped before the last packet that was read.
     private var dropped: UInt32 = 0
     private var queue = ReceiveQueue()
     /// The handler that is called when the channel has room again, after `send` returned false.
@@ -80,7 +80,7 @@ package final class KernelATTChannel: ATTChannel {
         do throws(Errno) {
             socket = try L2CAPSocket(local: local.rawValue, receiveBuffer: Self.receiveBuffer)
             _ = try socket.connect(to: device.address.rawValue, isRandom: device.type == .random)
-            // Even a connection that is made immediately is reported through the loop, after the caller has returned.
+            // Even if the connection is made immediately, it is reported by the loop, after the caller has returned.
             registration = try loop.watch(socket.descriptor, for: .writable) { [unowned self] readiness in
                 handle(readiness)
             }
@@ -90,7 +90,7 @@ package final class KernelATTChannel: ATTChannel {
         connectTimer.set(on: loop, after: timeout) { [unowned self] in fail(.timedOut(timeout)) }
     }
 
-    /// Creates the channel of a connection made by a central.
+    /// Creates the channel for a connection made by a central.
     init(accepted central: consuming L2CAPListener.Central, on loop: EventLoop) throws(LinkFailure) {
         device = DeviceAddress(BluetoothAddress(rawValue: central.address), central.isRandom ? .random : .public)
         self.loop = loop
@@ -108,7 +108,7 @@ package final class KernelATTChannel: ATTChannel {
 
     deinit { close() }
 
-    /// Number of packets dropped by the kernel on this connection because they were not read in time.
+    /// Number of packets that the kernel dropped on this connection because they were not read in time.
     package var droppedPackets: UInt32 { socket.descriptor.droppedPacketCount }
 
     /// Sends one PDU.
@@ -184,8 +184,8 @@ package final class KernelATTChannel: ATTChannel {
         completion(.success(self))
     }
 
-    /// Updates the timing with parameters requested by the device and accepted by the kernel; the controller chooses
-    /// within them.
+    /// Updates the timing with parameters that the device has requested and the kernel has accepted; the controller
+    /// chooses values within them.
     func take(_ parameters: ConnectionParameters) {
         let timing = ConnectionTiming(slowest: parameters)
         self.timing = timing
@@ -224,7 +224,7 @@ package final class KernelATTChannel: ATTChannel {
         readSecurity()
         let wasAsking = isAsking
         var isOver = socket.descriptor.takePendingError() != nil
-        // Packets received up to now were sent before the device proved its key, so they are discarded.
+        // Packets received up to now were sent before the device proved that it has the key, so they are discarded.
         while !isOver {
             let taken = try? socket.receive { pdu, dropped in
                 self.dropped = dropped
@@ -308,7 +308,7 @@ package final class KernelATTChannel: ATTChannel {
         let (completion, onClosed, securing) = (completion, onClosed, securing)
         close()
         completion?(.failure(failure))
-        // Before the link is secured, only the security request is notified of its end.
+        // Before the link is secured, only the handler of the security request is notified.
         if let securing { securing.completion(.failure(.notSecured)) } else { onClosed?(failure) }
     }
 }
@@ -323,12 +323,12 @@ extension KernelATTChannel: ConnectionAttempt {
     }
 }
 
-/// Fill history of a socket's receive queue, which shows if the kernel can have dropped packets for lack of room.
+/// Fill level history of a socket's receive queue, which shows if the kernel may have dropped packets for lack of room.
 ///
 /// The kernel drops a packet only while others are queued: even the smallest queue has room for two packets of the
-/// maximum MTU. Drops after the last queued packet are reported with the next packet, which may arrive much later. A
-/// queue that has held only one packet at a time since it was last empty has therefore dropped none, so the drop count
-/// of its next packet need not be read.
+/// maximum MTU. Drops after the last queued packet are reported with the next packet, which may arrive much later.
+/// Therefore, a queue that has held only one packet at a time since it was last empty has not dropped any, and the drop
+/// count of its next packet need not be read.
 struct ReceiveQueue {
     /// Number of packets read since the queue was last empty, capped at two.
     private var taken: UInt8 = 2
@@ -338,7 +338,7 @@ struct ReceiveQueue {
     /// True if the next packet may report dropped packets.
     var mayHaveDropped: Bool { wasLonger || taken > 0 }
 
-    /// Records a read, successful or not.
+    /// Records an attempt to read a packet.
     mutating func take() { taken = min(taken &+ 1, 2) }
 
     /// Records that the queue was empty.

@@ -6,22 +6,23 @@ import LinuxIO
 
 /// The driver of a connection to a device: connects, secures the link, and exchanges the MTU.
 ///
-/// It reconnects if the controller reports a connection that failed to be established (0x3E), and omits the MTU
-/// exchange once for a device that disconnected during it. One link exists at a time. Used on the loop's thread.
+/// It reconnects if the controller reports that the connection failed to be established (0x3E). If the device
+/// disconnects during the MTU exchange, the next connection omits the exchange. There is only one link at a time. Used
+/// on the loop's thread.
 package final class LinkDriver {
-    /// Events of the link opened last.
+    /// Events of the most recent link.
     package enum Event {
-        /// The connection is made: set the handlers of its values now.
+        /// The connection is made: set the link's handlers now.
         case connected(ATTLink)
-        /// The link is secured and its MTU exchanged: procedures can be started.
+        /// The link is secured and the MTU is exchanged, so procedures can be started.
         ///
-        /// The event is repeated for the next link if this one turns out not to have been established.
+        /// The event is repeated for the next link if this link turns out not to have been established.
         case ready(ATTLink)
-        /// A procedure of the owner has ended.
+        /// A procedure that the owner started has ended.
         case procedure(GATTClient.Event)
         /// The device did not prove that it is the paired one; the owner must close the link.
         case notSecured
-        /// The link has ended, or could not be made.
+        /// The link has ended or could not be made.
         case failed(LinkFailure)
     }
 
@@ -34,11 +35,11 @@ package final class LinkDriver {
     private let radio: RadioArbiter
     private var device: DeviceAddress?
     private var required = GATTLinkSecurity.Level.none
-    /// The deadline for retrying a connection; nil for none.
+    /// The time after which a failed connection is not retried; nil if there is no limit.
     private var end: Duration?
     private var attempt: RadioAttempt?
     private var asksForMTU = true
-    /// The MTU exchange in progress, kept if the bearer fails during it.
+    /// The current MTU exchange, which is kept if the bearer fails during the exchange.
     private var exchange: GATTClient.ProcedureID?
     private var droppedBefore: UInt64 = 0
     private var tooLongBefore: UInt64 = 0
@@ -48,7 +49,7 @@ package final class LinkDriver {
         self.radio = radio
     }
 
-    /// Number of packets dropped below the links because they were not read in time.
+    /// Number of packets that were dropped below the links because they were not read in time.
     package var droppedPackets: UInt64 { droppedBefore &+ UInt64(link?.droppedPackets ?? 0) }
     /// Number of received values that exceeded the maximum length.
     package var tooLongValues: UInt64 { tooLongBefore &+ (link?.tooLongValues ?? 0) }
@@ -73,7 +74,7 @@ package final class LinkDriver {
         connect(to: device)
     }
 
-    /// Ends the link or the attempt; `completion` is called, later, when the controller has ended it.
+    /// Ends the link or the attempt; `completion` is called asynchronously when the controller has ended it.
     package func close(completion: @escaping () -> Void) {
         if let attempt {
             self.attempt = nil
@@ -115,8 +116,8 @@ package final class LinkDriver {
         }
     }
 
-    /// Exchanges the MTU, unless it should be omitted: a client may keep the default of 23 bytes (Core 6.0, Vol 3, Part
-    /// G, 4.3.1).
+    /// Exchanges the MTU, unless the exchange is to be omitted; a client may keep the default of 23 bytes (Core 6.0,
+    /// Vol 3, Part G, 4.3.1).
     private func exchangeMTU(_ link: ATTLink) {
         leavesMTU = false
         guard asksForMTU else {
@@ -143,7 +144,7 @@ package final class LinkDriver {
         switch event {
         case .procedure(let event) where event.procedure == exchange: exchanged(link, event.result)
         case .procedure(let event): onEvent?(.procedure(event))
-        // A controller may report a connection before it has received any packet from the device.
+        // Retry: a controller may report a connection before it has received any packet from the device.
         case .closed(.notEstablished) where end.map { MonotonicClock.now < $0 } ?? true:
             leavesMTU = !asksForMTU
             forget()

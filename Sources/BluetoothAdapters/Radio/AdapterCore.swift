@@ -6,7 +6,7 @@ package import LinuxIO
 
 /// A function that prepares an adapter for use on a loop.
 ///
-/// It calls its completion handler once, later, on the loop's thread; it throws if opening cannot be started.
+/// It calls its completion handler once, asynchronously, on the loop's thread; it throws if opening cannot be started.
 package typealias AdapterOpener =
     (EventLoop, @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void) throws(AdapterError) -> Void
 
@@ -28,7 +28,7 @@ package final class AdapterCore {
         case lost(AdapterLoss)
     }
 
-    /// The time from a loss, or from a failed attempt, to the next attempt to open the adapter.
+    /// The time between a loss or a failed attempt and the next attempt to open the adapter.
     private static let interval = Duration.seconds(3)
 
     /// The loop whose thread calls all methods and handlers.
@@ -37,20 +37,20 @@ package final class AdapterCore {
     package let radio: RadioArbiter
     /// The handler of events, called on the loop's thread.
     package var onEvent: ((Event) -> Void)?
-    /// A filter of adapters by name, called before opening if the transport contains the name, and before use.
+    /// A filter of adapters by name, called before use and, if the transport contains the name, before opening.
     ///
-    /// An adapter for which it returns false is not opened, or closed again, and the next attempt follows in 3 s.
-    /// Without a filter every adapter is used.
+    /// If it returns false, the adapter is not opened, or is closed again, and the next attempt follows in 3 s. Without
+    /// a filter, any adapter is used.
     package var isAdmitted: ((_ name: String) -> Bool)?
-    /// A function that returns true if the adapter's previous process ended without releasing it, for example by
-    /// SIGKILL.
+    /// A function that returns true if the process that used the adapter before ended without releasing it, for example
+    /// by SIGKILL.
     ///
     /// It is called after `isAdmitted`. Such an adapter is renewed before use, because its controller may still execute
     /// that process's operations.
     package var isAbandoned: (() -> Bool)?
 
     private let opener: AdapterOpener
-    /// The adapter's name if opening it would disturb its current user; nil otherwise.
+    /// The adapter's name if opening the adapter would disturb its current user; nil otherwise.
     private let exclusiveName: String?
     /// The current state.
     package private(set) var state = BluetoothState.unknown
@@ -105,7 +105,7 @@ package final class AdapterCore {
 
     package var adapter: (any LowEnergyAdapter)? { radio.adapter }
 
-    /// Starts opening the adapter, and retries until `stop`; calls after the first do nothing.
+    /// Starts opening the adapter, and retries until `stop`; only the first call has an effect.
     package func start() {
         guard !isStarted else { return }
         isStarted = true
@@ -118,8 +118,8 @@ package final class AdapterCore {
         timer.cancel()
     }
 
-    /// Stops the attempts to open an adapter, and releases an open one; `completion` is called when another program may
-    /// use it.
+    /// Stops the attempts to open an adapter, and releases an open adapter; `completion` is called when other programs
+    /// may use it.
     package func release(completion: @escaping () -> Void) {
         stop()
         guard let adapter else { return completion() }

@@ -10,7 +10,7 @@ public enum BluetoothState: Hashable, Sendable {
     case unknown
     /// The adapter does not answer, or was lost; attempts to open it continue.
     case resetting
-    /// There is no adapter, or none with Low Energy.
+    /// There is no adapter, or no adapter with Low Energy.
     case unsupported
     /// This process lacks the permission to use the adapter.
     case unauthorized
@@ -32,7 +32,7 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
     case protocolFault(String)
     /// The adapter was lost or powered off; the text is the cause.
     case adapterLost(String)
-    /// A system call failed; the text is its error.
+    /// A system call failed; the text describes the error.
     case system(String)
 
     package init(_ failure: LinkFailure) {
@@ -69,12 +69,12 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     case disconnected(DisconnectReason)
     /// The connection or the pairing did not succeed within the caller's time-out.
     case timedOut
-    /// The device did not prove that it is the paired one, or the security of its bond is too low.
+    /// The device did not prove that it is the paired device, or the security of its bond is too low.
     case notSecured
     case pairingFailed(ManagedPairing.Failure)
     /// The operation requires a connection.
     case notConnected
-    /// The device has no characteristic with the first UUID, or none in a service with the second.
+    /// The device has no characteristic with the first UUID, or not in a service with the second UUID.
     case noCharacteristic(BluetoothUUID, service: BluetoothUUID?)
     case procedure(GATTError)
     /// Advertising could not be started.

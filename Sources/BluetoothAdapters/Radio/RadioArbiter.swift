@@ -9,8 +9,8 @@ package import LinuxIO
 /// One scan runs at a time: the newest active scan, or the newest passive one if none is active. The other scans
 /// receive its reports, each with its own filter and table, so no scan blocks another. All scans are paused while a
 /// connection is being made (BT-4); connecting starts when the controller has stopped scanning. Connections are made
-/// one after another. A pairing has priority over them; while it runs, all scans are paused and no connection is made.
-/// One server can advertise.
+/// one after another. A pairing has priority over scans and connections; while it runs, all scans are paused and no
+/// connection is made. Only one server can advertise.
 ///
 /// A running scan is monitored, and restarted when it may have been disabled (`ScanWatch`). An operation that the
 /// adapter does not complete in time is abandoned (`Limits`).
@@ -34,7 +34,7 @@ package final class RadioArbiter {
     /// The requested scans and the running one.
     private let scans: RadioScans
     private let limits: Limits
-    /// Time-out of the operation in progress on the adapter.
+    /// Timer for the time-out of the adapter's current operation.
     private let limitTimer = LoopTimer()
     /// Queue of connection attempts.
     private var attempts: [RadioAttempt] = []
@@ -45,10 +45,10 @@ package final class RadioArbiter {
     private var onQuiet: [() -> Void] = []
     /// Number of `together` calls in progress; `arbitrate` does nothing until they return.
     private var holds = 0
-    /// The server that has advertised on this adapter, while it exists.
+    /// The server that has advertised on this adapter; nil once the server is deallocated.
     private weak var server: ServerCore?
 
-    /// Creates an arbiter for an adapter; without an adapter, scans and connections wait for `use`.
+    /// Creates an arbiter for an adapter; without an adapter, scans and connections wait until `use` is called.
     package convenience init(on loop: EventLoop, using adapter: (any LowEnergyAdapter)? = nil) {
         self.init(on: loop, using: adapter, ScanWatch())
     }
@@ -79,7 +79,7 @@ package final class RadioArbiter {
 
     // MARK: The adapter
 
-    /// Takes over an adapter, and starts the operations that wait for one.
+    /// Starts using an adapter, and starts the operations that are waiting for an adapter.
     package func use(_ adapter: any LowEnergyAdapter) {
         self.adapter = adapter
         scans.watch.counts.noteOpened(adapter.name, adapter.address)
@@ -94,10 +94,10 @@ package final class RadioArbiter {
         return adapter
     }
 
-    /// Drops the adapter after its loss.
+    /// Drops the adapter, which was lost.
     ///
-    /// Every scan fails with `ScanError.adapterGone`, every connection attempt with `LinkFailure.adapterLost` and the
-    /// cause; every pairing ends with `onLoss`, and the server's connections end.
+    /// Every scan fails with `ScanError.adapterGone`, and every connection attempt with `LinkFailure.adapterLost` and
+    /// the cause. Every pairing ends with a call of `onLoss`. The server's connections end.
     package func lose(_ loss: AdapterLoss) {
         if let adapter { scans.watch.counts.controllers.add(adapter.controllerCounts) }
         adapter?.onWake = nil
@@ -132,7 +132,7 @@ package final class RadioArbiter {
 
     // MARK: Scanning
 
-    /// Adds a scan; a scan that was started before becomes the newest.
+    /// Adds a scan; if the scan is already in the list, it becomes the newest.
     package func start(_ scan: RadioScan) {
         scans.add(scan)
         arbitrate()
@@ -141,8 +141,8 @@ package final class RadioArbiter {
 
     /// Stops a scan; its handlers are not called afterwards.
     ///
-    /// `completion` is called when the controller has stopped scanning, or immediately if it keeps scanning for other
-    /// scans.
+    /// `completion` is called when the controller has stopped scanning, or immediately if other scans keep the
+    /// controller scanning.
     package func stop(_ scan: RadioScan, completion: @escaping () -> Void = {}) {
         scan.onUpdate = nil
         scan.onPacket = nil
@@ -182,7 +182,7 @@ package final class RadioArbiter {
 
     /// Cancels an attempt without calling its completion handler.
     ///
-    /// `completion` is called, later, when the controller has cancelled the connection.
+    /// `completion` is called asynchronously when the controller has cancelled the connection.
     package func cancel(_ attempt: RadioAttempt, completion: @escaping () -> Void = {}) {
         attempts.removeAll { $0 === attempt }
         let isUnderWay = attempt.connection != nil
@@ -201,7 +201,8 @@ package final class RadioArbiter {
         arbitrate()
     }
 
-    /// Ends the connection with a device immediately; `completion` is called, later, when the controller has ended it.
+    /// Ends the connection with a device immediately; `completion` is called asynchronously when the controller has
+    /// ended it.
     package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
         guard let adapter else { return later(completion) }
         adapter.disconnect(device, completion: completion)
@@ -239,7 +240,7 @@ package final class RadioArbiter {
     /// Ends a pairing and its link, in any state; its handlers are not called afterwards.
     ///
     /// If `forgetting` is true, the device's keys are removed from the kernel or the host stack too. `completion` is
-    /// called once, later, when the radio is free again.
+    /// called once, asynchronously, when the radio is free again.
     package func end(_ pairing: RadioPairing, forgetting: Bool, completion: @escaping () -> Void) {
         let isRunning = if case .pairing(let current) = radio { current === pairing } else { false }
         if isRunning {
@@ -262,8 +263,8 @@ package final class RadioArbiter {
 
     /// Advertises for a server.
     ///
-    /// `completion` is called once, later. Throws `unavailable` if there is no adapter, and `serverExists` if another
-    /// server that has advertised here still exists.
+    /// `completion` is called once, asynchronously. Throws `unavailable` if there is no adapter, and `serverExists` if
+    /// another server that has advertised here still exists.
     func advertise(
         _ advertisement: Advertisement,
         for server: ServerCore,
@@ -286,8 +287,7 @@ package final class RadioArbiter {
 
     // MARK: Arbitration
 
-    /// Starts the next step from the current use of the radio to the requested one; called again at the end of each
-    /// step.
+    /// Starts the next step from the current use of the radio towards the requested use; called again after each step.
     private func arbitrate() {
         guard holds == 0 else { return }
         guard let adapter else { return becomeQuiet() }
@@ -374,9 +374,9 @@ package final class RadioArbiter {
 
     // MARK: Operation time-outs
 
-    /// Calls `next` if the adapter has not completed its operation within `time`.
+    /// Calls `next` if the adapter does not complete its operation within `time`.
     ///
-    /// The adapter is then restarted if `restartsAdapter` is set, because its state is unknown.
+    /// In that case the adapter's state is unknown, so the adapter is restarted if `restartsAdapter` is set.
     private func limit(_ time: Duration, orElse next: @escaping () -> Void) {
         limitTimer.set(on: loop, after: time) { [weak self] in
             guard let self else { return }
@@ -386,10 +386,10 @@ package final class RadioArbiter {
         }
     }
 
-    /// Restarts the adapter; returns false if it must not be restarted.
+    /// Restarts the adapter; returns false if restarting is not allowed.
     @discardableResult
     private func restart(_ cause: (String) -> String) -> Bool {
-        // A controller with a link works, and keeping the link is more important than scanning.
+        // A controller that has a link works, and keeping the link is more important than scanning.
         guard restartsAdapter, let adapter, !adapter.isConnected else { return false }
         noteRestart()
         adapter.restart(cause(adapter.name))

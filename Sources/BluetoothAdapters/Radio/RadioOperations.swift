@@ -8,22 +8,23 @@ import SystemPackage
 /// An attempt to connect to a device, queued in a `RadioArbiter`.
 package final class RadioAttempt {
     package enum Patience: Equatable, Sendable {
-        /// One connection, with this time-out.
+        /// A single connection attempt with this time-out.
         case once(Duration)
-        /// Repeated connections, alternating with the attempts for other devices (CB-6).
+        /// Repeated connection attempts, alternating with the attempts for other devices (CB-6).
         ///
-        /// They end when one succeeds, when the attempt is cancelled, or when one fails for a permanent reason.
+        /// The repetition ends when a connection succeeds, when it fails for a permanent reason, or when it is
+        /// cancelled.
         case forever
     }
 
-    /// The pause after a failed attempt with `Patience.forever`, before the next attempt in the queue begins.
+    /// The pause after a failed connection with `Patience.forever`, before the next attempt in the queue starts.
     static let pause = Duration.seconds(1)
     /// The time-out of each connection with `Patience.forever`.
     private static let turn = Duration.seconds(10)
 
     package let device: DeviceAddress
     let patience: Patience
-    /// The connection being made; nil while the attempt is queued.
+    /// The current connection; nil while the attempt is queued.
     var connection: (any ConnectionAttempt)?
     private var completion: ((Result<ATTLink, LinkFailure>) -> Void)?
 
@@ -48,7 +49,7 @@ package final class RadioAttempt {
         patience == .forever && failure.isPassing
     }
 
-    /// Calls the completion handler with the result; calls after the first do nothing.
+    /// Calls the completion handler with the result; only the first call has an effect.
     func finish(_ result: Result<ATTLink, LinkFailure>) {
         connection = nil
         let handler = completion
@@ -81,7 +82,7 @@ extension LinkFailure {
     }
 }
 
-/// A scan, which a `RadioArbiter` runs when the radio is free, or which shares the reports of another running scan.
+/// A scan in a `RadioArbiter`: it runs when the radio is free, or shares the reports of another running scan.
 package final class RadioScan {
     package let parameters: ScanParameters
 
@@ -90,9 +91,9 @@ package final class RadioScan {
     /// The handler of raw advertising report packets; a scan with this handler stores no devices while another scan
     /// runs.
     package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
-    /// The handler that is called once, when the controller has first started scanning.
+    /// The handler that is called once, when the controller starts scanning for the first time.
     package var onStarted: (() -> Void)?
-    /// The handler that is called when the scan has failed, which ends it.
+    /// The handler that is called when the scan fails, which ends it.
     package var onFailure: ((ScanError) -> Void)?
 
     /// The arbiter's handler, called each time the controller has started scanning.
@@ -100,12 +101,12 @@ package final class RadioScan {
 
     /// The scanner that runs the scan; nil while the scan is paused or shares another scan's reports.
     var scanner: (any DeviceScanner)?
-    /// The devices and the count of dropped reports while there is no scanner.
+    /// The devices and the number of dropped reports while the scan has no scanner.
     private var last: (devices: DeviceTable, droppedReports: UInt32)
 
     /// Creates a scan, which `RadioArbiter.start` starts.
     ///
-    /// The table determines the filter for devices, and if repeated reports of a device are passed on.
+    /// The table determines which devices are reported, and if repeated reports of a device are passed on.
     package init(_ parameters: ScanParameters, devices: DeviceTable) {
         self.parameters = parameters
         last = (devices, 0)
@@ -114,7 +115,7 @@ package final class RadioScan {
     /// The initial devices of the scan, and those heard since.
     package var devices: DeviceTable { scanner?.devices ?? last.devices }
 
-    /// Number of reports lost since the scan last started running, because they were not read in time.
+    /// Number of reports that were lost since the scan last started running because they were not read in time.
     package var droppedReports: UInt32 { scanner?.droppedReports ?? last.droppedReports }
 
     /// Removes devices that have not been heard recently (LK-3); called before the devices are shown.
@@ -122,7 +123,7 @@ package final class RadioScan {
         if let scanner { scanner.expireDevices() } else { _ = last.devices.expire(now: MonotonicClock.now) }
     }
 
-    /// Starts or resumes the scan with a scanner from the arbiter.
+    /// Starts or resumes the scan with a scanner that the arbiter provides.
     func begin(_ scanner: any DeviceScanner) {
         self.scanner = scanner
         scanner.onUpdate = { [weak self] update in self?.onUpdate?(update) }
@@ -140,7 +141,7 @@ package final class RadioScan {
     /// Handles a packet of advertising reports from the running scan.
     func overhear(_ packet: Span<UInt8>, now: Duration) {
         if let onPacket { return onPacket(packet, now) }
-        // The updates are passed on after the table has returned, because a handler may end the scan.
+        // The updates are collected first and then passed on, because a handler may end the scan.
         var updates: [DeviceTable.Update] = []
         last.devices.handle(packet, now: now) { update in updates.append(update) }
         for update in updates { onUpdate?(update) }
@@ -152,7 +153,7 @@ package final class RadioScan {
         scanner.start(parameters, devices: scanner.devices)
     }
 
-    /// Pauses the scan and releases the scanner, keeping its devices and its drop count.
+    /// Pauses the scan and releases the scanner, but keeps its devices and its number of dropped reports.
     func rest() {
         guard let scanner else { return }
         scanner.onUpdate = nil
@@ -181,7 +182,7 @@ package final class RadioPairing {
     /// The handler that is called once if the adapter is lost, which ends the pairing without a result.
     package var onLoss: ((AdapterLoss) -> Void)?
 
-    /// The adapter's pairing; nil while this one is queued.
+    /// The adapter's pairing; nil while this pairing is queued.
     private var pairing: (any DevicePairing)?
     private var onClosed: (() -> Void)?
 
@@ -191,7 +192,7 @@ package final class RadioPairing {
     /// Answers the comparison of two numbers.
     package func answer(_ isSame: Bool) { pairing?.answer(isSame) }
 
-    /// Answers the request for a passkey; nil declines.
+    /// Answers the request for a passkey; nil means that the user declines.
     package func answer(passkey: UInt32?) { pairing?.answer(passkey: passkey) }
 
     /// Starts the pairing on an adapter that is neither scanning nor connecting.
@@ -202,10 +203,10 @@ package final class RadioPairing {
         pairing.begin()
     }
 
-    /// Reports the time-out of an adapter that reports no result.
+    /// Reports a cancelled pairing, because the adapter has reported no result in time.
     func giveUp() { onNews?(.ended(.failure(.cancelled))) }
 
-    /// Ends the pairing and its link; `completion` is called once, at the latest by `noteClosed`.
+    /// Ends the pairing and its link; `completion` is called once, by `noteClosed` at the latest.
     func close(forgetting: Bool, completion: @escaping () -> Void) {
         (onNews, onLoss) = (nil, nil)
         onClosed = completion
@@ -215,7 +216,7 @@ package final class RadioPairing {
         if ended == nil { noteClosed() }
     }
 
-    /// Completes `close`, even if the adapter has not answered.
+    /// Calls the completion handler of `close`, even if the adapter has not answered.
     func noteClosed() {
         let completion = onClosed
         onClosed = nil
@@ -240,13 +241,13 @@ extension RadioArbiter {
         case pairing(RadioPairing)
     }
 
-    /// The arbiter's time-outs for operations of an adapter; the adapters' own time-outs are shorter.
+    /// The arbiter's time-outs for an adapter's operations; the adapter's own time-outs are shorter.
     struct Limits: Sendable {
         /// Maximum time for a scanner to stop.
         var stop = Duration.seconds(15)
-        /// Extra time, beyond its own time-out, for a connection to succeed or fail.
+        /// Extra time beyond the connection's own time-out for it to succeed or fail.
         var connection = Duration.seconds(5)
-        /// Extra time, beyond its own time limit, for a pairing to end.
+        /// Extra time beyond the pairing's own time limit for it to end.
         var pairing = Duration.seconds(20)
     }
 }

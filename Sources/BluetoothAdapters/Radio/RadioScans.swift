@@ -11,7 +11,7 @@ import LinuxIO
 final class RadioScans {
     /// The monitor of the running scan, with the arbiter's counts.
     var watch: ScanWatch
-    /// Called when the running scan has failed, which ends it; the scan remains requested.
+    /// Called when the running scan fails, which ends it; the scan remains requested.
     var onFailure: ((RadioScan, ScanError) -> Void)?
     /// Called when nothing was received for a long time; returns true if the adapter was restarted.
     var onSilence: (() -> Bool)?
@@ -29,13 +29,13 @@ final class RadioScans {
         self.loop = loop
     }
 
-    /// The scan that should run: the newest active scan, which receives all that a passive one would, or the newest
-    /// scan.
+    /// The scan that should run: the newest active scan, whose reports include all reports of a passive scan, or the
+    /// newest scan.
     var leading: RadioScan? { wanted.last { $0.parameters.type == .active } ?? wanted.last }
 
     func contains(_ scan: RadioScan) -> Bool { wanted.contains { $0 === scan } }
 
-    /// Adds a scan as the newest, even if it was requested before.
+    /// Adds a scan as the newest one, even if it is already requested.
     func add(_ scan: RadioScan) {
         remove(scan)
         wanted.append(scan)
@@ -49,7 +49,7 @@ final class RadioScans {
         return wanted
     }
 
-    /// Calls, later, `onStarted` of a scan that shares a scan already started by the controller.
+    /// Calls `onStarted`, asynchronously, for a scan that shares the reports of a scan that is already running.
     func noteOverheard(by scan: RadioScan) {
         guard let running, running.scan !== scan, isArmed else { return }
         _ = loop.schedule(at: .zero) { [weak self] in
@@ -92,7 +92,7 @@ final class RadioScans {
         setTimer()
     }
 
-    /// Continues the running scan, or replaces it with another scan on the same scanner.
+    /// Continues the running scan, or replaces it with another scan that uses the same scanner.
     func goOn(with scan: RadioScan) {
         guard let running else { return }
         if scan === running.scan { return shareReports(of: running.scanner, scan) }
@@ -119,7 +119,7 @@ final class RadioScans {
         setTimer()
     }
 
-    /// Passes the running scan's reports on to the other scans.
+    /// Passes the running scan's reports to the other scans.
     private func shareReports(of scanner: any DeviceScanner, _ running: RadioScan) {
         guard wanted.count > 1 || running.onPacket != nil else { return scanner.onPacket = nil }
         scanner.onPacket = { [weak self, weak running] packet, now in
@@ -146,21 +146,22 @@ final class RadioScans {
 /// The policy for restarting a running scan and the adapter, on the caller's clock.
 ///
 /// A scan that was disabled by another program, by a suspend or by a controller fault cannot be distinguished from a
-/// room without advertisers. So a scan that received nothing is restarted after `Periods.quiet`, and the adapter is
-/// restarted after `Periods.stuck`; both intervals back off while the restarts do not help. A scan whose state another
-/// program has changed is restarted after `Periods.disturbed`, which backs off while the interference continues.
+/// room without advertisers. Therefore, a scan that receives nothing is restarted after `Periods.quiet`, and the
+/// adapter is restarted after `Periods.stuck`; both intervals become longer while the restarts do not help. If another
+/// program has changed the state of a scan, the scan is restarted after `Periods.disturbed`, which becomes longer while
+/// the interference continues.
 struct ScanWatch: Sendable {
     struct Periods: Sendable {
         /// The silence after which a scan is restarted.
         var quiet = Backoff(.seconds(30)...Duration.seconds(60))
-        /// The time from another program's command to the restart of the scan.
+        /// The time between another program's command and the restart of the scan.
         var disturbed = Backoff(.seconds(1)...Duration.seconds(60))
-        /// The silence, in all scans together, after which the adapter is restarted.
+        /// The silence across all scans after which the adapter is restarted.
         var stuck = Backoff(.seconds(600)...Duration.seconds(6 * 3600))
     }
 
     enum Step: Equatable, Sendable {
-        /// Wait for the next deadline.
+        /// Wait until the next deadline.
         case wait
         case arm
         case restart
@@ -173,12 +174,12 @@ struct ScanWatch: Sendable {
     private var failures = 0
     private var failureLimit = Self.failureLimit
     var counts = RadioCounts()
-    /// The time of the scan's last start, and its report count at that time; nil while no scan runs.
+    /// The time when the scan was last started, and its report count at that time; nil while no scan runs.
     private var armed: (time: Duration, reports: UInt64)?
     /// The time at which a disturbed scan will be restarted.
     private var mending: Duration?
     private var lastDisturbance: Duration?
-    /// Scanning time since the last report, up to the time in `armed`.
+    /// Scanning time without a report, up to the time in `armed`.
     private var silence = Duration.zero
 
     init(_ periods: Periods = Periods()) { self.periods = periods }
@@ -214,7 +215,7 @@ struct ScanWatch: Sendable {
         mending = now + periods.disturbed.next()
     }
 
-    /// Records a suspend of the machine and its controller: the scan is restarted at the next `check`.
+    /// Records that the machine and its controller were suspended; the scan is restarted at the next `check`.
     mutating func resume(now: Duration) {
         counts.resumed &+= 1
         if armed != nil { mending = now }
@@ -222,7 +223,7 @@ struct ScanWatch: Sendable {
 
     /// Records a failed scan; returns true if the adapter should be restarted.
     ///
-    /// The threshold is three consecutive controller failures; it doubles each time that it is reached.
+    /// The threshold starts at three consecutive controller failures, and doubles each time it is reached.
     mutating func fail(byController: Bool) -> Bool {
         counts.failedScans &+= 1
         if byController { failures &+= 1 }
@@ -243,7 +244,7 @@ struct ScanWatch: Sendable {
         periods.stuck.reset()
     }
 
-    /// Returns the next step for a scan with this report count.
+    /// Returns the next step for a scan that has received this number of reports.
     mutating func check(reports: UInt64, now: Duration) -> Step {
         guard let deadline, now >= deadline else { return .wait }
         let isMending = mending.map { now >= $0 } ?? false
@@ -284,30 +285,30 @@ struct ScanWatch: Sendable {
 /// Counts of recovery measures for the radio since the start.
 package struct RadioCounts: Equatable, Sendable {
     package var opened: UInt64 = 0
-    /// Number of these in which the previous adapter reappeared under another name.
+    /// Number of times the previous adapter was reopened under another name.
     package var moved: UInt64 = 0
     package var lost: UInt64 = 0
     /// Number of restarts of a running scan, for any reason.
     package var armed: UInt64 = 0
-    /// Number of these caused by silence.
+    /// Number of restarts of a running scan because of silence.
     package var quiet: UInt64 = 0
-    /// Number of times that another program or the kernel enabled or disabled a running scan.
+    /// Number of times another program or the kernel enabled or disabled a running scan.
     package var disturbed: UInt64 = 0
     /// Number of resumes of the machine from suspend.
     package var resumed: UInt64 = 0
     package var failedScans: UInt64 = 0
     package var failedAttempts: UInt64 = 0
-    /// Number of requested connections that the kernel had not started within some seconds.
+    /// Number of requested connections that the kernel did not start within a few seconds.
     package var stalledConnections: UInt64 = 0
     /// Number of operations abandoned because the adapter did not complete them.
     package var overdue: UInt64 = 0
     /// Number of connection attempts that timed out or were cancelled.
     package var cancelledAttempts: UInt64 = 0
-    /// Number of times that a scan's sockets failed and were reopened.
+    /// Number of times a scan's sockets failed and were reopened.
     package var rebuiltSockets: UInt64 = 0
     package var restarts: UInt64 = 0
 
-    /// Sum of the counts of this process's controllers, including the lost ones.
+    /// Sum of the counts of this process's controllers, including lost controllers.
     package var controllers = ControllerCounts()
 
     package init() {}
@@ -318,10 +319,10 @@ package struct RadioCounts: Equatable, Sendable {
         var address: BluetoothAddress
     }
 
-    /// The adapter opened last.
+    /// The adapter that was opened last.
     private var last: Place?
 
-    /// Records that an adapter was opened; adapters without an address cannot be told apart.
+    /// Records that an adapter was opened; an adapter without an address cannot be recognised.
     mutating func noteOpened(_ name: String, _ address: BluetoothAddress) {
         opened &+= 1
         if let last, last.address == address, last.name != name, address.rawValue != 0 { moved &+= 1 }
@@ -337,7 +338,7 @@ package struct RadioCounts: Equatable, Sendable {
 
 /// Counts of recovery measures for a controller.
 ///
-/// All but the last stay 0 on a kernel adapter, because the kernel takes such measures itself.
+/// All counts except `crossedLinks` stay 0 on a kernel adapter, because the kernel takes the other measures itself.
 package struct ControllerCounts: Equatable, Sendable {
     /// Number of liveness probes sent to a silent controller in use.
     package var probes: UInt64 = 0
@@ -353,7 +354,8 @@ package struct ControllerCounts: Equatable, Sendable {
     package var refusedParameters: UInt64 = 0
     /// Number of L2CAP frames that were malformed or too long for a value.
     package var badFrames: UInt64 = 0
-    /// Number of links ended because they were established while their attempt was cancelled, unnoticed by the kernel.
+    /// Number of links that were ended because they were established while the attempt was being cancelled, and the
+    /// kernel did not know them.
     package var crossedLinks: UInt64 = 0
 
     package init() {}

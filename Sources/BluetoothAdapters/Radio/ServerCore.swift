@@ -12,7 +12,7 @@ package final class ServerCore {
     private final class Link {
         let channel: any ATTChannel
         var client = GATTClient()
-        /// The link's security as last passed to the server.
+        /// The link's security when it was last passed to the server.
         var security: GATTLinkSecurity
         var unsent: [UInt8]?
 
@@ -61,8 +61,8 @@ package final class ServerCore {
 
     /// Advertises until `stopAdvertising`.
     ///
-    /// `completion` is called once, later. Throws `unavailable` if there is no adapter, and `serverExists` if another
-    /// server that has advertised on it still exists.
+    /// `completion` is called once, asynchronously. Throws `unavailable` if there is no adapter, and `serverExists` if
+    /// another server that has advertised on it still exists.
     package func advertise(
         _ advertisement: Advertisement,
         completion: @escaping (Result<Void, BluetoothError>) -> Void
@@ -147,7 +147,7 @@ package final class ServerCore {
 
     private func receive(_ pdu: Span<UInt8>, from id: GATTServer.PeerID) {
         guard let link = links[id] else { return }
-        // After a rejection, a central pairs or encrypts with its key, and repeats the request.
+        // After its request is rejected, a central pairs or encrypts the link, and repeats the request.
         if link.channel.security != link.security {
             link.security = link.channel.security
             server.setSecurity(link.security, of: id)

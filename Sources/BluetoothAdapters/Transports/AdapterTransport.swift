@@ -12,29 +12,28 @@ package import SystemPackage
 public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
     /// A kernel adapter, over the kernel's sockets; other programs may use it at the same time.
     case kernel(AdapterSelector)
-    /// A local controller for exclusive use by this program, over the HCI user channel; its adapter must be powered
-    /// off.
+    /// A local controller for exclusive use by this program over the HCI user channel; its adapter must be powered off.
     case userChannel(ControllerIndex)
     /// A controller for exclusive use by this program, at the other end of an H4 stream.
     case h4(H4Address)
-    /// A simulated controller with these devices in its range, for rehearsals with the program; applications use
+    /// A simulated controller with these devices in range, for trying out the program; applications use
     /// `SimulatedRadio`.
     case memory(SimulatedCast)
 
     /// The kernel's adapter with the lowest index.
     public static let any = AdapterTransport.kernel(.any)
 
-    /// Error of parsing a transport.
+    /// An error in the text of a transport.
     public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownForm(String)
         /// The text after `user:` is not the name of a controller.
         case notController(String)
         /// The text after `h4:` is not an address.
         case h4(H4Address.ParsingError)
-        /// A name after `memory:` is not that of a simulated device.
+        /// A name after `memory:` is not the name of a simulated device.
         case notSimulated(String)
 
-        /// The fault and the correct form, in one English sentence.
+        /// The error and the correct form, in one English sentence.
         public var description: String {
             switch self {
             case .unknownForm(let text):
@@ -48,7 +47,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
             }
         }
 
-        /// Returns untrusted text quoted for a message: at most 64 characters, with unprintable ones replaced.
+        /// Returns untrusted text quoted for a message: at most 64 characters, with unprintable characters replaced.
         static func quoted(_ text: String) -> String {
             "'\(LocalName.printable(String(text.prefix(64))))'"
         }
@@ -103,7 +102,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         if case .kernel = self { true } else { false }
     }
 
-    /// The adapter's name if it is for exclusive use, so that opening it would interrupt its current user; nil
+    /// The adapter's name if it is used exclusively, so that opening it would interrupt its current user; nil
     /// otherwise.
     package var exclusiveName: String? {
         switch self {
@@ -117,7 +116,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         if case .h4(.tcp) = self { true } else { false }
     }
 
-    /// True if the kernel carries the packets, which needs CAP_NET_ADMIN and CAP_NET_RAW.
+    /// True if the packets go through the kernel, which requires CAP_NET_ADMIN and CAP_NET_RAW.
     package var needsCapabilities: Bool {
         switch self {
         case .kernel, .userChannel: true
@@ -128,12 +127,12 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
 
 /// The transport to a controller at the other end of an H4 stream.
 ///
-/// Sending a Reset resynchronises the stream: everything before its response is discarded, because a controller used by
-/// another host before may be in the middle of a packet. Used on the event loop's thread. Core 6.0, Vol 4, Part A.
+/// Sending a Reset resynchronises the stream: everything before its response is discarded, because another host may
+/// have left the controller in the middle of a packet. Used on the event loop's thread. Core 6.0, Vol 4, Part A.
 package final class H4StreamTransport: PacketTransport {
     private let line: PacketLine<Opened>
     private var reader = H4Reader(from: .controller)
-    /// The search for the response to a sent Reset; nil once it is found.
+    /// The search for the response to a Reset; nil while no Reset is unanswered.
     private var seeker: ResetAnswerSeeker?
     private var droppedBefore: UInt64 = 0
     private var buffer = [UInt8](repeating: 0, count: 16384)
@@ -157,7 +156,7 @@ package final class H4StreamTransport: PacketTransport {
         func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try stream.write(bytes) }
     }
 
-    /// Maximum number of reads in a row before the loop serves its other descriptors.
+    /// Maximum number of reads in a row before the loop handles its other descriptors.
     private static let batch = 16
 
     package init(_ stream: consuming ByteStream, on loop: EventLoop) throws(Errno) {
@@ -188,7 +187,7 @@ package final class H4StreamTransport: PacketTransport {
     package var droppedBytes: UInt64 { droppedBefore &+ (seeker?.taken ?? 0) }
 
     package func send(_ packet: [UInt8]) {
-        // The response to the first Reset also counts as the response to a repeated one.
+        // The response to the first Reset also counts as the response to a repeated Reset.
         if packet == HCICommand.reset.encoded, seeker == nil { seeker = ResetAnswerSeeker() }
         line.send(packet)
     }
@@ -229,7 +228,7 @@ package final class H4StreamTransport: PacketTransport {
             used = found.count
             onReceive?(found.answer.span)
         }
-        // Wait while a Reset has no response yet, including one that the handler has just sent.
+        // Wait while a Reset is unanswered, including a Reset that the handler has just sent.
         guard seeker == nil, line.isOpen else { return }
         do throws(H4Reader.Failure) {
             try reader.read(bytes.extracting(droppingFirst: used)) { packet in
@@ -259,9 +258,9 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
     /// Maximum length of a Unix socket's path in bytes: the kernel's 108 minus the terminating zero.
     public static let maximumPathLength = 107
 
-    /// Error of parsing an H4 address.
+    /// An error in the text of an H4 address.
     public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The text begins neither with `unix:`, nor with `tcp:`, nor with `/`.
+        /// The text does not begin with `unix:`, `tcp:` or `/`.
         case unknownForm(String)
         /// The path of the Unix socket is empty or too long; the value is its length in bytes.
         case pathLength(Int)
@@ -273,7 +272,7 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
         /// The speed is not one of `speeds`.
         case badSpeed(String)
 
-        /// The fault and the correct form, in one English sentence.
+        /// The error and the correct form, in one English sentence.
         public var description: String {
             let quoted = AdapterTransport.ParsingError.quoted
             return switch self {

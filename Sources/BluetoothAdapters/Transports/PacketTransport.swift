@@ -8,15 +8,14 @@ import SystemPackage
 ///
 /// The first byte of each packet is its H4 indicator.
 package protocol PacketTransport: AnyObject {
-    /// The handler of each packet from the controller, called before the next is read, and never during `send`.
+    /// The handler of each packet from the controller, called before the next packet is read, and never during `send`.
     ///
-    /// The span is valid during the call only.
+    /// The span is valid only during the call.
     var onReceive: ((Span<UInt8>) -> Void)? { get set }
     /// The handler that is called once, when the connection to the controller ends, with the reason in English.
     var onClosed: ((String) -> Void)? { get set }
 
-    /// The handler that is called when the received bytes can no longer be parsed; it returns true if it has sent a
-    /// Reset.
+    /// The handler that is called when the received bytes cannot be parsed; it returns true if it has sent a Reset.
     ///
     /// The response to the Reset resynchronises the stream. Without a handler, or if it returns false, the connection
     /// to the controller ends.
@@ -31,12 +30,12 @@ package protocol PacketTransport: AnyObject {
 }
 
 extension PacketTransport {
-    /// Never called: a transport that delivers whole packets has no unreadable bytes.
+    /// Never called: a transport of whole packets has no unreadable bytes.
     package var onUnreadable: (() -> Bool)? {
         get { nil }
         set {}
     }
-    /// Always 0: a transport that delivers whole packets drops no bytes.
+    /// Always 0: a transport of whole packets drops no bytes.
     package var droppedBytes: UInt64 { 0 }
 }
 
@@ -47,20 +46,20 @@ protocol PacketDescriptor: AnyObject {
     func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
 }
 
-/// The common part of transports over a descriptor.
+/// The common part of transports that use a descriptor.
 ///
-/// It watches the descriptor, writes packets when it has room, closes it once, and reports its end once.
+/// It watches the descriptor, writes packets when there is room, closes the descriptor once, and reports its end once.
 final class PacketLine<Opened: PacketDescriptor> {
     /// The open descriptor; nil once the line is closed.
     private(set) var opened: Opened?
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
-    /// True until a connecting descriptor first becomes writable; its pending error is read then.
+    /// True until a connecting descriptor becomes writable; at that point its pending error is read.
     private var isConnecting: Bool
     private var isWaitingToWrite: Bool
     private var queue = OutgoingQueue()
     private let failureTimer = LoopTimer()
-    /// The prefix of the message for a failed write.
+    /// The beginning of the message for a failed write.
     private let refusal: String
 
     /// The handler that is called when there are bytes to read, or when the peer has closed the line.
@@ -68,7 +67,7 @@ final class PacketLine<Opened: PacketDescriptor> {
     /// The handler that is called once, when the line is closed by an error or by the peer, with the reason in English.
     var onClosed: ((String) -> Void)?
 
-    /// Takes over a descriptor, and starts watching it.
+    /// Takes ownership of a descriptor, and starts watching it.
     init(_ opened: Opened, isConnecting: Bool = false, refusal: String, on loop: EventLoop) throws(Errno) {
         self.opened = opened
         self.loop = loop
@@ -165,13 +164,13 @@ final class PacketLine<Opened: PacketDescriptor> {
 /// A bounded queue of packets waiting for room in a descriptor.
 struct OutgoingQueue {
     private var packets: [[UInt8]] = []
-    /// Number of bytes of the first packet already written.
+    /// Number of bytes of the first packet that are already written.
     private var offset = 0
     private var byteCount = 0
 
     /// Maximum number of queued bytes.
     ///
-    /// It exceeds the buffers of any controller: a controller that reaches it has stopped reading.
+    /// It exceeds the buffer size of any controller, so reaching it means that the controller has stopped reading.
     static let capacity = 1 << 20
 
     var isEmpty: Bool { packets.isEmpty }
@@ -233,7 +232,7 @@ package final class UserChannelTransport: PacketTransport {
         }
     }
 
-    /// Maximum number of packets read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop handles its other descriptors.
     private static let batch = 64
 
     /// Takes over a controller; its adapter must be powered off.

@@ -2,10 +2,10 @@
 
 /// The simulated devices around an adapter in memory.
 ///
-/// Its text form is what follows `memory:`, the names of devices separated by commas; an empty text means all but the
-/// crowd.
+/// Its text form, which follows `memory:`, is a list of device names separated by commas; an empty text means all
+/// devices except the crowd.
 public struct SimulatedCast: Hashable, Sendable, CustomStringConvertible {
-    /// A simulated device, by its name in the text form.
+    /// A simulated device; the raw value is its name in the text form.
     public enum Device: String, Hashable, Sendable, CaseIterable {
         /// A barcode scanner with a LINBLE module.
         case linble
@@ -15,7 +15,7 @@ public struct SimulatedCast: Hashable, Sendable, CustomStringConvertible {
         case scale
         /// A keyboard over HID, which has no serial service.
         case hid
-        /// A badge: an iBeacon that accepts no connection.
+        /// A badge that is an iBeacon and accepts no connection.
         case badge
         /// Fifty devices that only advertise.
         case crowd
@@ -24,13 +24,13 @@ public struct SimulatedCast: Hashable, Sendable, CustomStringConvertible {
     /// The devices, each once, in the order of `Device.allCases`.
     public let devices: [Device]
 
-    /// Error of parsing a cast: no device has this name.
+    /// An error in the text of a cast: no device has this name.
     public struct ParsingError: Error, Hashable, Sendable {
-        /// The name, as it was written.
+        /// The name from the text.
         public var name: String
     }
 
-    /// Creates a cast; the order and repetitions do not matter.
+    /// Creates a cast; the order of the devices does not matter, and repetitions are ignored.
     public init(_ devices: some Sequence<Device> = Device.allCases.dropLast()) {
         let chosen = Set(devices)
         self.devices = Device.allCases.filter(chosen.contains)

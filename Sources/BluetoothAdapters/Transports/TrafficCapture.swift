@@ -7,9 +7,8 @@ package import SystemPackage
 
 /// A recording of the HCI packets between host and controller, in a btsnoop file (CB-32).
 ///
-/// The kernel's packets are read from its monitor channel; this library's host stack passes its packets to `record`. A
-/// capture that fails ends and calls `onFailure` once, without affecting anything else. Used on the event loop's
-/// thread.
+/// The kernel's packets are read from its monitor channel; this library's host stack passes its packets to `record`. If
+/// a capture fails, it ends and calls `onFailure` once; nothing else is affected. Used on the event loop's thread.
 package final class TrafficCapture {
     /// Reasons why a capture cannot start or continue.
     package enum Failure: Error, Equatable {
@@ -26,7 +25,7 @@ package final class TrafficCapture {
 
     /// Size of the monitor socket's receive queue in bytes.
     private static let receiveBuffer: Int32 = 1 << 21
-    /// Maximum number of packets read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop handles its other descriptors.
     private static let batch = 256
     /// Maximum delay before a record is written to the file.
     private static let flushInterval = Duration.milliseconds(500)
@@ -154,7 +153,7 @@ package final class TrafficCapture {
     private func fail(_ failure: Failure) {
         let handler = onFailure
         onFailure = nil
-        // Best effort: the records before the failure are flushed, but another failure is not reported.
+        // Best effort: the records before the failure are flushed, but a second failure is not reported.
         if failure != .cannotWrite(path, .noSpace) { try? file?.flush() }
         close()
         handler?(failure)
