@@ -3,11 +3,12 @@
 import BluetoothAdapters
 import LinuxIO
 
-/// State of an application's `BluetoothAdapter` on the loop's thread: the adapter with those who wait for it, its central
-/// role, and its pairings.
+/// State of an application's `BluetoothAdapter` on the loop's thread.
+///
+/// It consists of the adapter, the tasks that wait for it, its central role, and its pairings.
 final class AdapterRoles {
     let core: AdapterCore
-    /// The central role's state: its scan and its connections.
+    /// The state of the central role: its scan and its connections.
     let central: CentralCore
     /// The pairings and bonds of both roles.
     let pairings: PairingCore
@@ -15,7 +16,7 @@ final class AdapterRoles {
     private var replies: [Reply<Void>] = []
     private var watchers: [UInt64: BoundedSequence<BluetoothState>.Source] = [:]
     private var lastWatcher: UInt64 = 0
-    /// The state that the watchers know.
+    /// The last state that was sent to the watchers.
     private var state = BluetoothState.unknown
 
     init(_ core: AdapterCore) {
@@ -33,7 +34,7 @@ final class AdapterRoles {
         core.start()
     }
 
-    /// Sends the current state and each new one to `source`; returns the identifier for `unwatch`.
+    /// Sends the current state and each new state to `source`; returns the identifier for `unwatch`.
     func watch(_ source: BoundedSequence<BluetoothState>.Source) -> UInt64 {
         lastWatcher &+= 1
         watchers[lastWatcher] = source

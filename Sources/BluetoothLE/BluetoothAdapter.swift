@@ -20,7 +20,7 @@ public actor BluetoothAdapter {
         unsafe thread.executor.asUnownedSerialExecutor()
     }
 
-    /// Creates an adapter that `opener` opens on a thread, which may be shared with other adapters.
+    /// Creates an adapter that `opener` opens on the thread, which may be shared with other adapters.
     package init(on thread: LoopThread, opener: @escaping SendableAdapterOpener) {
         self.thread = thread
         roles = LoopBound(to: thread.executor) { loop in AdapterRoles(AdapterCore(loop, opener)) }
@@ -63,8 +63,8 @@ public actor BluetoothAdapter {
 
     /// Opens the adapter.
     ///
-    /// Throws `unavailable`, with the cause and a remedy, if the adapter cannot be used now. Attempts to open it
-    /// continue in that case, and `states` reports their success.
+    /// Throws `unavailable`, with the cause and a remedy, if the adapter cannot be used now. In that case, attempts to
+    /// open it continue, and `states` reports when one succeeds.
     public func start() async throws(BluetoothError) {
         let reply = Reply<Void>()
         roles.value.start(reply)
@@ -82,7 +82,7 @@ public actor BluetoothAdapter {
     /// The adapter's name, such as `hci0`; nil while no adapter is open.
     public var name: String? { core.adapter?.name }
 
-    /// Returns a sequence of the current state and each new one (CB-1).
+    /// Returns a sequence of the current state and each new state (CB-1).
     ///
     /// At most 64 states are buffered; on overflow the oldest is discarded.
     public func states() -> BoundedSequence<BluetoothState> {

@@ -5,17 +5,17 @@ import Synchronization
 
 /// An asynchronous sequence that buffers a limited number of elements for one consumer, and counts the discarded ones.
 ///
-/// It ends when the consumer's task is cancelled. If its source ends with an error, it throws that error after the
-/// buffered elements.
+/// It ends when the consumer's task is cancelled. If its source ends with an error, the sequence throws that error
+/// after the buffered elements.
 public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// The type of the errors that the sequence throws.
     public typealias Failure = BluetoothError
 
-    /// The element that is discarded when the buffer is full.
+    /// Policy that selects the element to discard when the buffer is full.
     enum Overflow {
-        /// The new element, so that the buffered ones have no gap.
+        /// Discard the new element, so that the buffered elements have no gap.
         case newest
-        /// The oldest buffered element, so that the buffered ones are the latest.
+        /// Discard the oldest buffered element, so that the buffered elements are the latest.
         case oldest
     }
 
@@ -24,7 +24,7 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate let continuation: AsyncThrowingStream<Element, any Error>.Continuation
         fileprivate let drops: Drops
 
-        /// Adds an element; if the buffer is full, an element is discarded and counted.
+        /// Adds an element; if the buffer is full, the new or the oldest element is discarded and counted.
         func send(_ element: Element) {
             if case .dropped = continuation.yield(element) { drops.count.add(1, ordering: .relaxed) }
         }
@@ -84,13 +84,13 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns an iterator over the elements; use only one per sequence.
+    /// Returns an iterator over the elements; use only one iterator per sequence.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(base: stream.makeAsyncIterator())
     }
 }
 
-/// A result for one waiting task, set once by the loop's thread or by the task's cancellation.
+/// A result that one task waits for; it is set once, by the loop's thread or by the task's cancellation.
 final class Reply<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, BluetoothError>
 
@@ -103,7 +103,7 @@ final class Reply<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// Sets the result; calls after the first do nothing.
+    /// Sets the result; only the first call has an effect.
     func give(_ outcome: Outcome) {
         let continuation: CheckedContinuation<Outcome, Never>? = state.withLock { state in
             switch state {

@@ -26,8 +26,8 @@ public actor Central {
     ///
     /// Throws `unavailable` if there is no adapter.
     ///
-    /// Each device is reported when it is first heard and when its data changes, or with `duplicates` at every
-    /// advertisement. The scan pauses while a connection is being made; afterwards every device is reported as new. At
+    /// Each device is reported when it is first heard and when its data changes; with `duplicates`, every advertisement
+    /// is reported. The scan pauses while a connection is being made; afterwards every device is reported as new. At
     /// most `capacity` reports are buffered; on overflow the oldest is discarded and counted.
     public func scan(
         _ filter: ScanFilter = ScanFilter(),
@@ -80,8 +80,9 @@ public actor Central {
 
     /// Returns the device with this address, connected or not (CB-14).
     ///
-    /// An application that stores a device's address as text, such as `"\(peripheral.device)"`, finds the device again
-    /// in a later run: `DeviceAddress(text)`. The address of a device with private addresses is that of its bond.
+    /// An application can store a device's address as text, such as `"\(peripheral.address)"`, and find the device
+    /// again in a later run with `DeviceAddress(text)`. A device that uses private addresses has the address stored in
+    /// its bond.
     public nonisolated func peripheral(_ device: DeviceAddress) -> Peripheral {
         Peripheral(device, adapter)
     }
@@ -97,11 +98,11 @@ public actor Central {
         core.peripherals.values.filter(\.isConnected).map(\.device).sorted { $0.address < $1.address }
     }
 
-    /// Returns the sorted addresses of the devices that are connected to the adapter, by this program or by another one
+    /// Returns the sorted addresses of all devices that are connected to the adapter, by this or any other program
     /// (CB-14).
     ///
-    /// `connect` joins such a connection. Throws `unavailable` if there is no adapter, or if the kernel does not answer,
-    /// as it does without CAP_NET_ADMIN.
+    /// `connect` joins such a connection. Throws `unavailable` if there is no adapter, or if the kernel does not
+    /// answer, which happens without CAP_NET_ADMIN.
     public func allConnectedDevices() async throws(BluetoothError) -> [DeviceAddress] {
         let reply = Reply<[DeviceAddress]>()
         try core.radio.ready().connections { devices in
@@ -134,7 +135,7 @@ final class CentralCore {
     let radio: RadioArbiter
     private var reading: Reading?
     private var lastIdentifier: UInt64 = 0
-    /// Devices with an attempted connection or used through a `Peripheral`, by address.
+    /// Devices to which a connection was attempted, and devices used through a `Peripheral`, by address.
     private(set) var peripherals: [DeviceAddress: PeripheralCore] = [:]
 
     init(_ radio: RadioArbiter) {
@@ -147,7 +148,7 @@ final class CentralCore {
         return lastIdentifier
     }
 
-    /// Returns the device with this address, which is created at the first call.
+    /// Returns the device with this address; the first call creates it.
     func peripheral(_ device: DeviceAddress) -> PeripheralCore {
         if let known = peripherals[device] { return known }
         let peripheral = PeripheralCore(device, radio)
@@ -178,7 +179,8 @@ final class CentralCore {
         }
     }
 
-    /// Stops the scan with this identifier, or any scan if it is nil; does nothing if another scan has replaced it.
+    /// Stops the scan with this identifier, or any scan if the identifier is nil; does nothing if another scan has
+    /// replaced it.
     func stopScan(_ identifier: UInt64? = nil) {
         guard let reading, identifier == nil || reading.identifier == identifier else { return }
         reading.source.finish()

@@ -4,7 +4,7 @@ import BluetoothAdapters
 import BluetoothHost
 import LinuxIO
 
-/// The pairings of both roles on the loop's thread, and the bonds set or created by the application.
+/// The pairings of both roles on the loop's thread, and the bonds that the application has set or created.
 ///
 /// Every method is called on the loop's thread.
 final class PairingCore {
@@ -15,19 +15,19 @@ final class PairingCore {
         case window(any PairableMode, Reply<Bond>)
     }
 
-    /// A function, callable on any thread, that passes the answer for the pairing with this identifier to the loop's
-    /// thread.
+    /// A function, callable on any thread, that passes the user's answer for the pairing with this identifier to the
+    /// loop's thread.
     typealias Deliver = @Sendable (UInt64, PairingUser.Answer) -> Void
 
     private let radio: RadioArbiter
     private var running: [UInt64: Running] = [:]
     private var lastIdentifier: UInt64 = 0
-    /// The application's bonds; nil until it has any, so that other programs' bonds are not replaced.
+    /// The application's bonds; nil until it has set or created any, so that other programs' bonds are not replaced.
     private var bonds: [Bond]?
 
     init(_ radio: RadioArbiter) { self.radio = radio }
 
-    /// Passes the bonds to an adapter that has been opened.
+    /// Passes the bonds to an adapter that has just been opened.
     func use(on adapter: any LowEnergyAdapter) { if let bonds { adapter.use(bonds) } }
 
     func use(_ bonds: [Bond]) {
@@ -98,7 +98,7 @@ final class PairingCore {
         return identifier
     }
 
-    /// Cancels a pairing and deletes its keys; does nothing after its end.
+    /// Cancels a pairing and deletes its keys; does nothing if the pairing has ended.
     func cancel(_ identifier: UInt64) {
         switch running.removeValue(forKey: identifier) {
         case .own(let pairing): radio.end(pairing, forgetting: true) {}
@@ -107,7 +107,7 @@ final class PairingCore {
         }
     }
 
-    /// Passes on the user's answer; does nothing after the pairing's end.
+    /// Passes on the user's answer; does nothing if the pairing has ended.
     func answer(_ identifier: UInt64, _ answer: PairingUser.Answer) {
         switch (running[identifier], answer) {
         case (.own(let pairing), .isSame(let isSame)): pairing.answer(isSame)
@@ -127,7 +127,7 @@ final class PairingCore {
         }
     }
 
-    /// Returns the adapter; throws if there is none, or if its address changes at each start.
+    /// Returns the adapter; throws if there is none, or if the adapter's address changes each time it starts.
     @discardableResult
     private func check() throws(BluetoothError) -> any LowEnergyAdapter {
         let adapter = try radio.ready()

@@ -5,16 +5,16 @@ public import BluetoothHost
 public import BluetoothPackets
 import LinuxIO
 
-/// The user of this host in a pairing, with the available input and output functions (Core 6.0, Vol 3, Part H, 2.3.2).
+/// The ways in which the user can take part in a pairing (Core 6.0, Vol 3, Part H, 2.3.2).
 ///
-/// The functions are called outside the adapter's thread. If a question is not answered before the pairing's time-out,
-/// the pairing ends.
+/// The application's functions are called on threads other than the adapter's. If a question is not answered before the
+/// pairing's time-out, the pairing ends.
 public enum PairingUser: Sendable {
     /// Displays the number, 0 … 999,999, to be entered on the other device.
     public typealias Show = @Sendable (UInt32) async -> Void
     /// Returns true if both devices display this number.
     public typealias Compare = @Sendable (UInt32) async -> Bool
-    /// Returns the number displayed by the other device; nil declines.
+    /// Returns the number displayed by the other device; nil means that the user declines.
     public typealias Enter = @Sendable () async -> UInt32?
 
     /// No user interaction, and no authentication (Just Works).
@@ -60,10 +60,10 @@ extension Central {
     /// Pairs with an advertising device that is ready to pair, and returns the bond, which the application must store
     ///
     ///
-    /// The adapter uses the bond until it is closed; pass it to `BluetoothAdapter.use` of a later adapter. A bond with
-    /// less than the `required` security or with a key shorter than 16 bytes is not accepted. Throws `pairingFailed`,
-    /// `unavailable` or `cancelled`, after removing all traces of the pairing. Disconnect a connected device before
-    /// pairing.
+    /// The adapter uses the bond until the adapter is closed; pass the bond to `BluetoothAdapter.use` when you open an
+    /// adapter again. A bond with less than the `required` security or with a key shorter than 16 bytes is not
+    /// accepted. Throws `pairingFailed`, `unavailable` or `cancelled`, after removing all traces of the pairing.
+    /// Disconnect a connected device before pairing.
     public func pair(
         with device: DeviceAddress,
         _ user: PairingUser = .none,
@@ -91,12 +91,12 @@ extension BluetoothAdapter {
         }
     }
 
-    /// Replaces the adapter's bonds with these; bonds of other adapters are ignored.
+    /// Replaces the adapter's bonds with `bonds`; bonds with other adapters are ignored.
     ///
-    /// They are loaded again when the adapter is reopened after a loss.
+    /// The bonds are loaded again when the adapter is reopened after a loss.
     public func use(_ bonds: [Bond]) { roles.value.pairings.use(bonds) }
 
-    /// Accepts the pairing request of one central, with this host as the peripheral, and returns the bond, like
+    /// Accepts a pairing request from one central, with this host as the peripheral, and returns the bond, like
     /// `Central.pair`.
     ///
     /// Throws `timedOut` if no central has paired within the time-out; a central whose pairing fails may retry.

@@ -43,7 +43,7 @@ public actor Peripheral {
     /// first response.
     public var rssi: Int8? { core.rssi }
 
-    /// Number of received packets in this connection that were dropped before they were read.
+    /// Number of packets received in this connection that were dropped before they were read.
     public var droppedPackets: UInt32 { core.droppedPackets }
 
     /// Returns a sequence of this device's future connections and disconnections (CB-13).
@@ -66,7 +66,7 @@ public actor Peripheral {
 
     // MARK: Discovery
 
-    /// Discovers the primary services, all of them or those with one UUID (CB-7).
+    /// Discovers all primary services, or only those with a given UUID (CB-7).
     public func discoverServices(_ uuid: BluetoothUUID? = nil) async throws(BluetoothError) -> [GATTService] {
         let outcome = try await run { (client, now) throws(GATTError) in
             guard let uuid else { return try client.discoverPrimaryServices(now: now) }
@@ -77,7 +77,7 @@ public actor Peripheral {
         return found
     }
 
-    /// Discovers the services included by a service (CB-7).
+    /// Discovers the services that a service includes (CB-7).
     public func discoverIncludedServices(
         of service: GATTService
     ) async throws(BluetoothError) -> [GATTIncludedService] {
@@ -88,7 +88,7 @@ public actor Peripheral {
         return found
     }
 
-    /// Discovers the characteristics of a service, all of them or those with one UUID (CB-8).
+    /// Discovers all characteristics of a service, or only those with a given UUID (CB-8).
     public func discoverCharacteristics(
         of service: GATTService,
         _ uuid: BluetoothUUID? = nil
@@ -141,14 +141,15 @@ public actor Peripheral {
         _ = try await run { (client, now) throws(GATTError) in try client.writeLong(value, to: handle, now: now) }
     }
 
-    /// Writes several values as one reliable write: verifies the device's echo of each, and writes all or none (CB-11).
+    /// Writes several values as one reliable write: verifies the device's echo of each value, and writes either all
+    /// values or none (CB-11).
     public func writeReliably(_ values: [ATTPDU.HandleValue]) async throws(BluetoothError) {
         _ = try await run { (client, now) throws(GATTError) in try client.writeReliably(values, now: now) }
     }
 
     // MARK: Values by UUID
 
-    /// Returns the first characteristic with a UUID, in the services with a UUID or in any service (CB-8).
+    /// Returns the first characteristic with this UUID, in any service or only in services with a given UUID (CB-8).
     ///
     /// The result is cached for the connection. Throws `noCharacteristic` if the device has no such characteristic.
     public func characteristic(
@@ -281,7 +282,7 @@ public actor Peripheral {
         return value
     }
 
-    /// Returns an identifier for a sequence, and a function that calls `end` with it when the sequence is released.
+    /// Returns an identifier for a sequence, and a function that passes it to `end` when the sequence is released.
     private func makeEnd(
         _ end: @escaping @Sendable (PeripheralCore, UInt64) -> Void
     ) -> (UInt64, @Sendable () -> Void) {

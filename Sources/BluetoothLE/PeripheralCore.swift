@@ -23,7 +23,7 @@ final class PeripheralCore {
         var onEnd: @Sendable (BluetoothError?) -> Void
     }
 
-    /// A caller waiting for the connection, with its time-out.
+    /// A caller that waits for the connection, with its time-out.
     private struct Waiting {
         var reply: Reply<Void>
         var required: GATTLinkSecurity.Level
@@ -32,7 +32,7 @@ final class PeripheralCore {
 
     /// A handler of a procedure's result.
     typealias Completion = (Result<GATTClient.Outcome, BluetoothError>) -> Void
-    /// A function that starts a procedure at the given time, and returns its identifier.
+    /// A function that starts a procedure and returns its identifier; the duration is the current time.
     typealias Begin = (inout GATTClient, Duration) throws(GATTError) -> GATTClient.ProcedureID
 
     let device: DeviceAddress
@@ -41,16 +41,16 @@ final class PeripheralCore {
     /// The link, while it is ready for procedures.
     private var link: ATTLink?
     private(set) var isConnected = false
-    /// Number of connections made so far, which identifies the current connection.
+    /// Number of connections made so far; it identifies the current connection.
     private(set) var connections: UInt64 = 0
     private var procedures: [GATTClient.ProcedureID: Completion] = [:]
     private var subscriptions: [Subscription] = []
     private var services: [GATTService] = []
     /// Characteristics found by their UUIDs in this connection.
     private var characteristics: [CharacteristicPath: GATTCharacteristic] = [:]
-    /// Callers waiting for the connection, with their time-outs, by the identifiers passed to `connect`.
+    /// Callers that wait for the connection, by the identifiers passed to `connect`.
     private var waiting: [UInt64: Waiting] = [:]
-    /// True from the first waiting caller until the link is ready.
+    /// True from the first call of `connect` until the link is ready.
     private var isConnecting = false
     private var watchers: [UInt64: BoundedSequence<ConnectionEvent>.Source] = [:]
 
@@ -69,7 +69,7 @@ final class PeripheralCore {
     /// The last known signal strength of the device in dBm; each access requests a new value.
     var rssi: Int8? { link.flatMap { _ in radio.adapter?.quality(of: device)?.rssi } }
 
-    /// Number of received packets in this connection that were dropped before they were read.
+    /// Number of packets received in this connection that were dropped before they were read.
     var droppedPackets: UInt32 { link?.droppedPackets ?? 0 }
 
     /// Sends each connection and disconnection to `source`, until `unwatch` with this identifier.
@@ -102,7 +102,7 @@ final class PeripheralCore {
         driver.open(device, .forever, requiring: required)
     }
 
-    /// Removes a waiting caller; cancels the attempt if none remains.
+    /// Removes a waiting caller; cancels the attempt if no other caller is waiting.
     func cancel(_ identifier: UInt64) {
         guard waiting.removeValue(forKey: identifier) != nil, isConnecting, waiting.isEmpty else { return }
         isConnecting = false
@@ -128,7 +128,8 @@ final class PeripheralCore {
             isConnecting = false
             let callers = waiting.values
             waiting = [:]
-            // The next attempt can start only after the controller has ended this link.
+            // The callers are answered after the controller has ended this link, because the next attempt cannot start
+            // earlier.
             driver.close { for caller in callers { caller.reply.give(.failure(.notSecured)) } }
         case .failed(let failure) where isConnecting && driver.link == nil: notConnected(failure)
         case .failed(let failure): closed(DisconnectReason(failure))
@@ -164,7 +165,7 @@ final class PeripheralCore {
     /// True while there is a connection, even if the link is not ready yet.
     private var hasLink: Bool { link != nil || isConnecting && driver.link != nil }
 
-    /// Drops the link, after it was closed or in order to close it.
+    /// Closes and drops the link, which may have ended already.
     ///
     /// Procedures and waiting callers fail with the reason.
     func closed(_ reason: DisconnectReason) {
@@ -179,7 +180,7 @@ final class PeripheralCore {
         if wasConnected { for watcher in watchers.values { watcher.send(.disconnected(reason)) } }
     }
 
-    /// Drops the link; its procedures fail with the reason.
+    /// Drops the link; the procedures in progress fail with the reason.
     private func endProcedures(_ reason: DisconnectReason) {
         link = nil
         let ended = procedures.values
@@ -219,7 +220,7 @@ final class PeripheralCore {
         }
     }
 
-    /// Stores discovered services, in which a subscription looks up the service of its characteristic.
+    /// Stores discovered services, so that a subscription can look up the service of its characteristic.
     func note(_ found: [GATTService]) {
         for service in found where !services.contains(service) { services.append(service) }
     }
@@ -266,7 +267,7 @@ final class PeripheralCore {
         }
     }
 
-    /// Ends one subscription; writes the descriptor if it was the last subscription to its characteristic.
+    /// Ends one subscription; disables the values on the device if it was the last subscription to its characteristic.
     func endSubscription(_ identifier: UInt64) {
         guard let index = subscriptions.firstIndex(where: { $0.identifier == identifier }) else { return }
         let ended = subscriptions.remove(at: index)
@@ -352,7 +353,8 @@ final class PeripheralCore {
     }
 
     private func giveUp(_ subscription: Subscription, _ error: BluetoothError?) {
-        // A link lost in the meantime does not end the subscription, which is renewed in the next connection.
+        // If the link has been lost in the meantime, the subscription does not end; it is renewed in the next
+        // connection.
         guard link != nil else { return }
         guard let index = subscriptions.firstIndex(where: { $0.identifier == subscription.identifier }) else {
             return finishSetup()

@@ -13,7 +13,7 @@ public struct ConnectedCentral: Hashable, Sendable {
     public var address: DeviceAddress
 }
 
-/// Events of a server, except the requests answered by its handlers.
+/// Events of a server, except the requests that its handlers answer.
 public enum ServerEvent: Hashable, Sendable {
     case connected(ConnectedCentral)
     case disconnected(ConnectedCentral, DisconnectReason)
@@ -21,23 +21,23 @@ public enum ServerEvent: Hashable, Sendable {
     case subscribed(ConnectedCentral, AttributeHandle, GATTSubscriptionKind)
     /// A central has ended its subscription, or has disconnected (CB-25).
     case unsubscribed(GATTServer.PeerID, AttributeHandle)
-    /// A central wrote a stored value; the bytes are the new value.
+    /// A central wrote a value stored by the server; the bytes are the new value.
     case written(ConnectedCentral, AttributeHandle, [UInt8])
-    /// A central wrote a dynamic value without response.
+    /// A central wrote a dynamic value, without requesting a response.
     case command(ConnectedCentral, AttributeHandle, [UInt8])
-    /// A central's queue has room again, after an update for it was rejected (CB-26).
+    /// A central's queue, which was full when a value was sent, has room again (CB-26).
     case readyToUpdate(GATTServer.PeerID)
     /// A central has confirmed an indication.
     case confirmed(GATTServer.PeerID, AttributeHandle)
 }
 
-/// Functions that read and write the dynamic values; the result or the thrown error of each is the response.
+/// Functions that read and write the dynamic values; the function's result or the error that it throws is the response.
 ///
 /// A request that is not answered within 20 s is rejected with Unlikely Error (0x0E).
 public struct ServerHandlers: Sendable {
     /// Returns the whole value, at most 512 bytes; the server sends the part requested by the central (CB-23).
     public var read: @Sendable (ConnectedCentral, AttributeHandle) async throws(ATTError) -> [UInt8]
-    /// Accepts a write of one or more values as a whole, or throws to reject it (CB-24).
+    /// Accepts a write of one or more values as a whole, or throws an error to reject it (CB-24).
     public var write: @Sendable (ConnectedCentral, [GATTServer.Write]) async throws(ATTError) -> Void
 
     /// Creates handlers.
@@ -104,7 +104,7 @@ public actor PeripheralServer {
         self.box = box
     }
 
-    /// A weak reference to the server for the handlers' responses; used on the loop's thread only.
+    /// A weak reference to the server, for passing on the handlers' responses; used only on the loop's thread.
     private final class ServerBox: @unchecked Sendable {
         weak var core: ServerCore?
     }
@@ -117,7 +117,7 @@ public actor PeripheralServer {
     /// (CB-22).
     ///
     /// Data that does not fit into the 31 bytes of the advertisement is placed in the scan response. Throws
-    /// `advertisementTooLong`, with the sizes, if it does not fit there either.
+    /// `advertisementTooLong`, with the sizes, if the data does not fit there either.
     public func advertise(
         _ content: AdvertisementLayout.Content,
         isConnectable: Bool = true,
@@ -163,12 +163,12 @@ public actor PeripheralServer {
         core.value.subscribers(of: handle)
     }
 
-    /// Sends a characteristic's new value to its subscribers, or to the chosen ones among them.
+    /// Sends a characteristic's new value to all its subscribers, or only to those in `chosen`.
     ///
-    /// A stored value is updated as well (CB-26).
+    /// If the server stores the value, the stored value is updated as well (CB-26).
     ///
-    /// Returns the centrals that do not receive this value because their queues are full; `readyToUpdate` follows for
-    /// each when its queue has room.
+    /// Returns the centrals that do not receive this value because their queues are full; `readyToUpdate` reports each
+    /// of them when its queue has room.
     @discardableResult
     public func updateValue(
         _ value: [UInt8],
@@ -185,7 +185,7 @@ public actor PeripheralServer {
         core.value.disconnect(central)
     }
 
-    /// Passes a read or a write of a dynamic value to the handlers, and every other event to the event sequence.
+    /// Passes reads and writes of dynamic values to the handlers, and all other events to the event sequence.
     private static func take(
         _ event: GATTServer.Event,
         _ core: ServerCore,
@@ -232,7 +232,7 @@ public actor PeripheralServer {
 }
 
 extension ServerCore {
-    /// Answers a read.
+    /// Answers a read request.
     ///
     /// An expired request is ignored, because the server has already answered it.
     fileprivate func answer(_ request: GATTServer.RequestID, _ answer: Result<[UInt8], ATTError>) {
@@ -249,7 +249,7 @@ extension ServerCore {
         }
     }
 
-    /// Accepts or rejects a write.
+    /// Accepts or rejects a write request.
     ///
     /// An expired request is ignored, because the server has already answered it.
     fileprivate func accept(_ request: GATTServer.RequestID, _ refusal: ATTError?) {
