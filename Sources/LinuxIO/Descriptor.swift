@@ -5,7 +5,7 @@ package import SystemPackage
 
 /// A file descriptor with one owner, closed when the value is destroyed.
 package struct Descriptor: ~Copyable, Sendable {
-    /// Number for calls that this module makes; it must not be closed.
+    /// Number for system calls in this module; do not close it.
     let number: Int32
     let kind: CallKind
 
@@ -16,7 +16,7 @@ package struct Descriptor: ~Copyable, Sendable {
     }
 
     deinit {
-        // close is never repeated: on Linux the number is free even if the call returns EINTR.
+        // close is never repeated: on Linux the number is free even if the call fails with EINTR.
         _ = close(number)
     }
 
@@ -34,16 +34,16 @@ package struct Descriptor: ~Copyable, Sendable {
         )
     }
 
-    /// Creates a pipe and returns the numbers of its ends, which the caller must own; neither blocks, both are closed
-    /// on exec (C: `pipe2`).
+    /// Creates a non-blocking pipe, closed on exec, and returns the numbers of both ends, which the caller must own (C:
+    /// `pipe2`).
     static func pipe() throws(Errno) -> (output: Int32, input: Int32) {
         var ends: [Int32] = [-1, -1]
-        // Sound: the kernel writes two numbers, and there is room for two.
+        // Sound: the kernel writes two numbers, and the array has room for two.
         _ = try SystemCall.run { unsafe blewedge_pipe(&ends) }
         return (ends[0], ends[1])
     }
 
-    /// Returns another descriptor of the same open file with an owner of its own, closed on exec (C:
+    /// Returns a new descriptor with its own owner for the same open file, closed on exec (C:
     /// `fcntl(F_DUPFD_CLOEXEC)`).
     func duplicate() throws(Errno) -> Descriptor {
         let number = number
@@ -82,17 +82,17 @@ package struct Descriptor: ~Copyable, Sendable {
         try open(path, O_RDONLY)
     }
 
-    /// Opens standard input under another descriptor number.
+    /// Opens standard input again under another descriptor number.
     package static func forStandardInput() throws(Errno) -> Descriptor {
         Descriptor(owning: try SystemCall.run { blewedge_duplicate(0) })
     }
 
-    /// Number for C code that is measured alongside ours; the descriptor must outlive its use.
+    /// Number for C code that is measured alongside the product; it is valid only while the descriptor is open.
     package var unownedNumber: Int32 { number }
 
     /// Opens a virtual terminal to query its state, not for reading.
     ///
-    /// Such queries need no permission to read keys: members of the group tty may open a terminal for writing only.
+    /// These queries need no permission to read keys: members of the group tty may open a terminal for writing only.
     static func terminal(_ path: String) throws(Errno) -> Descriptor {
         do {
             return try open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
@@ -124,7 +124,8 @@ package struct Descriptor: ~Copyable, Sendable {
         _ = try unsafe withPointer(to: &address, .bind) { pointer in unsafe CLinux.bind(number, pointer, length) }
     }
 
-    /// Starts to connect; after `wouldBlock` the attempt is over when the descriptor is writable (C: `connect`).
+    /// Starts to connect; if it returns `wouldBlock`, the attempt ends when the descriptor becomes writable (C:
+    /// `connect`).
     func connect<Address: BitwiseCopyable>(to address: Address) throws(Errno) -> NonBlocking<Void> {
         var address = address
         let length = socklen_t(MemoryLayout<Address>.size)
@@ -139,10 +140,10 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Sends as many bytes as the stream socket accepts now; a disconnected peer causes an error and no signal.
+    /// Sends as many bytes as the stream socket accepts now; a disconnected peer causes an error, but no signal.
     ///
-    /// It never blocks, even if the socket does. The corresponding C function is `send` with MSG_NOSIGNAL and
-    /// MSG_DONTWAIT.
+    /// The call never blocks, even if the socket is in blocking mode. The corresponding C function is `send` with
+    /// MSG_NOSIGNAL and MSG_DONTWAIT.
     func send(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (number, CallSite(kind, .send))
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
@@ -156,18 +157,19 @@ package struct Descriptor: ~Copyable, Sendable {
         }.get()
     }
 
-    /// Starts to accept connections, with at most `backlog` pending ones (C: `listen`).
+    /// Starts to accept connections; at most `backlog` connections can be pending (C: `listen`).
     func listen(backlog: Int32) throws(Errno) {
         _ = try SystemCall.run(CallSite(kind, .listen)) { CLinux.listen(number, backlog) }
     }
 
-    /// Accepts the next pending connection and writes the peer's address to `address`; returns nil if there is none.
+    /// Accepts the next pending connection and writes the peer's address to `address`; returns nil if no connection is
+    /// pending.
     ///
     /// The new descriptor does not block and is closed on exec. The corresponding C function is `accept4`.
     func accept<Address: BitwiseCopyable>(from address: inout Address, as kind: CallKind) throws(Errno) -> Descriptor? {
         var length = socklen_t(MemoryLayout<Address>.size)
         let (number, site) = (number, CallSite(self.kind, .accept))
-        // Sound: the kernel writes at most `length` bytes, the structure's own size.
+        // Sound: the kernel writes at most `length` bytes, which is the size of the structure.
         let result = try unsafe withUnsafeMutableBytes(of: &address) { bytes in
             Result { () throws(Errno) in
                 try SystemCall.runNonBlocking(site) {
@@ -181,10 +183,10 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Sets an option from the bytes of a value (C: `setsockopt`).
+    /// Sets an option to the bytes of a value (C: `setsockopt`).
     func setOption<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, to value: Value) throws(Errno) {
         var value = value
-        // Sound: the kernel reads the value's own size during the call.
+        // Sound: the kernel reads only the bytes of the value, during the call.
         _ = try SystemCall.run(CallSite(kind, .setsockopt, option: name)) {
             unsafe setsockopt(number, level, name, &value, socklen_t(MemoryLayout<Value>.size))
         }
@@ -194,7 +196,7 @@ package struct Descriptor: ~Copyable, Sendable {
     func option<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, initial value: Value) throws(Errno) -> Value {
         var value = value
         var length = socklen_t(MemoryLayout<Value>.size)
-        // Sound: the kernel writes at most `length` bytes, the value's own size.
+        // Sound: the kernel writes at most `length` bytes, which is the size of the value.
         _ = try SystemCall.run(CallSite(kind, .getsockopt, option: name)) {
             unsafe getsockopt(number, level, name, &value, &length)
         }
@@ -203,7 +205,8 @@ package struct Descriptor: ~Copyable, Sendable {
 
     /// Returns and clears the pending error of the socket; nil if there is none (SO_ERROR).
     ///
-    /// An error in reading it is returned as well: a connection in an unknown state counts as failed.
+    /// If reading the pending error fails, the error of that call is returned: a connection in an unknown state counts
+    /// as failed.
     package func takePendingError() -> Errno? {
         do throws(Errno) {
             let code = try option(SOL_SOCKET, SO_ERROR, initial: Int32(0))
@@ -213,34 +216,35 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Enlarges the receive queue to the requested size with CAP_NET_ADMIN, otherwise up to the kernel's limit.
+    /// Enlarges the receive queue to the requested size; without CAP_NET_ADMIN, only up to the kernel's limit.
     func raiseReceiveBuffer(to bytes: Int32) {
         do {
             try Capability.raised { () throws(Errno) in try setOption(SOL_SOCKET, SO_RCVBUFFORCE, to: bytes) }
         } catch {
-            // Without the capability, net.core.rmem_max is the limit. A smaller queue is no failure: drops are
-            // counted.
+            // Without the capability, net.core.rmem_max is the limit. A smaller queue is not an error, because drops
+            // are counted.
             try? setOption(SOL_SOCKET, SO_RCVBUF, to: bytes)
         }
     }
 
-    /// Makes the kernel report with each packet how many were dropped before it (SO_RXQ_OVFL); a kernel without this
-    /// option reports none.
+    /// Makes the kernel report with each packet how many packets were dropped before it (SO_RXQ_OVFL), if the kernel
+    /// supports this.
     func countDrops() { try? setOption(SOL_SOCKET, SO_RXQ_OVFL, to: Int32(1)) }
 
     /// Number of packets that the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
     ///
-    /// It is 0 on a kernel before 4.12, where only the packets themselves report drops (`countDrops`).
+    /// The number is always 0 on kernels before 4.12, which report drops only with each packet (`countDrops`).
     package var droppedPacketCount: UInt32 { (try? memory())?.drops ?? 0 }
 
     func memory() throws(Errno) -> SocketMemory { try option(SOL_SOCKET, SO_MEMINFO, initial: SocketMemory()) }
 
-    /// Receives one packet from the queue; a count of zero marks the end (C: `recvmsg`).
+    /// Receives one packet from the queue; a count of zero means that the peer has closed the connection (C:
+    /// `recvmsg`).
     package func receive(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<ReceivedPacket> {
         let (number, site) = (number, CallSite(kind, .recvmsg))
         var isTruncated = false
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-            // Sound: the vector refers to this buffer with its length, and both outlive the call.
+            // Sound: the vector refers to this buffer and its length, and both outlive the call.
             var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
             return unsafe withUnsafeMutablePointer(to: &vector) { vector in
                 Result { () throws(Errno) in
@@ -264,7 +268,7 @@ package struct Descriptor: ~Copyable, Sendable {
         _ name: CallSite.Call,
         _ call: (UnsafePointer<sockaddr>) -> Int32
     ) throws(Errno) -> Int32 {
-        // Sound: the kernel reads the structure by its family, within the given length.
+        // Sound: the kernel reads the structure for this address family, within the given length.
         try unsafe withUnsafeBytes(of: &address) { bytes in
             Result { () throws(Errno) in
                 try SystemCall.run(CallSite(kind, name)) {

@@ -10,18 +10,18 @@ import SystemPackage
 
 package enum NonBlocking<Value> {
     case done(Value)
-    /// The call would have had to wait (EAGAIN, EINPROGRESS).
+    /// The call would have blocked (EAGAIN, EINPROGRESS).
     case wouldBlock
 }
 
 extension NonBlocking: Sendable where Value: Sendable {}
 extension NonBlocking: Equatable where Value: Equatable {}
 
-/// The only code that reads errno.
+/// Wrappers for system calls; no other code reads errno.
 enum SystemCall {
-    /// Runs a call that returns −1 on failure; repeats it if a signal has interrupted it.
+    /// Makes a call that returns −1 on failure; repeats the call if a signal has interrupted it.
     ///
-    /// A test can answer a call that has a `site` (`CallScript`); release builds have no such code.
+    /// A test can answer a call that has a `site` (`CallScript`); release builds do not contain this code.
     static func run<Result: FixedWidthInteger & SignedInteger>(
         _ site: CallSite? = nil,
         _ call: () -> Result
@@ -40,7 +40,7 @@ enum SystemCall {
 
     /// Makes a call to check whether the kernel supports it; returns the result and nil, or −1 and the error.
     ///
-    /// The call may have an invalid argument on purpose: the resulting error is the answer.
+    /// The call may have an intentionally invalid argument, so that its error shows if the call is supported.
     static func attempt(_ site: CallSite, _ call: () -> Int32) -> (result: Int32, error: Errno?) {
         while true {
             let result = answer(of: call, at: site)
@@ -50,7 +50,7 @@ enum SystemCall {
         }
     }
 
-    /// Returns the result that a test has set for the call, or else makes the call.
+    /// Returns the result that a test has set for the call; otherwise makes the call.
     private static func answer<Result: FixedWidthInteger & SignedInteger>(
         of call: () -> Result,
         at site: CallSite?

@@ -7,22 +7,23 @@
 
     /// A substitute for the kernel at named call sites, for tests; release builds do not contain it.
     ///
-    /// It applies to the thread that calls `use` and to those that this one starts, so that parallel tests use the
-    /// real kernel.
+    /// It applies to the thread that calls `use` and to the threads that this thread starts, so that parallel tests use
+    /// the real kernel.
     package enum CallScript {
-        /// Result or error that a call returns in place of the kernel's.
+        /// The result or the error that a call returns instead of the kernel's.
         package enum Answer: Sendable {
             case result(Int32)
             case error(Errno)
         }
 
-        /// Function that answers a call in place of the kernel; nil leaves the call to the kernel.
+        /// Function that answers a call in place of the kernel, or returns nil to let the kernel answer it.
         package typealias Handler = @Sendable (CallSite) -> Answer?
 
         private static let handlers = Mutex<[UInt: Handler]>([:])
         private static let count = Atomic<Int>(0)
 
-        /// Answers calls of this thread, and of the threads that it starts, by `handler`; nil ends that.
+        /// Lets `handler` answer the system calls of this thread and of the threads that it starts; nil restores the
+        /// real kernel.
         package static func use(_ handler: Handler?) {
             handlers.withLock { handlers in
                 handlers[SystemThread.current] = handler
@@ -47,7 +48,7 @@
     }
 #endif
 
-/// Kind of object that a system call works on: the same error means one thing for a file and another for a link.
+/// Kind of object that a system call works on, because the same error means different things for a file and for a link.
 package enum CallKind: String, CaseIterable, Sendable {
     /// A raw HCI socket of a controller, or its user channel.
     case hci
@@ -55,7 +56,7 @@ package enum CallKind: String, CaseIterable, Sendable {
     case management
     /// The Attribute Protocol channel to one device.
     case link
-    /// The stream to a controller that is no adapter of the kernel.
+    /// The stream to a controller that is not managed by the kernel.
     case line
     /// The virtual keyboard (uinput).
     case keyboard
@@ -63,13 +64,13 @@ package enum CallKind: String, CaseIterable, Sendable {
     case client
     /// A socket to which other processes or centrals connect.
     case listener
-    /// A descriptor of the event loop: epoll, timers, wakers, watched directories.
+    /// A descriptor that the event loop uses: epoll, timers, wakers, watched directories.
     case loop
     /// A file, a directory, a terminal, and everything else.
     case file
 }
 
-/// A place at which the program calls the kernel: the call and the kind of its object.
+/// A place where the program calls the kernel: the name of the call and the kind of its object.
 package struct CallSite: Hashable, Sendable, CustomStringConvertible {
     package enum Call: String, CaseIterable, Sendable {
         case open, socket, bind, connect, listen, accept, read, write, send, recvmsg, recvmmsg, getsockopt, setsockopt
@@ -87,7 +88,7 @@ package struct CallSite: Hashable, Sendable, CustomStringConvertible {
 
     package var kind: CallKind
     package var call: Call
-    /// The number of the socket option; nil for every other call, and if it does not matter.
+    /// The number of the socket option; nil for other calls, and where the option does not matter.
     package var option: Int32?
 
     package init(_ kind: CallKind, _ call: Call, option: Int32? = nil) {

@@ -5,36 +5,36 @@ package import SystemPackage
 
 /// Reaction to a failed system call.
 package enum Recovery: String, CaseIterable, Sendable {
-    /// The call is repeated at once.
+    /// Repeat the call immediately.
     case again
-    /// The call is repeated when the descriptor is ready.
+    /// Repeat the call when the descriptor is ready.
     case wait
-    /// The call, or the operation that it is part of, is retried later; its object is kept.
+    /// Retry the call, or the operation that it is part of, later; keep its object.
     case later
-    /// The object that the call works on is closed and made anew.
+    /// Close the object that the call works on, and create it again.
     case rebuild
-    /// The adapter is given up, and searched for again by its address.
+    /// Give up the adapter, and search for it again by its address.
     case adapterLost
-    /// The link is given up, and connected again.
+    /// Give up the link, and connect again.
     case linkLost
-    /// The other process has disconnected: only its connection ends.
+    /// Close the connection to the other process, which has disconnected; nothing else is affected.
     case peerGone
-    /// A permission is missing: this is reported, and the call is retried later.
+    /// Report that a permission is missing, and retry the call later.
     case forbidden
-    /// The object does not exist: this is reported, and it is searched for again later.
+    /// Report that the object does not exist, and search for it again later.
     case absent
-    /// The kernel does not support this build: this is reported, and the program ends.
+    /// Report that the kernel does not support this build, and end the program.
     case unfit
-    /// The program has confused two descriptors, or corrupted its own memory: it stops at once.
+    /// Stop the program immediately, because it has confused two descriptors or corrupted its own memory.
     ///
     /// If it continued, it could write received text into the wrong file. The service manager restarts it.
     case fault
 }
 
 extension Errno {
-    /// Returns the reaction to this error of a call on an object of that kind; it is defined for every error.
+    /// Returns the reaction to this error if the call works on an object of this kind; every error has a reaction.
     ///
-    /// The errors are those of errno(3); an error that is not listed here is treated as a broken object.
+    /// The errors are those in errno(3); an error that is not listed here means that the object is broken.
     package func recovery(of kind: CallKind) -> Recovery { Recovery(after: rawValue, kind) }
 }
 
@@ -65,12 +65,12 @@ extension Recovery {
         case .link: .linkLost
         case .client: .peerGone
         case .listener: .later
-        // A regular file, which epoll does not support.
+        // The descriptor is a regular file, which epoll does not support.
         case .loop: .absent
         }
     }
 
-    /// Returns the reaction to a shortage or a conflict, both of which are temporary.
+    /// Returns the reaction to a shortage of resources or to a conflict; both are temporary.
     private static func short(_ kind: CallKind) -> Recovery {
         switch kind {
         case .keyboard: .rebuild
@@ -97,9 +97,9 @@ extension Recovery {
     }
 }
 
-/// The number of consecutive failures of one call, and their limit.
+/// Counter that limits the consecutive failures of one call.
 ///
-/// A descriptor that is readable and returns an error each time would keep the loop busy for ever.
+/// Without a limit, a descriptor that is readable but returns an error each time would keep the loop busy forever.
 package struct RepeatedFaults: Sendable {
     /// Number of consecutive failures after which the call is not repeated.
     package static let limit = 16
@@ -111,13 +111,13 @@ package struct RepeatedFaults: Sendable {
     /// Records that the call has succeeded.
     package mutating func clear() { if count > 0 { count = 0 } }
 
-    /// Records that the call has failed with this error; returns true if it is to be retried later.
+    /// Records that the call has failed with this error; returns true if the call may be retried later.
     package mutating func allow(_ error: Errno, of kind: CallKind) -> Bool {
         let recovery = error.recovery(of: kind)
         return (recovery == .later || recovery == .wait) && allow()
     }
 
-    /// Records that the call has failed with any error; returns true if it is to be repeated.
+    /// Records that the call has failed, with any error; returns true if the call may be repeated.
     package mutating func allow() -> Bool {
         count += 1
         return count < Self.limit

@@ -5,8 +5,7 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Users and groups of this machine from its local files, without a name service, which a fully static program could
-/// not load.
+/// Users and groups from the machine's local files; no name service is used, because a static program cannot load one.
 ///
 /// Malformed lines are ignored.
 package struct AccountFiles: Sendable {
@@ -25,7 +24,7 @@ package struct AccountFiles: Sendable {
     /// Uses the files `passwd` and `group` of a directory.
     package init(directory: String = "/etc") { self.directory = directory }
 
-    /// Returns the user with that name; nil if the file has none or cannot be read (passwd(5)).
+    /// Returns the user with this name; nil if there is no such user or the file cannot be read (passwd(5)).
     package func user(named name: String) -> User? {
         for fields in lines(of: "passwd", fields: 7) where fields[0] == name {
             guard let number = UInt32(fields[2]), let group = UInt32(fields[3]) else { continue }
@@ -41,8 +40,8 @@ package struct AccountFiles: Sendable {
         }
     }
 
-    /// Returns true if a group has no other member than the user, neither by its own line nor as another user's
-    /// primary group.
+    /// Returns true if the user is the only member of a group, both in the group's line and as the primary group of
+    /// users.
     ///
     /// passwd(5), group(5).
     package func isPrivate(group: UInt32, of user: UInt32) -> Bool {
@@ -70,7 +69,7 @@ package struct ServiceUser: Sendable {
     package let group: UInt32
     package let home: FilePath
 
-    /// Looks up the user in the machine's own file; nil if there is none.
+    /// Looks up the user in the machine's /etc/passwd; nil if there is no such user.
     package init?(named name: String) {
         guard let user = AccountFiles().user(named: name) else { return nil }
         self.name = name
@@ -79,10 +78,12 @@ package struct ServiceUser: Sendable {
         home = FilePath(user.home)
     }
 
-    /// Gives a directory to the user, after creating it (0755) if missing; if it was root's, also the files in it.
+    /// Gives a directory to the user, and creates it (mode 0755) if it does not exist; if it belonged to root, the
+    /// files in it are given to the user too.
     ///
-    /// A directory of another user is not changed. Neither is one that belongs to this user already: a link there
-    /// could lead to a file of another user. The corresponding C functions are `mkdir`, `lchown` and `open`.
+    /// A directory of another user is not changed. A directory that already belongs to this user is not changed either,
+    /// because a link in it could lead to a file of another user. The corresponding C functions are `mkdir`, `lchown`
+    /// and `open`.
     package func own(directory: FilePath) throws(Errno) {
         if FileSystem.owner(of: directory.string) == nil {
             try FileSystem.makeDirectory(directory, mode: 0o755)
@@ -96,11 +97,14 @@ package struct ServiceUser: Sendable {
         _ = try SystemCall.run { unsafe lchown(directory.string, number, group) }
     }
 
-    /// Switches this process permanently to the user and the user's groups; of its capabilities only the product's
-    /// own remain, for this process and, until they are given up, for programs that it executes or starts.
+    /// Switches this process permanently to the user and the user's groups, and drops all capabilities except the
+    /// product's.
     ///
-    /// It must be called by root, before there is a second thread. The corresponding C functions are `setgroups`,
-    /// `setgid`, `setuid`, `cap_set_proc` and `prctl` (PR_CAPBSET_DROP, PR_SET_KEEPCAPS, PR_CAP_AMBIENT_RAISE).
+    /// The product's capabilities are also passed on to programs that this process executes or starts, until they are
+    /// given up.
+    ///
+    /// Call it as root, before a second thread is started. The corresponding C functions are `setgroups`, `setgid`,
+    /// `setuid`, `cap_set_proc` and `prctl` (PR_CAPBSET_DROP, PR_SET_KEEPCAPS, PR_CAP_AMBIENT_RAISE).
     package func become() throws(Errno) {
         let (number, group) = (number, group)
         let kept = Set(Capability.allCases.filter(\.isPermitted).map(\.number))
@@ -114,7 +118,7 @@ package struct ServiceUser: Sendable {
         }
         _ = try SystemCall.run { blewedge_prctl(PR_SET_KEEPCAPS, 1, 0) }
         _ = try SystemCall.run { setuid(number) }
-        // Sound: the library allocates the set, which is empty, and it is freed here and nowhere else.
+        // Sound: the library allocates this empty set, and only this function frees it.
         guard let set = unsafe cap_init() else { throw .noMemory }
         defer { _ = unsafe cap_free(UnsafeMutableRawPointer(set)) }
         let numbers = kept.map { cap_value_t($0) }

@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-// Files that only trusted users can change.
+// Checks that only trusted users can change a file.
 
 extension FileSystem {
     /// A file or directory that another user can write to or replace.
@@ -13,17 +13,17 @@ extension FileSystem {
         package var owner: UInt32
         /// Permissions, as in chmod(1).
         package var mode: UInt32
-        /// True if the owner is the reason, false if the permissions are.
+        /// True if the file is exposed because of its owner, false if because of its permissions.
         package var isForeign: Bool
     }
 
-    /// Returns the first of an existing file and the directories above it that another user can write to or replace;
-    /// nil if there is none.
+    /// Returns the first item, of an existing file and the directories above it, that another user can write to or
+    /// replace; nil if there is none.
     ///
     /// The path is checked both as given and with links resolved. Root and `trusted` do not count as other users. A
-    /// group with no member but the owner may have write permission, as in sshd(8) on Debian; so may all users in a
-    /// directory with the sticky bit, except the last component of `path`. The corresponding C functions are
-    /// `realpath` and `stat`.
+    /// group may have write permission if the owner is its only member, as in sshd(8) on Debian. All users may have
+    /// write permission in a directory with the sticky bit, unless it is the last component of `path`. The
+    /// corresponding C functions are `realpath` and `stat`.
     package static func exposure(of path: FilePath, trusted: Set<UInt32>) -> Exposure? {
         guard let real = realPath(path.string) else { return nil }
         let accounts = AccountFiles()
@@ -47,7 +47,7 @@ extension FileSystem {
         isLeaf: Bool
     ) -> Exposure? {
         var status = stat()
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         guard unsafe stat(path, &status) == 0 else { return nil }
         let (owner, mode) = (status.st_uid, status.st_mode & 0o7777)
         guard owner == 0 || trusted.contains(owner) else {
@@ -59,28 +59,29 @@ extension FileSystem {
         return Exposure(path: path, owner: owner, mode: mode, isForeign: false)
     }
 
-    /// Returns the path with all links resolved; nil if there is no such file.
+    /// Returns the path with all symbolic links resolved; nil if the file does not exist.
     private static func realPath(_ path: String) -> String? {
-        // Sound: the C library's text is copied, and freed here and nowhere else.
+        // Sound: the text that the C library allocates is copied, and only this function frees it.
         guard let text = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(text) }
         return unsafe String(cString: text)
     }
 
-    /// Removes other users' permissions from a directory of this process's user; returns true if there were any.
+    /// Removes other users' permissions from a directory of this process's user; returns true if other users had any.
     ///
-    /// Throws `notPermitted` if the directory belongs to another user. Root accepts the service's user as well. The
-    /// corresponding C functions are `open`, `fstat` and `fchmod`.
+    /// Throws `notPermitted` if the directory belongs to another user. If this process is root, the directory may also
+    /// belong to the service's user. The corresponding C functions are `open`, `fstat` and `fchmod`.
     package static func keepPrivate(directory: FilePath, service: String) throws(Errno) -> Bool {
         let opened = try Descriptor.open(directory.string, O_RDONLY | O_DIRECTORY)
         return try opened.keepPrivate(service: service)
     }
 
-    /// Returns the bytes of a private file, and true if it had permissions for other users, which are removed.
+    /// Returns the bytes of a private file, and removes other users' permissions; the second value is true if there
+    /// were any.
     ///
     /// Throws `notPermitted` if the file belongs to another user, `fileTooLarge` if it is longer than `limit`,
-    /// `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link, `tooManyLinks` (EMLINK) for a file with a second
-    /// name, `invalidArgument` for anything but a regular file. The corresponding C functions are `open`, `fstat`,
+    /// `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link, `tooManyLinks` (EMLINK) for a file with more than one
+    /// hard link, `invalidArgument` for anything but a regular file. The corresponding C functions are `open`, `fstat`,
     /// `fchmod` and `read`.
     package static func privateContents(
         of path: FilePath,
@@ -99,8 +100,8 @@ extension FileSystem {
         return (contents, isTightened)
     }
 
-    /// Returns the bytes, the owner and the permissions (as in chmod(1)) of a regular file, all of the same open
-    /// file.
+    /// Returns the contents, the owner and the permissions (as in chmod(1)) of a regular file, which is opened only
+    /// once.
     ///
     /// Throws `invalidArgument` for anything but a regular file, `fileTooLarge` if it is longer than `limit`. The
     /// corresponding C functions are `open`, `fstat` and `read`.
@@ -111,7 +112,7 @@ extension FileSystem {
         let file = try Descriptor.open(path.string, O_RDONLY | O_NONBLOCK)
         var status = stat()
         let number = file.number
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         _ = try SystemCall.run { unsafe fstat(number, &status) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
         var contents: [UInt8] = []
@@ -124,26 +125,26 @@ extension FileSystem {
     }
 }
 
-// Files that no other user may read.
+// Checks and permissions of files that no other user may read.
 
 extension Descriptor {
-    /// Throws if the file is not regular, or has a second name through which users of another directory could reach
-    /// it.
+    /// Throws if the file is not regular, or has another hard link, through which users of another directory could
+    /// reach it.
     fileprivate func checkRegular() throws(Errno) {
         var status = stat()
         let number = number
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         _ = try SystemCall.run { unsafe fstat(number, &status) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
         guard status.st_nlink == 1 else { throw .tooManyLinks }
     }
 
-    /// Removes the permissions of group and others from a file of this process's user; returns true if there were
-    /// any.
+    /// Removes the permissions of the group and of others from a file of this process's user; returns true if there
+    /// were any.
     fileprivate func keepPrivate(service: String) throws(Errno) -> Bool {
         var status = stat()
         let number = number
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         _ = try SystemCall.run { unsafe fstat(number, &status) }
         guard Self.isTrusted(status.st_uid, service: service) else { throw .notPermitted }
         guard status.st_mode & 0o077 != 0 else { return false }

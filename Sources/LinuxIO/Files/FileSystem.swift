@@ -4,10 +4,12 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// The product's files: small, read and written as a whole, within a size limit.
+/// Functions for the product's files, which are small, and are read and written as a whole, up to a size limit.
 package enum FileSystem {
-    /// Returns the sorted names in a directory: those that do not begin with a dot or, if `hidden`, those that do;
-    /// empty if the directory cannot be read (C: `opendir` and `readdir`).
+    /// Returns the sorted names in a directory, or an empty array if the directory cannot be read.
+    ///
+    /// The names do not begin with a dot; if `hidden` is true, only names that begin with a dot are returned. The
+    /// corresponding C functions are `opendir` and `readdir`.
     package static func names(in directory: String, hidden: Bool = false) -> [String] {
         // Sound: the stream is closed before the function returns, and each entry is copied before the next is read.
         guard let stream = unsafe opendir(directory) else { return [] }
@@ -34,15 +36,15 @@ package enum FileSystem {
         return contents
     }
 
-    /// Returns the bytes of a text that people edit, without the byte order mark that editors on Windows put at its
-    /// beginning; throws `fileTooLarge` if it is longer than `limit`.
+    /// Returns the bytes of a text file without the byte order mark that Windows editors add; throws `fileTooLarge` if
+    /// it is longer than `limit`.
     package static func textContents(of path: String, limit: Int) throws(Errno) -> [UInt8] {
         let text = withoutByteOrderMark(try contents(of: path, limit: limit + byteOrderMark.count))
         guard text.count <= limit else { throw .fileTooLarge }
         return text
     }
 
-    /// Returns the bytes of a text without the byte order mark at its beginning.
+    /// Returns the bytes of a text, without a byte order mark at the beginning.
     package static func withoutByteOrderMark(_ bytes: [UInt8]) -> [UInt8] {
         bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
     }
@@ -50,7 +52,8 @@ package enum FileSystem {
     /// U+FEFF in UTF-8.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Returns the first line of a small file such as those of sysfs, without leading spaces; nil if unreadable.
+    /// Returns the first line of a small file, such as a file in sysfs, without leading spaces; nil if the file cannot
+    /// be read.
     package static func line(of path: String) -> String? {
         guard let bytes = try? contents(of: path, limit: 4096) else { return nil }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }.drop { $0 == UInt8(ascii: " ") }
@@ -67,7 +70,7 @@ package enum FileSystem {
         unsafe access(path, X_OK) == 0
     }
 
-    /// Creates a symbolic link, and its directory if missing; does nothing if the same link exists (C: `symlink`).
+    /// Creates a symbolic link, and its directory if necessary; does nothing if the same link exists (C: `symlink`).
     package static func makeLink(_ path: FilePath, to target: String) throws(Errno) {
         try makeDirectory(path.removingLastComponent(), mode: 0o755)
         do {
@@ -77,7 +80,7 @@ package enum FileSystem {
         }
     }
 
-    /// Removes a directory and the files in it; does nothing without a directory, and throws if it contains
+    /// Removes a directory and the files in it; does nothing if it does not exist, and throws if it contains
     /// directories (C: `unlink` and `rmdir`).
     package static func removeDirectory(_ path: FilePath) throws(Errno) {
         for name in names(in: path.string) + names(in: path.string, hidden: true) where name != "." && name != ".." {
@@ -90,14 +93,14 @@ package enum FileSystem {
         }
     }
 
-    /// Returns the user that owns the file at the path; nil if there is none (C: `stat`).
+    /// Returns the user that owns the file at the path; nil if the file does not exist (C: `stat`).
     package static func owner(of path: String) -> UInt32? {
         var status = stat()
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         return unsafe stat(path, &status) == 0 ? status.st_uid : nil
     }
 
-    /// Values that show every change of a file: its device and inode number, its length, and the time of its last
+    /// Values that differ after any change of a file: its device and inode number, its length, and the time of its last
     /// change.
     package struct Mark: Equatable, Sendable {
         var device: UInt64
@@ -107,10 +110,10 @@ package enum FileSystem {
         var nanoseconds: Int64
     }
 
-    /// Returns the mark of the file at the path; nil if there is none (C: `stat`).
+    /// Returns the mark of the file at the path; nil if the file does not exist (C: `stat`).
     package static func mark(of path: String) -> Mark? {
         var status = stat()
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         guard unsafe stat(path, &status) == 0 else { return nil }
         return Mark(
             device: UInt64(status.st_dev),
@@ -129,15 +132,15 @@ package enum FileSystem {
         _ = try SystemCall.run { unsafe chown(path.string, user.number, user.group) }
     }
 
-    /// Returns the owner of the file at the path, and its permissions as in chmod(1); nil if there is none (C:
-    /// `stat`).
+    /// Returns the owner of the file at the path, and its permissions as in chmod(1); nil if the file does not exist
+    /// (C: `stat`).
     package static func ownerAndMode(of path: String) -> (owner: UInt32, mode: UInt32)? {
         var status = stat()
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         return unsafe stat(path, &status) == 0 ? (status.st_uid, status.st_mode & 0o7777) : nil
     }
 
-    /// Gives the file at the path to root, with access for root only, as the kernel creates devices (C: `chown` and
+    /// Makes the file at the path accessible only to root, like a device that the kernel creates (C: `chown` and
     /// `chmod`).
     package static func giveToRoot(_ path: FilePath) throws(Errno) {
         // Sound: both paths outlive their calls.
@@ -148,13 +151,13 @@ package enum FileSystem {
     /// Returns the target of a symbolic link; nil for anything else (C: `readlink`).
     package static func target(ofLink path: String) -> String? {
         var buffer = [CChar](repeating: 0, count: 4096)
-        // Sound: the kernel writes at most the buffer's length, and returns how much.
+        // Sound: the kernel writes at most the buffer's length, and returns the number of bytes written.
         let count = unsafe readlink(path, &buffer, buffer.count)
         guard count > 0, count < buffer.count else { return nil }
         return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Creates a directory and its missing parents; `mode` is for the directory itself (C: `mkdir`).
+    /// Creates a directory and its missing parents; `mode` applies only to the directory itself (C: `mkdir`).
     package static func makeDirectory(_ path: FilePath, mode: UInt32) throws(Errno) {
         if isDirectory(path.string) { return }
         let above = path.removingLastComponent()
@@ -169,16 +172,15 @@ package enum FileSystem {
     /// Returns true if the path leads to a directory (C: `stat`).
     package static func isDirectory(_ path: String) -> Bool {
         var status = stat()
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Replaces the file at the path, if any, by one with these bytes: other processes read either the old bytes or
-    /// the new.
+    /// Replaces or creates the file at the path atomically: other processes read either the old bytes or the new bytes.
     ///
-    /// Root gives the new file to the directory's owner. On return the new bytes are on the disk, unless `isDurable`
-    /// is false; if it throws, the old file is unchanged, unless only the final `fsync` of the directory failed. The
-    /// corresponding C functions are `open`, `write`, `fsync` and `rename`.
+    /// If this process is root, the new file belongs to the directory's owner. When the method returns, the new bytes
+    /// are on the disk, unless `isDurable` is false. If it throws, the old file is unchanged, unless only the final
+    /// `fsync` of the directory failed. The corresponding C functions are `open`, `write`, `fsync` and `rename`.
     package static func replace(
         _ path: FilePath,
         with bytes: [UInt8],
@@ -190,7 +192,7 @@ package enum FileSystem {
         let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
         let prefix = ".\(name.string)."
         let temporary = directory.appending("\(prefix)\(getpid())").string
-        // Files that killed processes, or an earlier process with this number, have left behind.
+        // Remove temporary files that killed processes, or an earlier process with the same number, have left behind.
         for left in names(in: directory.string, hidden: true) where left.hasPrefix(prefix) {
             guard let process = Int32(left.dropFirst(prefix.count)), process == getpid() || !LockFile.isAlive(process)
             else { continue }
@@ -202,7 +204,7 @@ package enum FileSystem {
             try file.writeWhole(bytes)
             try file.giveToOwner(of: folder)
             let number = file.number
-            // The full mode, regardless of the process's umask.
+            // Set the full mode, regardless of the process's umask.
             _ = try SystemCall.run { fchmod(number, mode) }
             if isDurable { _ = try SystemCall.run(CallSite(.file, .fsync)) { fsync(number) } }
             _ = try SystemCall.run(CallSite(.file, .rename)) { unsafe rename(temporary, path.string) }
@@ -213,8 +215,8 @@ package enum FileSystem {
         if isDurable { try folder.synchronizeDirectory() }
     }
 
-    /// Removes a file, and returns when the removal is on the disk; does nothing if there is no file (C: `unlink` and
-    /// `fsync`).
+    /// Removes a file, and returns when the removal is on the disk; does nothing if the file does not exist (C:
+    /// `unlink` and `fsync`).
     package static func remove(_ path: FilePath) throws(Errno) {
         do {
             _ = try SystemCall.run { unsafe unlink(path.string) }
@@ -238,18 +240,18 @@ extension Descriptor {
         }
     }
 
-    /// Gives the file to the directory's owner if this process is root's and the directory is not.
+    /// Gives the file to the directory's owner if this process runs as root and the directory does not belong to root.
     func giveToOwner(of directory: borrowing Descriptor) throws(Errno) {
         var status = stat()
         let (file, folder) = (number, directory.number)
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         _ = try SystemCall.run { unsafe fstat(folder, &status) }
         guard geteuid() == 0, status.st_uid != 0 else { return }
         let (user, group) = (status.st_uid, status.st_gid)
         _ = try SystemCall.run { fchown(file, user, group) }
     }
 
-    /// Writes the directory's entries to the disk; does nothing on a file system that does not support this.
+    /// Flushes the directory's entries to the disk; does nothing on a file system that does not support this.
     fileprivate func synchronizeDirectory() throws(Errno) {
         let number = number
         do {

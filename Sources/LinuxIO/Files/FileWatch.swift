@@ -3,20 +3,20 @@
 import CLinux
 package import SystemPackage
 
-/// A watch on a directory that reports its changed files.
+/// A watch on a directory that reports which files have changed.
 package struct FileWatch: ~Copyable {
     /// The changes since the last call.
     package struct Changes: Equatable, Sendable {
-        /// Names of files that were written, moved here, moved away or deleted.
+        /// Names of files that were written, moved into the directory, moved out of it or deleted.
         package var names: Set<String> = []
-        /// True if changes were lost: any file may have changed.
+        /// True if changes were lost, so that any file may have changed.
         package var isIncomplete = false
         /// True if the directory itself was deleted or moved; no more changes will be reported.
         package var isGone = false
 
         package init() {}
 
-        /// Returns true if that file may have changed.
+        /// Returns true if the file with this name may have changed.
         package func mayConcern(_ name: String) -> Bool { isIncomplete || isGone || names.contains(name) }
     }
 
@@ -39,7 +39,7 @@ package struct FileWatch: ~Copyable {
     /// Returns the changes since the last call (inotify(7), Reading events).
     package func take() throws(Errno) -> Changes {
         var changes = Changes()
-        // Room for many events: each has a name of at most 255 bytes.
+        // Room for many events, each with a name of at most 255 bytes.
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         while case .done(let count) = try descriptor.read(into: &buffer), count > 0 {
             Self.parse(buffer[..<min(count, buffer.count)], into: &changes)
@@ -47,13 +47,13 @@ package struct FileWatch: ~Copyable {
         return changes
     }
 
-    /// Parses `struct inotify_event`s: watch, mask, cookie, the name's length, the name.
+    /// Parses `struct inotify_event` structures: watch, mask, cookie, length of the name, name.
     private static func parse(_ bytes: ArraySlice<UInt8>, into changes: inout Changes) {
         var rest = bytes
         let headerSize = MemoryLayout<inotify_event>.size
         while rest.count >= headerSize {
             let header = Array(rest.prefix(headerSize))
-            // Sound: the members have these offsets on every machine, within the header's bytes.
+            // Sound: the members have these offsets on every machine, and are within the header.
             let (mask, length) = unsafe header.withUnsafeBytes { raw in
                 unsafe (
                     raw.loadUnaligned(fromByteOffset: 4, as: UInt32.self),

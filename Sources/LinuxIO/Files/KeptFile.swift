@@ -2,33 +2,34 @@
 
 package import SystemPackage
 
-/// A small file for state that outlives the program: read as a whole within a size limit, written as a whole or not
-/// at all.
+/// A small file for state that outlives the program; it is read as a whole, up to a size limit, and written as a whole
+/// or not at all.
 ///
-/// `Fault` is the error of contents that cannot be parsed.
+/// `Fault` is the error for contents that cannot be parsed.
 package struct KeptFile<Fault: Error & Equatable>: Sendable {
-    /// A failure, after which the file is as it was before.
+    /// A failure that has left the file unchanged.
     package enum Failure: Error, Equatable, Sendable {
         case unreadable(FilePath, Errno)
         case garbled(FilePath, Fault)
         case unwritable(FilePath, Errno)
-        /// Another process, 0 if unknown, holds the lock of the file's directory; a signal has ended the wait for it.
+        /// Another process (number 0 if unknown) holds the lock of the file's directory; `signal` is the signal that
+        /// ended the wait.
         case locked(FilePath, by: Int32, signal: Int32?)
         /// Another process holds the lock of the file itself.
         case inUse(FilePath)
         /// A private file, or its directory, belongs to another user.
         case foreign(FilePath)
-        /// A private file is not regular, or has a second name.
+        /// A private file is not regular, or has more than one hard link.
         case irregular(FilePath)
     }
 
     package let path: FilePath
     private let limit: Int
     private let mode: UInt32
-    /// User for whom root may keep a private file.
+    /// User for whom root may store a private file.
     private let service: String?
 
-    /// Describes the file at a path, which need not exist, with at most `limit` bytes and these permissions.
+    /// Describes the file at a path, which need not exist, with at most `limit` bytes and the permissions `mode`.
     package init(_ path: FilePath, limit: Int, mode: UInt32 = 0o644) {
         self.path = path
         self.limit = limit
@@ -36,8 +37,9 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         service = nil
     }
 
-    /// Describes a file for its owner only (0600), in such a directory (0700); reading it restricts the permissions
-    /// of both.
+    /// Describes a file only for its owner (0600) in a directory only for that owner (0700).
+    ///
+    /// Reading the file restricts the permissions of the file and the directory to these values.
     package init(private path: FilePath, limit: Int, service: String) {
         self.path = path
         self.limit = limit
@@ -48,9 +50,9 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
     private var directory: FilePath { path.removingLastComponent() }
     private var directoryMode: UInt32 { service == nil ? 0o755 : 0o700 }
 
-    /// Reads and parses the contents; returns nil if there is no file.
+    /// Reads and parses the contents; returns nil if the file does not exist.
     ///
-    /// `onTightened` receives each path that other users could access until now.
+    /// `onTightened` receives each path that other users could access until this call.
     package func read<Contents>(
         onTightened: (FilePath) -> Void = { _ in },
         _ parse: ([UInt8]) throws(Fault) -> Contents
@@ -71,7 +73,7 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
 
     private func contents(onTightened: (FilePath) -> Void) throws(Errno) -> [UInt8] {
         guard let service else { return try FileSystem.textContents(of: path.string, limit: limit) }
-        // Without the file, its directory stays as it is.
+        // If the file does not exist, its directory is not changed.
         if FileSystem.exists(path.string), try FileSystem.keepPrivate(directory: directory, service: service) {
             onTightened(directory)
         }
@@ -85,7 +87,7 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         (try? FileSystem.textContents(of: path.string, limit: limit)).map { $0.first == UInt8(ascii: "{") }
     }
 
-    /// Writes a text, and returns when it is on the disk.
+    /// Writes a text, and returns when the text is on the disk.
     package func write(_ text: String) throws(Failure) {
         try change { () throws(Errno) in
             try FileSystem.makeDirectory(directory, mode: directoryMode)
@@ -96,7 +98,7 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
     /// Removes the file, which need not exist.
     package func remove() throws(Failure) { try change { () throws(Errno) in try FileSystem.remove(path) } }
 
-    /// Runs `body` while no other process that uses this method changes a file of the directory.
+    /// Runs `body` while no other process that uses this method can change a file in the same directory.
     package func withLock<Value, Refusal: Error>(
         refused: (Failure) -> Refusal,
         _ body: () throws(Refusal) -> Value
@@ -112,7 +114,7 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         return try DirectoryLock.hold(directory, refused: { refused(failure($0)) }, body)
     }
 
-    /// Runs `body` while no other process that uses this method does so for this file; throws `inUse` if one does.
+    /// Runs `body` while no other process is in this method for the same file; throws `inUse` if another process is.
     package func asOnlyUser<Value>(_ body: () throws -> Value) throws -> Value {
         let lock: LockFile
         do throws(Errno) {
@@ -132,8 +134,8 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         do throws(Errno) { try body() } catch { throw failure(error, .unwritable(path, error)) }
     }
 
-    /// Returns the failure for a private file of another user, or one that is not regular or has a second name; else
-    /// `otherwise`.
+    /// Returns the failure for a private file that belongs to another user, is not regular or has several hard links;
+    /// otherwise returns `otherwise`.
     private func failure(_ error: Errno, _ otherwise: Failure) -> Failure {
         switch error {
         case .notPermitted where service != nil: .foreign(path)

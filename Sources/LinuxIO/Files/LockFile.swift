@@ -4,23 +4,22 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// A lock that at most one process holds, until it removes the lock or ends: a locked file, and a file beside it with
-/// the process's number.
+/// A lock that at most one process holds, until the process removes it or ends.
 ///
-/// The kernel releases the lock when the process ends for any reason; without the lock the files have no meaning.
-/// Only the owner may open the locked file, so that no other user can lock it; every user may read the file beside
-/// it.
+/// The lock consists of a locked file, and a file next to it that contains the process's number. The kernel releases
+/// the lock when the process ends for any reason; if the file is not locked, the two files have no meaning. Only the
+/// owner may open the locked file, so that no other user can lock it; every user may read the file next to it.
 package struct LockFile: ~Copyable {
     private let file: Descriptor
     private let path: FilePath
-    /// True if the previous owner ended without calling `remove`, and for an inherited lock.
+    /// True if the previous owner ended without calling `remove`, and always true for an inherited lock.
     package let isAbandoned: Bool
 
     /// Locks the file, after creating it if it does not exist.
     ///
-    /// Throws `wouldBlock` if another process holds the lock, `notPermitted` if the file belongs to another user or
-    /// has a second name. Root gives the file to the directory's owner, who can then open it if root's process is
-    /// killed. The corresponding C functions are `flock`, `fstat`, `fchmod` and `fchown`.
+    /// Throws `wouldBlock` if another process holds the lock, `notPermitted` if the file belongs to another user or has
+    /// more than one hard link. If this process is root, the file is given to the directory's owner, who can then open
+    /// it if this process is killed. The corresponding C functions are `flock`, `fstat`, `fchmod` and `fchown`.
     package init(_ path: FilePath) throws(Errno) {
         let directory = path.removingLastComponent()
         let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
@@ -28,8 +27,8 @@ package struct LockFile: ~Copyable {
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
             let opened = try Descriptor.open(path.string, flags, mode: Self.mode)
             try Self.lock(opened)
-            // The previous owner may have removed the file meanwhile; the locked file then is no longer the one at
-            // the path.
+            // Try again if the previous owner has removed the file in the meantime, so that the locked file is no
+            // longer at the path.
             guard Self.isFile(opened, at: path) else { continue }
             guard try opened.isUnshared(in: folder) else { throw .notPermitted }
             let number = opened.number
@@ -41,7 +40,7 @@ package struct LockFile: ~Copyable {
         }
     }
 
-    /// Takes over a lock that `keepOpen` has left open across exec; nil if there is none (C: `readlink` of
+    /// Takes over a lock that `keepOpen` has kept open across exec; nil if there is no such lock (C: `readlink` of
     /// /proc/self/fd, and `flock`).
     package init?(inherited number: Int32) {
         guard let target = FileSystem.target(ofLink: "/proc/self/fd/\(number)"), number > 2 else { return nil }
@@ -63,13 +62,14 @@ package struct LockFile: ~Copyable {
 
     /// Releases the lock and removes its files.
     package consuming func remove() {
-        // While the file is still locked: a process that has opened it and waits for the lock detects the removal.
+        // Remove the files while the lock is held: a process that has already opened the file and waits for the lock
+        // detects the removal.
         _ = unsafe unlink(Self.note(path).string)
         if Self.isFile(file, at: path) { _ = unsafe unlink(path.string) }
     }
 
-    /// Keeps the lock open for the program that replaces this one by exec; returns its number for `init(inherited:)`
-    /// (C: `fcntl(F_SETFD)`).
+    /// Keeps the lock open for the program that replaces this one by exec; returns the descriptor's number for
+    /// `init(inherited:)` (C: `fcntl(F_SETFD)`).
     package borrowing func keepOpen() -> Int32 {
         _ = blewedge_set_inherited(file.number, 1)
         return file.number
@@ -77,15 +77,15 @@ package struct LockFile: ~Copyable {
 
     package borrowing func isLock(at path: FilePath) -> Bool { Self.isFile(file, at: path) }
 
-    /// Returns the process that holds the lock; nil if there is none, and 0 if its number is unknown.
+    /// Returns the number of the process that holds the lock; nil if the lock is free, 0 if the number is unknown.
     ///
-    /// A file that this process may not open counts as locked while the process named beside it is alive, or if none
-    /// is named there. The corresponding C functions are `flock` and `kill`.
+    /// If this process may not open the file, it counts as locked while the process named in the file next to it is
+    /// alive, or if no process is named there. The corresponding C functions are `flock` and `kill`.
     package static func holder(_ path: FilePath) -> Int32? {
         do throws(Errno) {
             let file = try Descriptor.open(path.string, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             let number = file.number
-            // A shared lock, released at once because the file is closed.
+            // Try a shared lock, which is released immediately because the file is closed.
             _ = try SystemCall.run(CallSite(.file, .flock)) { flock(number, LOCK_SH | LOCK_NB) }
             return nil
         } catch .wouldBlock {
@@ -98,10 +98,10 @@ package struct LockFile: ~Copyable {
         }
     }
 
-    /// Permissions of the locked file: for its owner only.
+    /// Permissions of the locked file: access only for its owner.
     private static let mode: UInt32 = 0o600
 
-    /// Returns the path of the file beside the lock, which has the process's number.
+    /// Returns the path of the file next to the lock, which contains the process's number.
     private static func note(_ path: FilePath) -> FilePath { FilePath(path.string + ".pid") }
 
     private static func named(_ path: FilePath) -> Int32? {
@@ -115,12 +115,12 @@ package struct LockFile: ~Copyable {
 
     private static func isFile(_ file: borrowing Descriptor, at path: FilePath) -> Bool {
         var (opened, found) = (stat(), stat())
-        // Sound: the kernel fills the structures that the calls are for.
+        // Sound: the kernel fills structures of these types, which outlive the calls.
         guard unsafe fstat(file.number, &opened) == 0, unsafe lstat(path.string, &found) == 0 else { return false }
         return opened.st_dev == found.st_dev && opened.st_ino == found.st_ino
     }
 
-    /// Returns true if the process exists, whichever user it belongs to.
+    /// Returns true if the process exists, regardless of its user.
     static func isAlive(_ process: Int32) -> Bool {
         do throws(Errno) {
             _ = try SystemCall.run { kill(process, 0) }
@@ -132,12 +132,12 @@ package struct LockFile: ~Copyable {
 }
 
 extension Descriptor {
-    /// Returns true for a regular file with one name that belongs to this process's user or to the directory's owner
-    /// (C: `fstat`).
+    /// Returns true for a regular file with one hard link that belongs to this process's user or to the directory's
+    /// owner (C: `fstat`).
     fileprivate func isUnshared(in directory: borrowing Descriptor) throws(Errno) -> Bool {
         var (file, folder) = (stat(), stat())
         let (number, folderNumber) = (number, directory.number)
-        // Sound: the kernel fills the structures that the calls are for.
+        // Sound: the kernel fills structures of these types, which outlive the calls.
         _ = try SystemCall.run { unsafe fstat(number, &file) }
         _ = try SystemCall.run { unsafe fstat(folderNumber, &folder) }
         return file.st_mode & S_IFMT == S_IFREG && file.st_nlink == 1
@@ -145,32 +145,32 @@ extension Descriptor {
     }
 }
 
-/// Exclusive access to a directory while a file in it is read and rewritten: another process waits, up to a time limit.
+/// Exclusive access to a directory while a file in it is read and rewritten; other processes wait, up to a time limit.
 ///
-/// The lock is a `LockFile` in the directory, which no other user can open; every user who may read the directory
-/// could lock the directory itself.
+/// The lock is a `LockFile` in the directory, which no other user can open. The directory itself is not locked, because
+/// every user who may read it could lock it.
 package enum DirectoryLock {
     /// The reason why the lock was not obtained.
     package enum Failure: Error, Equatable, Sendable {
-        /// Another process, 0 if unknown, held the lock until the time limit.
+        /// Another process (number 0 if unknown) held the lock until the time limit.
         case held(FilePath, by: Int32)
-        /// SIGINT or SIGTERM came while another process, 0 if unknown, held the lock.
+        /// SIGINT or SIGTERM arrived while another process (number 0 if unknown) held the lock.
         case interrupted(FilePath, by: Int32, signal: Int32)
-        /// The lock file cannot be made or opened.
+        /// The lock file cannot be created or opened.
         case failed(Errno)
     }
 
     /// Pause between two attempts, in milliseconds.
     private static let pause = 10
-    /// Attempts before the lock is given up: 5 s.
+    /// Number of attempts to get the lock, which last 5 s in total.
     private static let attempts = 500
 
     package static func file(in directory: FilePath) -> FilePath { directory.appending(".lock") }
 
-    /// Runs `body` while holding the lock of an existing directory; `refused` maps the error if the lock is not
-    /// obtained.
+    /// Runs `body` while holding the lock of an existing directory; if the lock is not obtained, `refused` converts the
+    /// error.
     ///
-    /// SIGINT and SIGTERM end the wait, even if they are blocked; then they stay pending.
+    /// SIGINT and SIGTERM end the wait, even if they are blocked; in that case they stay pending.
     package static func hold<Value, Refusal: Error>(
         _ directory: FilePath,
         refused: (Failure) -> Refusal,
@@ -202,12 +202,12 @@ package enum DirectoryLock {
         throw .held(path, by: LockFile.holder(path) ?? 0)
     }
 
-    /// Sleeps for a pause; returns the signal that ended it or is pending, nil for none (C: `sigpending`).
+    /// Sleeps for `pause`; returns the signal that ended the sleep or is pending, or nil (C: `sigpending`).
     private static func sleep() -> Int32? {
-        // Without signalfd the signals are not blocked, and a handler runs (EventLoop).
+        // On a kernel without signalfd, the signals are not blocked, and a handler interrupts the sleep (`EventLoop`).
         guard SystemThread.sleep(milliseconds: pause) else { return SIGINT }
         var pending = sigset_t()
-        // Sound: the set is a local that outlives each call.
+        // Sound: the set is a local variable that outlives each call.
         guard unsafe sigpending(&pending) == 0 else { return nil }
         return [SIGINT, SIGTERM].first { unsafe sigismember(&pending, $0) == 1 }
     }

@@ -4,13 +4,14 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// A private file to which complete records are appended, through a buffer, up to a size limit.
+/// A private file to which complete records are appended, up to a size limit; writes are buffered.
 ///
-/// Only its owner may read it. It ends with a complete record after any failure, and holds as many records as fit.
+/// Only its owner may read it. After a failure, the file still ends with a complete record, and contains as many
+/// records as fit.
 package struct RecordFile: ~Copyable {
     private let file: Descriptor
     private let limit: Int
-    /// Number of bytes in the file that are complete records.
+    /// Number of bytes in the file that belong to complete records.
     private var size: Int
     private var buffer: [UInt8]
     /// End offsets of the records in the buffer; the header is the first record of a new file.
@@ -19,20 +20,20 @@ package struct RecordFile: ~Copyable {
     /// Maximum number of bytes that are buffered before a write.
     private static let bufferCapacity = 1 << 16
 
-    /// Creates the file with `header` at its beginning, or continues a file that has it there.
+    /// Creates the file with `header` at the beginning, or opens a file that begins with `header` for appending.
     ///
-    /// Throws `fileExists` for a file that begins differently or is not regular, `notPermitted` for a file of another
-    /// user, `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link. The corresponding C functions are `open`,
+    /// Throws `fileExists` for a file that begins with other bytes or is not regular, `notPermitted` for a file of
+    /// another user, `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link. The corresponding C functions are `open`,
     /// `fstat` and `fchmod`.
     package init(_ path: String, header: [UInt8], limit: Int) throws(Errno) {
         let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         let opened = try Descriptor.open(path, flags, mode: 0o600)
         let number = opened.number
         var status = stat()
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         _ = try SystemCall.run { unsafe fstat(number, &status) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .fileExists }
-        // A file of another user can be read by that user, whatever its mode.
+        // A file that belongs to another user can be read by that user, whatever its mode.
         guard status.st_uid == geteuid() else { throw .notPermitted }
         if status.st_size > 0 {
             var beginning = [UInt8](repeating: 0, count: header.count)
@@ -41,7 +42,8 @@ package struct RecordFile: ~Copyable {
             }
         }
         _ = try SystemCall.run { fchmod(number, 0o600) }
-        // Set after all throwing calls: if the initialiser throws, Swift 6.2 destroys fields set before twice.
+        // Set after all throwing calls: if the initialiser throws, Swift 6.2 destroys fields that are already set
+        // twice.
         size = Int(status.st_size)
         buffer = size == 0 ? header : []
         ends = size == 0 ? [header.count] : []
@@ -53,7 +55,7 @@ package struct RecordFile: ~Copyable {
 
     /// Appends a record; writes the buffer first if the record does not fit.
     ///
-    /// Throws `fileTooLarge` for a record that would exceed the limit.
+    /// Throws `fileTooLarge` if the record would make the file exceed the limit.
     package mutating func append(_ record: [UInt8]) throws(Errno) {
         guard size &+ buffer.count &+ record.count <= limit else { throw .fileTooLarge }
         if buffer.count &+ record.count > Self.bufferCapacity { try flush() }
@@ -61,8 +63,8 @@ package struct RecordFile: ~Copyable {
         ends.append(buffer.count)
     }
 
-    /// Writes the buffered bytes; if that fails, truncates the file after the last complete record and loses the rest
-    /// (C: `write` and `ftruncate`).
+    /// Writes the buffered bytes; if that fails, truncates the file after the last complete record and discards the
+    /// rest (C: `write` and `ftruncate`).
     package mutating func flush() throws(Errno) {
         defer {
             buffer.removeAll(keepingCapacity: true)

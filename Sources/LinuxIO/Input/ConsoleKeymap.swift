@@ -5,13 +5,13 @@ package import SystemPackage
 
 /// The current keyboard map of the kernel's text consoles.
 ///
-/// A console in Unicode mode (K_UNICODE) outputs characters unchanged. A console in translation mode (K_XLATE)
-/// converts them to bytes by a table of its own, so only ASCII is reliable there, and nothing else of its map is
-/// used. A console in raw mode or off types no text itself; its map is read as in Unicode mode.
+/// A console in Unicode mode (K_UNICODE) outputs characters unchanged. A console in translation mode (K_XLATE) converts
+/// them to bytes with its own table, so only ASCII is reliable there, and other characters of its map are not used. A
+/// console that is in raw mode or off outputs no text itself; its map is read as in Unicode mode.
 package struct ConsoleKeymap: Equatable, Sendable {
     package enum Output: Equatable, Sendable {
         case character(UInt32)
-        /// A dead key, by the character code that identifies it in compositions.
+        /// A dead key, identified by the character code that compositions use for it.
         case dead(UInt32)
     }
 
@@ -30,25 +30,25 @@ package struct ConsoleKeymap: Equatable, Sendable {
         package var result: UInt32
     }
 
-    /// Levels without CapsLock in order of preference: first those without AltGr, on keys of every keyboard, and
-    /// without Shift.
+    /// Levels without CapsLock in order of preference: without AltGr, on a key that every keyboard has, without Shift.
     package let levels: [Level]
-    /// Levels with CapsLock on, in the same order.
+    /// Levels with CapsLock on, in the same order of preference.
     package let capsLockLevels: [Level]
-    /// Compositions, including those with the space.
+    /// Compositions, including those of a dead key with the space.
     package let compositions: [Composition]
 
     package static let foreground = "/dev/tty0"
 
     /// Reads the map through a virtual terminal.
     ///
-    /// Throws `inappropriateIOCTLForDevice` (ENOTTY) if the path leads to anything else, `permissionDenied` if this
-    /// process may not open it. The corresponding C calls are `ioctl(KDGKBMODE, KDGKBENT, KDGKBDIACRUC)`.
+    /// Throws `inappropriateIOCTLForDevice` (ENOTTY) if the path does not lead to a virtual terminal,
+    /// `permissionDenied` if this process may not open it. The corresponding C calls are `ioctl(KDGKBMODE, KDGKBENT,
+    /// KDGKBDIACRUC)`.
     package init(ofTerminal path: String = foreground) throws(Errno) {
         let terminal = try Descriptor.terminal(path)
         let number = terminal.number
         var mode: Int32 = 0
-        // Sound: each request fills the object that it is given, of the type that it is declared with.
+        // Sound: each request fills an object of the type that the request requires, which outlives the call.
         _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGKBMODE), &mode) }
         var tables: [[UInt16]] = []
         for table in Self.tables {
@@ -69,7 +69,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
         self.init(isUnicode: mode != K_XLATE, tables: tables, accents: accents)
     }
 
-    /// Makes a map from the values of `keys` in each of the four `tables` and from the kernel's accents.
+    /// Creates a map from the values of `keys` in each of the four `tables`, and from the kernel's compositions.
     init(isUnicode: Bool, tables: [[UInt16]], accents: [Composition]) {
         let largest: UInt32 = isUnicode ? 0x10FFFF : 0x7E
         let hasAltGr = Self.keys.firstIndex(of: Self.rightAlt).map { tables[0][$0] == Self.altGr } ?? false
@@ -79,7 +79,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
             for (table, isRare) in order where table < 2 || hasAltGr {
                 for place in Self.keys.indices where Self.rareKeys.contains(Self.keys[place]) == isRare {
                     let value = tables[table][place]
-                    // With CapsLock the kernel uses the table with Shift inverted, for letters only.
+                    // With CapsLock on, the kernel inverts Shift, but only for letters.
                     let isInverted = capsLock && value >> 8 == Self.letter
                     guard let output = Self.output(isInverted ? tables[table ^ 1][place] : value, largest) else {
                         continue
@@ -99,9 +99,9 @@ package struct ConsoleKeymap: Equatable, Sendable {
             + signs.sorted().map { Composition(dead: $0, base: 0x20, result: $0) }
     }
 
-    /// Returns the output of a value of the kernel's map; nil if it types nothing.
+    /// Returns the output of a value in the kernel's map; nil if the key outputs nothing.
     ///
-    /// Kinds and dead keys are those of the kernel's drivers/tty/vt/keyboard.c; other characters are stored with
+    /// Kinds and dead keys are defined in the kernel's drivers/tty/vt/keyboard.c; other characters are stored with
     /// their four highest bits inverted.
     static func output(_ value: UInt16, _ largest: UInt32) -> Output? {
         let low = UInt32(value & 0xFF)
@@ -116,7 +116,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
         }
     }
 
-    /// Keys that maps assign characters to, and the right Alt key.
+    /// Keys to which maps assign characters, and the right Alt key.
     static let keys: [UInt16] =
         Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57, 86, 89, rightAlt, 124]
     /// Keys that some keyboards lack.
@@ -132,26 +132,26 @@ package struct ConsoleKeymap: Equatable, Sendable {
     private static let kinds: UInt16 = 15
     /// `K_ALTGR`.
     private static let altGr: UInt16 = 0x0701
-    /// The sign of each dead key, in the kernel's order.
+    /// The symbol of each dead key, in the kernel's order.
     private static let accentSigns = Array("`'^~\",_U.*=cki#o!?+-)(:n;$@".utf8)
 }
 
-/// Keyboard mode and screen mode of the foreground terminal.
+/// The keyboard mode and the screen mode of the foreground terminal.
 package struct ConsoleState: Equatable, Sendable {
     /// The keyboard modes, by the kernel's numbers.
     package enum Keys: Int32, Sendable {
         /// Programs receive the keyboard's scan codes (K_RAW).
         case raw = 0
-        /// Programs receive bytes, translated by the console's map (K_XLATE).
+        /// Programs receive bytes, translated with the console's map (K_XLATE).
         case translated = 1
         /// Programs receive key codes (K_MEDIUMRAW).
         case mediumRaw = 2
-        /// Programs receive UTF-8, translated by the console's map (K_UNICODE).
+        /// Programs receive UTF-8, translated with the console's map (K_UNICODE).
         case unicode = 3
         /// Programs receive nothing (K_OFF).
         case off = 4
 
-        /// True for modes in which keys become text.
+        /// True for modes in which keys are converted to text.
         package var isText: Bool { self == .translated || self == .unicode }
     }
 
@@ -167,7 +167,8 @@ package struct ConsoleState: Equatable, Sendable {
         self.isGraphic = isGraphic
     }
 
-    /// Reads the state of the foreground terminal; nil if there is none, or this process may not read it.
+    /// Reads the state of the foreground terminal; nil if there is no such terminal, or this process may not read its
+    /// state.
     ///
     /// The corresponding C calls are `ioctl(KDGKBMODE)` and `ioctl(KDGETMODE)`.
     package init?(sysfs: String = "/sys", path: String = ConsoleKeymap.foreground) {
@@ -178,7 +179,7 @@ package struct ConsoleState: Equatable, Sendable {
         let number = console.number
         var mode: Int32 = 0
         var screen: Int32 = 0
-        // Sound: both requests fill the integer that they are given.
+        // Sound: both requests fill an integer, which outlives the call.
         guard (try? SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGKBMODE), &mode) }) != nil,
             (try? SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGETMODE), &screen) }) != nil,
             let keys = Keys(rawValue: mode)
@@ -189,12 +190,13 @@ package struct ConsoleState: Equatable, Sendable {
 
 /// The foreground terminal, and its changes.
 ///
-/// Linux, Documentation/ABI/testing/sysfs-tty, /sys/class/tty/tty0/active: poll(2) reports an error condition at each
-/// change; an event loop always reports error conditions.
+/// When the foreground terminal changes, poll(2) reports an error condition, and so does an event loop. Linux,
+/// Documentation/ABI/testing/sysfs-tty, /sys/class/tty/tty0/active.
 package struct ForegroundTerminal: ~Copyable {
     package static let path = "/sys/class/tty/tty0/active"
 
-    /// Reports an error condition after each change of the foreground terminal; reading `number` clears it.
+    /// Descriptor that reports an error condition after each change of the foreground terminal; reading `number` clears
+    /// it.
     package let descriptor: Descriptor
 
     /// Opens the file; throws `noSuchFileOrDirectory` on a kernel without virtual terminals.

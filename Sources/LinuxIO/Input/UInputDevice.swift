@@ -6,10 +6,11 @@ package import SystemPackage
 
 /// A virtual keyboard created through /dev/uinput.
 ///
-/// When the value is destroyed, the kernel removes the device and releases its keys, even while `lights` are in use.
+/// When the value is destroyed, the kernel removes the device and releases its keys, even while a `KeyboardLights` is
+/// in use.
 ///
-/// The set of keys is fixed at creation: the kernel drops events of any other key. Every other declared code
-/// makes the event queue of each application larger, because the kernel sizes the queue for the longest frame.
+/// The set of keys is fixed at creation: the kernel drops events of any other key. Other declared codes make the
+/// event queue of each application larger, because the kernel sizes the queue for the longest frame.
 package struct UInputDevice: ~Copyable, Sendable {
     /// Device node for creating virtual input devices.
     package static let path = "/dev/uinput"
@@ -24,10 +25,9 @@ package struct UInputDevice: ~Copyable, Sendable {
     /// module).
     package let eventNode: String?
 
-    /// Creates a keyboard that can press the given key codes and no others, with a CapsLock light if
-    /// `hasCapsLockLight`.
+    /// Creates a keyboard with exactly the given key codes, and with a CapsLock light if `hasCapsLockLight` is true.
     ///
-    /// It also has relative axes with the codes `axes`, on which no events may be sent.
+    /// It also has relative axes with the codes `axes`, for which no events may be sent.
     ///
     /// Throws `noSuchFileOrDirectory` (ENOENT) or `operationNotSupportedByDevice` (ENODEV) if the uinput module is
     /// missing, `permissionDenied` if this process may not open the node. The corresponding C calls are `open` and
@@ -57,7 +57,7 @@ package struct UInputDevice: ~Copyable, Sendable {
         setup.id.vendor = Self.identity.vendor
         setup.id.product = Self.identity.product
         setup.id.version = Self.identity.version
-        // Sound: the name is copied with room for its final zero, and both structures outlive the calls.
+        // Sound: the name is copied with room for its terminating zero, and both structures outlive the calls.
         unsafe withUnsafeMutableBytes(of: &setup.name) { bytes in
             unsafe bytes.copyBytes(from: name.utf8.prefix(bytes.count - 1))
         }
@@ -68,8 +68,8 @@ package struct UInputDevice: ~Copyable, Sendable {
     }
 
     deinit {
-        // Closing alone does not remove the device while `lights` are in use. The call fails only if the device no
-        // longer exists.
+        // Closing the descriptor does not remove the device while a `KeyboardLights` is in use. The call fails only if
+        // the device no longer exists.
         _ = blewedge_ioctl(descriptor.number, UInt(blewedge_UI_DEV_DESTROY), 0)
     }
 
@@ -78,18 +78,18 @@ package struct UInputDevice: ~Copyable, Sendable {
 
     /// Writes complete events.
     ///
-    /// The kernel processes all events of one call, even if the program is killed during the call. The corresponding
-    /// C function is `write`.
+    /// The kernel processes all events passed in one call, even if the program is killed during the call. The
+    /// corresponding C function is `write`.
     package func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let result = try descriptor.write(events)
-        // The kernel accepts key events at once or not at all: there is nothing to wait for.
+        // The kernel accepts key events immediately or not at all, so waiting would not help.
         if result == .wouldBlock { throw .wouldBlock }
         return result
     }
 
     private static func eventNode(of number: Int32) -> String? {
         var name = [UInt8](repeating: 0, count: 64)
-        // Sound: the request carries the buffer's length, and the kernel ends the name with a zero within it.
+        // Sound: the request contains the buffer's length, and the kernel writes a terminating zero within that length.
         let length = try? SystemCall.run(CallSite(.keyboard, .ioctl)) {
             unsafe blewedge_ioctl_pointer(number, blewedge_UI_GET_SYSNAME_64, &name)
         }
@@ -99,9 +99,9 @@ package struct UInputDevice: ~Copyable, Sendable {
     }
 }
 
-/// Trial runs of the product's first system calls, undone at once.
+/// Trial runs of the product's first system calls, which are undone immediately.
 package enum DeviceProbe {
-    /// Returns the error of creating the product's Bluetooth sockets; nil if they can be created.
+    /// Returns the error that occurs when the product's Bluetooth sockets are created; nil if they can be created.
     ///
     /// The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and
     /// `socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)`.
@@ -115,7 +115,7 @@ package enum DeviceProbe {
         }
     }
 
-    /// Returns the error of opening /dev/uinput; nil if it can be opened.
+    /// Returns the error that occurs when /dev/uinput is opened; nil if it can be opened.
     ///
     /// If the node exists before its module is loaded, opening it makes the kernel load the module. The corresponding
     /// C function is `open`.
@@ -128,7 +128,7 @@ package enum DeviceProbe {
         }
     }
 
-    /// Returns the error of opening the file for reading; nil if it can be opened (C: `open`).
+    /// Returns the error that occurs when the file is opened for reading; nil if it can be opened (C: `open`).
     package static func readingFault(_ path: String) -> Errno? {
         do {
             _ = try Descriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -151,15 +151,16 @@ package enum DeviceProbe {
 
 /// An event node of an input device, such as `/dev/input/event3`, opened for reading as an application opens it.
 ///
-/// Each open node has its own event queue: reading here removes no events from the queues of applications.
+/// Each open descriptor has its own event queue, so reading from this one removes no events from the queues of
+/// applications.
 package struct EventNode: ~Copyable {
     /// An event without its timestamp.
     package struct Event: Hashable, Sendable {
         /// The event's type, such as EV_SYN or EV_KEY.
         package var type: UInt16
-        /// The code within its type, such as SYN_REPORT, SYN_DROPPED or a key.
+        /// The event's code within its type, such as SYN_REPORT, SYN_DROPPED or a key code.
         package var code: UInt16
-        /// The value; for a key, 1 is pressed, 0 released, 2 repeated.
+        /// The event's value; for a key, 1 means pressed, 0 released, 2 repeated.
         package var value: Int32
 
         package init(type: UInt16, code: UInt16, value: Int32) {
@@ -168,12 +169,12 @@ package struct EventNode: ~Copyable {
             self.value = value
         }
 
-        /// Notice that the kernel discarded all unread events of this queue (SYN_DROPPED).
+        /// Event that reports that the kernel discarded all unread events of this queue (SYN_DROPPED).
         package static let dropped = Event(type: UInt16(EV_SYN), code: UInt16(SYN_DROPPED), value: 0)
-        /// End of a frame (SYN_REPORT).
+        /// Event that ends a frame (SYN_REPORT).
         package static let report = Event(type: UInt16(EV_SYN), code: UInt16(SYN_REPORT), value: 0)
 
-        /// True for a change of a light, which an application switches (EV_LED); such an event types nothing.
+        /// True if an application has switched a light (EV_LED); such an event types nothing.
         package var isLight: Bool { type == UInt16(EV_LED) }
     }
 
@@ -183,14 +184,15 @@ package struct EventNode: ~Copyable {
     /// Opens a node for reading; throws `permissionDenied` if this process may not read it (C: `open`).
     package init(_ path: String) throws(Errno) {
         descriptor = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
-        // Set after the last throwing call: if the initialiser throws, Swift 6.2 destroys fields set before twice.
+        // Set after the last throwing call: if the initialiser throws, Swift 6.2 destroys fields that are already set
+        // twice.
         buffer = [UInt8](repeating: 0, count: 64 * UInputDevice.eventSize)
     }
 
-    /// Appends the waiting events, at most 64; returns false if there are none (C: `read`).
+    /// Appends the pending events, at most 64; returns false if there are none (C: `read`).
     package mutating func read(into events: inout [Event]) throws(Errno) -> Bool {
         guard case .done(let count) = try descriptor.read(into: &buffer), count > 0 else { return false }
-        // Sound: the bytes of an array of bytes are all initialised.
+        // Sound: all bytes of the array are initialised.
         unsafe Self.parse(buffer.span.bytes.extracting(first: count), into: &events)
         return true
     }
@@ -204,9 +206,9 @@ package struct EventNode: ~Copyable {
     package static func forEach(in bytes: RawSpan, _ body: (Event) -> Void) {
         let size = UInputDevice.eventSize
         for start in stride(from: 0, through: bytes.byteCount - size, by: size) {
-            // Type, code and value are the last eight bytes of an event, in the machine's order.
+            // Type, code and value are the last eight bytes of an event, in the machine's byte order.
             let tail = bytes.extracting((start + size - 8)..<(start + size))
-            // Sound: the span holds the eight bytes, and any bytes are valid integers.
+            // Sound: the span contains the eight bytes, and any bytes are valid integers.
             unsafe body(
                 Event(
                     type: tail.unsafeLoadUnaligned(as: UInt16.self),
@@ -233,11 +235,12 @@ package struct GrabbedEventNode: ~Copyable, Sendable {
         descriptor = node
     }
 
-    /// Waits at most `milliseconds` for events and returns the number of bytes read; 0 if there were none (C: `poll`
-    /// and `read`).
+    /// Waits at most `milliseconds` for events, and returns the number of bytes read, or 0 if there were no events (C:
+    /// `poll` and `read`).
     package func read(into buffer: inout [UInt8], waiting milliseconds: Int32) throws(Errno) -> Int {
         var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-        // Sound: one entry, a local. If poll fails or times out, the read below returns `wouldBlock`.
+        // Sound: poll gets one entry, a local variable. If poll fails or times out, the read below returns
+        // `wouldBlock`.
         _ = unsafe poll(&entry, 1, milliseconds)
         return switch try descriptor.read(into: &buffer) {
         case .done(let count): count
@@ -246,13 +249,13 @@ package struct GrabbedEventNode: ~Copyable, Sendable {
     }
 }
 
-/// The lights of a virtual keyboard, as applications switch them.
+/// The lights of a virtual keyboard, which applications switch.
 ///
-/// The foreground terminal gives a new keyboard the state of its locks (`kbd_start` in `drivers/tty/vt/keyboard.c`),
-/// with or without the light driver (`input-leds`); a display server gives it the state of its seat. Both then send
-/// each change. The kernel passes on changes only, and the lights of a new keyboard are off: a light without an event
-/// is off. The queue has sixteen places for unread events, and overwrites the oldest without notice; because the
-/// events of a light alternate between on and off, the last one read is correct nevertheless.
+/// The foreground terminal sets the lights of a new keyboard to the state of its own locks (`kbd_start` in
+/// `drivers/tty/vt/keyboard.c`), with or without the light driver (`input-leds`). A display server sets them to the
+/// state of its seat. Both then send each change. The kernel passes on only changes, and the lights of a new keyboard
+/// are off, so a light without an event is off. The queue has room for sixteen unread events, and overwrites the oldest
+/// without notice; the last event is correct nevertheless, because the events of a light alternate between on and off.
 package struct KeyboardLights: ~Copyable {
     package let descriptor: Descriptor
     private var buffer = [UInt8](repeating: 0, count: 16 * UInputDevice.eventSize)
@@ -261,21 +264,21 @@ package struct KeyboardLights: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Reads the waiting events; returns the state of CapsLock after them, nil if none concerns it.
+    /// Reads the pending events; returns the resulting state of CapsLock, or nil if no event concerns CapsLock.
     ///
     /// Throws `noSuchDevice` if the keyboard no longer exists. The corresponding C function is `read`.
     package mutating func readCapsLock() throws(Errno) -> Bool? {
         var capsLock: Bool?
         while case .done(let count) = try descriptor.read(into: &buffer), count > 0 {
             var events: [EventNode.Event] = []
-            // Sound: the bytes of an array of bytes are all initialised.
+            // Sound: all bytes of the array are initialised.
             unsafe EventNode.parse(buffer.span.bytes.extracting(first: count), into: &events)
             capsLock = Self.capsLock(in: events) ?? capsLock
         }
         return capsLock
     }
 
-    /// Returns the state of CapsLock after these events; nil if none concerns its light.
+    /// Returns the state of CapsLock after these events; nil if no event concerns the CapsLock light.
     package static func capsLock(in events: [EventNode.Event]) -> Bool? {
         events.last { $0.isLight && $0.code == UInt16(LED_CAPSL) }.map { $0.value != 0 }
     }

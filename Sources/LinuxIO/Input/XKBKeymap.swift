@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// A keyboard layout of the X keyboard database, compiled by libxkbcommon.
+/// A keyboard layout from the X keyboard database, compiled by libxkbcommon.
 ///
 /// The library is loaded only when a layout is requested, so that everything else works without it.
 package struct XKBKeymap {
-    /// Reason why a keymap is not available.
+    /// The reason why a keymap is not available.
     package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The library is not installed, or lacks a function.
         case noLibrary(String)
@@ -14,10 +14,10 @@ package struct XKBKeymap {
         /// The name does not have the form of a layout name: `NAME` or `NAME(VARIANT)`, of letters, digits, `_` and
         /// `-`.
         case malformedName(String)
-        /// The database has no layout with that name, or the layout does not compile.
+        /// The database has no layout with this name, or the layout cannot be compiled.
         case unknownLayout(String)
 
-        /// One-line description for people, without the remedy.
+        /// A one-line description for the user, without the remedy.
         package var description: String {
             switch self {
             case .noLibrary(let reason): "libxkbcommon cannot be loaded: \(reason)"
@@ -53,27 +53,26 @@ package struct XKBKeymap {
         0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x30A, 0x30B, 0x30C, 0x327, 0x328,
     ]
 
-    /// Levels without CapsLock in order of preference: first those without AltGr, on keys of every keyboard, and
-    /// without Shift.
+    /// Levels without CapsLock in order of preference: without AltGr, on a key that every keyboard has, without Shift.
     package let levels: [Level]
-    /// Levels with CapsLock on, in the same order.
+    /// Levels with CapsLock on, in the same order of preference.
     package let capsLockLevels: [Level]
 
     private static let longestName = 64
-    /// Keys that layouts assign characters to: first those of every keyboard, then the 102nd key and the two keys of
-    /// Japanese keyboards.
+    /// Keys to which layouts assign characters: first the keys that every keyboard has, then the 102nd key and the two
+    /// extra keys of Japanese keyboards.
     private static let keys: [[UInt16]] = [
         Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57], [86, 89, 124],
     ]
     private static let leftShift: UInt16 = 42
     private static let rightAlt: UInt16 = 100
 
-    /// Compiles the layout with that name: `de`, or `de(neo)` with a variant.
+    /// Compiles the layout with this name, such as `de`, or `de(neo)` with a variant.
     package init(named name: String) throws(Failure) {
         let (layout, variant) = try Self.parts(of: name)
         let library = try XKBLibrary()
         let keymap = try XKBLibrary.Keymap(library, layout: layout, variant: variant, name: name)
-        // The right Alt key may be pressed for a character only if it is AltGr; otherwise it is Alt.
+        // The right Alt key is used for characters only if the layout makes it AltGr; otherwise it acts as Alt.
         let hasAltGr = keymap.keysym(Self.rightAlt, holding: [], capsLock: false).isLevel3Shift
         let levels = { (capsLock: Bool) in
             var levels: [Level] = []
@@ -121,10 +120,11 @@ package struct XKBKeymap {
     }
 }
 
-/// The functions of libxkbcommon that are used here, looked up by name in the library loaded at run time.
+/// The functions of libxkbcommon that are used here, looked up by name in the library, which is loaded at run time.
 ///
-/// Their types are declared in `<xkbcommon/xkbcommon.h>`, which is not needed to build. Version 0 of the library's
-/// interface has not changed since 0.5 (2014), and the loader rejects another version by its file name.
+/// Their types are declared in `<xkbcommon/xkbcommon.h>`, which is not needed for building. Version 0 of the library's
+/// interface has not changed since release 0.5 (2014); a library with another interface version has another file name,
+/// so it is not loaded.
 @safe
 struct XKBLibrary {
     private typealias NewContext = @convention(c) (Int32) -> OpaquePointer?
@@ -157,7 +157,8 @@ struct XKBLibrary {
 
     /// Loads the library and looks up its functions.
     ///
-    /// The library stays loaded: unloading gains nothing. The corresponding C functions are `dlopen` and `dlsym`.
+    /// The library is never unloaded, because unloading would gain nothing. The corresponding C functions are `dlopen`
+    /// and `dlsym`.
     init() throws(XKBKeymap.Failure) {
         let library: LoadedLibrary
         do throws(LoadedLibrary.Failure) {
@@ -172,8 +173,8 @@ struct XKBLibrary {
                 throw .noLibrary(error.reason)
             }
         }
-        // Sound: each type is that of the function with this name in the library's header, and C passes enumerations
-        // as int.
+        // Sound: each type matches the function with this name in the library's header, and C passes enumerations as
+        // int.
         unsafe newContext = unsafeBitCast(try find("xkb_context_new"), to: NewContext.self)
         unsafe setLogLevel = unsafeBitCast(try find("xkb_context_set_log_level"), to: SetLogLevel.self)
         unsafe releaseContext = unsafeBitCast(try find("xkb_context_unref"), to: Release.self)
@@ -191,7 +192,7 @@ struct XKBLibrary {
 
     @safe
     struct Keymap: ~Copyable {
-        /// A keysym and the code point of its character, 0 if it has none.
+        /// A keysym, and the code point of its character, which is 0 if it has none.
         struct Symbol {
             var keysym: UInt32
             var character: UInt32
@@ -207,8 +208,8 @@ struct XKBLibrary {
         private static let firstKeycode: UInt32 = 8
         /// `XKB_CONTEXT_NO_ENVIRONMENT_NAMES`: environment variables do not override the layout.
         private static let noEnvironmentNames: Int32 = 1 << 1
-        /// `XKB_LOG_LEVEL_CRITICAL`: an unknown layout is reported as our error, not by the library on standard
-        /// error.
+        /// `XKB_LOG_LEVEL_CRITICAL`: the library does not report an unknown layout on standard error, because we report
+        /// it ourselves.
         private static let criticalOnly: Int32 = 10
         /// `XKB_KEY_DOWN`.
         private static let down: Int32 = 1
@@ -217,10 +218,10 @@ struct XKBLibrary {
         /// `XKB_MOD_INVALID`.
         private static let noModifier = UInt32.max
 
-        /// Compiles a layout for a keyboard with 105 keys, the default model of compositors (C:
+        /// Compiles a layout for a keyboard with 105 keys, the default model in compositors (C:
         /// `xkb_keymap_new_from_names`).
         init(_ library: XKBLibrary, layout: String, variant: String, name: String) throws(XKBKeymap.Failure) {
-            // Sound: the context is released once, after its last use; the keymap holds its own reference to it.
+            // Sound: the context is released once, after its last use; the keymap has its own reference to it.
             guard let context = unsafe library.newContext(Self.noEnvironmentNames) else { throw .noData }
             defer { unsafe library.releaseContext(context) }
             unsafe library.setLogLevel(context, Self.criticalOnly)
@@ -230,8 +231,8 @@ struct XKBLibrary {
                 starts.append(texts.count)
                 texts += text.utf8CString
             }
-            // Sound: `struct xkb_rule_names` is five pointers to text, and so is the array; both arrays live until the
-            // end of the call, which copies the texts.
+            // Sound: `struct xkb_rule_names` consists of five pointers to text, like the array; both arrays live until
+            // the end of the call, which copies the texts.
             let keymap = unsafe texts.withUnsafeBufferPointer { texts in
                 let names = unsafe starts.map { start in unsafe texts.baseAddress.map { unsafe $0 + start } }
                 return unsafe names.withUnsafeBytes { names in
@@ -248,7 +249,7 @@ struct XKBLibrary {
             unsafe library.releaseKeymap(keymap)
         }
 
-        /// Returns the keysym of a key while others are held.
+        /// Returns the keysym that a key produces while the keys in `held` are held.
         ///
         /// The corresponding C functions are `xkb_state_update_key`, `xkb_state_update_mask` and
         /// `xkb_state_key_get_one_sym`.

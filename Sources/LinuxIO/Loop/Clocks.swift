@@ -5,24 +5,26 @@ import Glibc
 import SwiftGlibc
 import Synchronization
 
-/// The clock for all deadlines: CLOCK_BOOTTIME, which is independent of the date and advances while the machine is
-/// suspended; or the replacement set in `SystemTime`.
+/// The clock for all deadlines: CLOCK_BOOTTIME, or the replacement set in `SystemTime`.
+///
+/// It does not depend on the date, and advances while the machine is suspended.
 package enum MonotonicClock {
-    /// Time since an arbitrary start, in nanoseconds (C: `clock_gettime`).
+    /// Time since an arbitrary starting point, in nanoseconds (C: `clock_gettime`).
     package static var nanoseconds: Int64 {
         guard !SystemTime.isReplaced else { return SystemTime.nanoseconds }
         var time = timespec()
-        // Sound: the structure lives for the call.
+        // Sound: the structure is a local variable that outlives the call.
         _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
-    /// Time since an arbitrary start.
+    /// Time since an arbitrary starting point.
     package static var now: Duration { .nanoseconds(nanoseconds) }
 }
 
 extension Duration {
-    /// Returns the number of these units, rounded up so that no wait ends before its deadline; at most `Int64.max`.
+    /// Returns the duration in multiples of `unit`, rounded up so that no wait ends before its deadline; at most
+    /// `Int64.max`.
     func rounded(to unit: Duration) -> Int64 {
         let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: unit.attoseconds)
         return Int64(clamping: whole + (rest > 0 ? 1 : 0))
@@ -30,21 +32,21 @@ extension Duration {
 }
 
 extension timespec {
-    /// Converts a duration that is not negative; truncates fractions of a nanosecond.
+    /// Converts a duration, which must not be negative; truncates fractions of a nanosecond.
     init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         self.init(tv_sec: Int(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
     }
 }
 
-/// The date and time of day, for people and logs.
+/// The date and time of day, for display and logs.
 ///
 /// No timer uses it, because it jumps when the date is set; timers use `MonotonicClock`.
 package enum WallClock {
     /// Seconds since 1970-01-01 00:00:00 UTC (C: `time`).
     package static var seconds: Int { SystemTime.isReplaced ? Int(clamping: microseconds / 1_000_000) : time(nil) }
 
-    /// Returns the seconds since 1970-01-01 00:00:00 UTC at a moment of `MonotonicClock`, by the current date.
+    /// Converts a time of `MonotonicClock` to seconds since 1970-01-01 00:00:00 UTC, based on the current date.
     package static func seconds(at moment: Duration) -> Int {
         seconds - Int(clamping: (MonotonicClock.now - moment).components.seconds)
     }
@@ -53,7 +55,7 @@ package enum WallClock {
     package static var microseconds: Int64 {
         guard !SystemTime.isReplaced else { return SystemTime.wallNanoseconds / 1000 }
         var time = timespec()
-        // Sound: the structure lives for the call.
+        // Sound: the structure is a local variable that outlives the call.
         _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec / 1000)
     }
@@ -62,7 +64,7 @@ package enum WallClock {
     package static func universal(_ seconds: Int) -> String {
         var seconds = seconds
         var parts = unsafe tm()
-        // Sound: both are locals.
+        // Sound: both pointers refer to local variables that outlive the call.
         _ = unsafe gmtime_r(&seconds, &parts)
         return unsafe text(parts, "%Y-%m-%dT%H:%M:%SZ")
     }
@@ -76,11 +78,11 @@ package enum WallClock {
         return String(universal(Int(clamping: seconds)).dropLast()) + "." + padding + digits + "Z"
     }
 
-    /// Formats a time as local time, as the LINBLE keyboard shows it: `2021/05/24 17:07:59`.
+    /// Formats a time as local time, in the format of the LINBLE keyboard: `2021/05/24 17:07:59`.
     package static func local(_ seconds: Int) -> String {
         var seconds = seconds
         var parts = unsafe tm()
-        // Sound: both are locals.
+        // Sound: both pointers refer to local variables that outlive the call.
         _ = unsafe localtime_r(&seconds, &parts)
         return unsafe text(parts, "%Y/%m/%d %H:%M:%S")
     }
@@ -88,8 +90,8 @@ package enum WallClock {
     private static func text(_ parts: tm, _ format: String) -> String {
         var parts = unsafe parts
         var buffer = [UInt8](repeating: 0, count: 64)
-        // Sound: strftime writes at most the buffer's length, and returns how much it wrote. C library headers differ
-        // in whether its first argument may be null: a pointer that is never null suits both.
+        // Sound: strftime writes at most the buffer's length, and returns the number of bytes written. Some C library
+        // headers do not allow its first argument to be null; this pointer is never null.
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
             guard let start = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress else { return 0 }
             return unsafe strftime(start, bytes.count, format, &parts)
@@ -98,14 +100,14 @@ package enum WallClock {
     }
 }
 
-/// A replacement of the kernel's time, for programs that simulate weeks of operation in minutes.
+/// A replacement for the kernel's time, for programs that simulate weeks of operation in minutes.
 package protocol ProcessTime: Sendable {
     /// The time of `MonotonicClock`, in nanoseconds.
     var nanoseconds: Int64 { get }
     /// The time of `WallClock`, in nanoseconds since 1970-01-01 00:00:00 UTC.
     var wallNanoseconds: Int64 { get }
-    /// Sleeps until the descriptor is ready for `events` of poll(2) or `deadline` has passed; returns true if it is
-    /// ready.
+    /// Sleeps until the descriptor is ready for `events` (as in poll(2)) or `deadline` has passed; returns true if it
+    /// is ready.
     func sleep(on descriptor: Int32, for events: Int16, until deadline: Int64?) -> Bool
     /// Registers a thread that is about to start, so that the time does not advance before it runs.
     func addThread()
@@ -113,13 +115,13 @@ package protocol ProcessTime: Sendable {
     func removeThread()
 }
 
-/// The source of the process's time: the kernel, unless a test program has replaced it.
+/// The source of the process's time: the kernel, or the replacement that a test program has set.
 package enum SystemTime {
     private static let flag = Atomic<Bool>(false)
     private static let stored = Mutex<(any ProcessTime)?>(nil)
 
     #if DEBUG
-        /// Time of one task and of the threads that it starts, for parallel tests; nil for the process's time.
+        /// Replacement for one task and the threads that it starts, for parallel tests; nil to use the process's time.
         @TaskLocal package static var ofTask: (any ProcessTime)?
     #endif
 
@@ -130,7 +132,7 @@ package enum SystemTime {
         return flag.load(ordering: .relaxed)
     }
 
-    /// Replacement of the kernel's time; nil if it is not replaced.
+    /// Replacement for the kernel's time; nil if it is not replaced.
     static var replacement: (any ProcessTime)? {
         #if DEBUG
             if let ofTask { return ofTask }
@@ -138,11 +140,11 @@ package enum SystemTime {
         return isReplaced ? stored.withLock { $0 } : nil
     }
 
-    /// Replaced time, in separate functions because reading the kernel's time is on the hot path.
+    /// Time of the replacement, in separate properties because reading the kernel's time is on the hot path.
     @inline(never) static var nanoseconds: Int64 { replacement?.nanoseconds ?? 0 }
     @inline(never) static var wallNanoseconds: Int64 { replacement?.wallNanoseconds ?? 0 }
 
-    /// Replaces the kernel's time permanently; must be called by the only thread, before the time is read.
+    /// Replaces the kernel's time permanently; call it before the time is read and before a second thread is started.
     package static func replace(with time: some ProcessTime) {
         stored.withLock { $0 = time }
         flag.store(true, ordering: .relaxed)

@@ -8,9 +8,9 @@ package import SystemPackage
 /// signalfd.
 ///
 /// The loop sleeps in `epoll_wait` without a time-out, so an idle program makes no system calls. On a kernel without
-/// timerfd the time-out is that of the earliest timer; on one without signalfd a signal handler writes to a pipe. The
-/// loop calls all handlers on the thread that is in `run()`. The loop, and every object that it is passed to, must be
-/// used on that thread only; other threads use a `Waker`.
+/// timerfd, the time-out is set for the earliest timer; on a kernel without signalfd, a signal handler writes to a
+/// pipe. The loop calls all handlers on the thread that is in `run()`. The loop, and every object that it is passed to,
+/// must be used on that thread only; other threads use a `Waker`.
 package final class EventLoop {
     /// The events to wait for on a descriptor; errors and hang-ups are always reported.
     package struct Readiness: OptionSet, Sendable {
@@ -21,18 +21,20 @@ package final class EventLoop {
         /// Bytes can be written, or a connection has been made (EPOLLOUT).
         package static let writable = Readiness(rawValue: blewedge_EPOLLOUT)
         package static let error = Readiness(rawValue: blewedge_EPOLLERR)
-        /// The other end is closed (EPOLLHUP).
+        /// The peer has closed its end (EPOLLHUP).
         package static let hangUp = Readiness(rawValue: blewedge_EPOLLHUP)
 
         /// True if there is something to read: bytes, a connection, or the end of the stream.
         ///
-        /// The set operations of `OptionSet`, called from another module, would go through witness tables: about a
-        /// thousand instructions before each packet is read.
+        /// `OptionSet` operations are not used, because in another module they go through witness tables, which costs
+        /// about a thousand instructions for each packet.
         package var hasInput: Bool { rawValue & (blewedge_EPOLLIN | blewedge_EPOLLERR | blewedge_EPOLLHUP) != 0 }
     }
 
-    /// Identifier of a watched descriptor: the low half is its index in `watches`, the high half a number that
-    /// differs for the next watch at this index, so that an event for a closed descriptor finds no handler.
+    /// Identifier of a watched descriptor.
+    ///
+    /// The low half is the watch's index in `watches`. The high half changes with each watch at the same index, so that
+    /// an event for a closed descriptor finds no handler.
     package struct Registration: Hashable, Sendable { fileprivate let identifier: UInt64 }
 
     /// Identifier of a timer that has not fired yet.
@@ -59,7 +61,7 @@ package final class EventLoop {
     private var timer: Descriptor?
     /// The signalfd, or the read end of a pipe.
     private var signals: Descriptor?
-    /// Write end of the pipe for signals; nil with a signalfd.
+    /// Write end of the pipe for signals; nil if a signalfd is used.
     private var signalInput: Descriptor?
     /// Watches by index, so that an event finds its handler without a search.
     private var watches: [Watch?] = []
@@ -69,12 +71,12 @@ package final class EventLoop {
     private var armedDeadline: Duration?
     private var nextTimer: UInt64 = 1
     private var isRunning = false
-    /// True if the time is replaced: a timerfd follows only the kernel's time.
+    /// True if the kernel's time is replaced, because a timerfd follows only the kernel's time.
     private let isVirtual = SystemTime.isReplaced
-    /// True if due timers are fired after each sleep: without a timerfd, or where the time is replaced.
+    /// True if due timers must be looked for after each sleep, because there is no timerfd or the time is replaced.
     private var looksForTimers = true
 
-    /// Longest sleep without a timerfd: `epoll_wait` does not count the time for which the machine is suspended.
+    /// Longest sleep without a timerfd, because `epoll_wait` does not count the time while the machine is suspended.
     private static let longestSleep = Duration.seconds(60)
 
     /// Creates a loop that watches nothing yet; throws `noFunction` on a kernel without CONFIG_EPOLL.
@@ -123,7 +125,7 @@ package final class EventLoop {
     package func unwatch(_ registration: Registration, _ descriptor: borrowing Descriptor) {
         guard watch(registration.identifier) != nil else { return }
         watches[Self.place(registration.identifier)] = nil
-        // Removal fails only for a descriptor that epoll does not hold, and then there is nothing to remove.
+        // Removal fails only if epoll does not have the descriptor, and in that case there is nothing to remove.
         try? control(EPOLL_CTL_DEL, descriptor, [], registration.identifier)
     }
 
@@ -143,16 +145,16 @@ package final class EventLoop {
         armTimer()
     }
 
-    /// Blocks the signals for this thread (and those it starts from now on) and calls `handler` with their numbers
+    /// Blocks the signals for this thread and for threads that it starts later, and calls `handler` with their numbers
     /// instead.
     ///
-    /// It must be called only once. The corresponding C functions are `pthread_sigmask` and `signalfd`. On a kernel
-    /// without CONFIG_SIGNALFD the signals are not blocked, and `sigaction` installs a handler that writes each of
-    /// them to the pipe of the loop that last called this method.
+    /// Call it only once. The corresponding C functions are `pthread_sigmask` and `signalfd`. On a kernel without
+    /// CONFIG_SIGNALFD, the signals are not blocked; instead, `sigaction` installs a handler that writes each signal to
+    /// a pipe, which belongs to the last loop that called this method.
     package func handleSignals(_ numbers: [Int32], handler: @escaping (Int32) -> Void) throws(Errno) {
         precondition(signals == nil, "signals are handled already")
         var mask = sigset_t()
-        // Sound: the set is a local that outlives each call.
+        // Sound: the set is a local variable that outlives each call.
         unsafe sigemptyset(&mask)
         for number in numbers { unsafe sigaddset(&mask, number) }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
@@ -179,15 +181,14 @@ package final class EventLoop {
     package func run() throws(Errno) {
         isRunning = true
         let capacity = 32
-        // `epoll_event` holds a union, which makes it unsafe as a type: only its integer member is ever stored and
-        // read.
+        // `epoll_event` contains a union, which makes the type unsafe; only its integer member is stored and read.
         var faults = RepeatedFaults()
         var events = unsafe [epoll_event](repeating: epoll_event(), count: capacity)
         while isRunning {
             if isVirtual { sleepVirtually() }
             let count: Int32
             do throws(Errno) {
-                // Sound: the kernel writes at most `capacity` events into the array of that size.
+                // Sound: the kernel writes at most `capacity` events into the array, which has that size.
                 count = try SystemCall.run(CallSite(.loop, .epollWait)) {
                     unsafe epoll_wait(epoll.number, &events, Int32(capacity), timeout)
                 }
@@ -243,7 +244,8 @@ package final class EventLoop {
 
     private func fireDueTimers() {
         let now = MonotonicClock.now
-        // Timers that these handlers schedule fire after the ready descriptors are served, whatever their deadlines.
+        // Timers that these handlers schedule fire after the ready descriptors have been handled, whatever their
+        // deadlines.
         let limit = nextTimer
         while let place = timers.lastIndex(where: { $0.deadline > now || $0.identifier < limit }),
             timers[place].deadline <= now
@@ -270,7 +272,7 @@ package final class EventLoop {
         _ = unsafe timerfd_settime(timer?.number ?? -1, Int32(TFD_TIMER_ABSTIME), &specification, nil)
     }
 
-    /// The time-out of `epoll_wait` in milliseconds; −1 for none.
+    /// The time-out of `epoll_wait` in milliseconds; −1 for no time-out.
     private var timeout: Int32 {
         guard looksForTimers, !isVirtual else { return isVirtual ? 0 : -1 }
         guard let deadline = timers.last?.deadline else { return -1 }
@@ -287,7 +289,7 @@ package final class EventLoop {
         }
         var buffer = [UInt8](repeating: 0, count: MemoryLayout<signalfd_siginfo>.size)
         guard case .done(buffer.count)? = try? signals?.read(into: &buffer) else { return nil }
-        // ssi_signo is the first member, 32 bits in the machine's order.
+        // ssi_signo is the first member: 32 bits in the machine's byte order.
         return unsafe buffer.withUnsafeBytes { unsafe $0.load(as: Int32.self) }
     }
 }
@@ -306,7 +308,7 @@ package final class LoopTimer {
     /// True from `set` until the handler runs or the timer is cancelled.
     package var isSet: Bool { pending != nil }
 
-    /// Calls `handler` once, at `deadline` on `MonotonicClock`; only cancels the pending call if the deadline is nil.
+    /// Calls `handler` once, at `deadline` on `MonotonicClock`; if the deadline is nil, only cancels the pending call.
     package func set(on loop: EventLoop, at deadline: Duration?, handler: @escaping () -> Void) {
         cancel()
         guard let deadline else { return }

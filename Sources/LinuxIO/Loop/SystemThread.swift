@@ -6,7 +6,7 @@ import SwiftGlibc
 import Synchronization
 package import SystemPackage
 
-/// A thread of the operating system, for work that must not share one.
+/// A thread of the operating system, for work that needs its own thread.
 package struct SystemThread: ~Copyable {
     private let thread: pthread_t
 
@@ -22,7 +22,7 @@ package struct SystemThread: ~Copyable {
             self.body = body
         }
 
-        /// Runs the body; in a test, with the script and the time of the starting thread.
+        /// Runs the body; in a test, uses the call script and the time of the thread that started this one.
         func run() {
             #if DEBUG
                 if let script { CallScript.use(script) }
@@ -39,10 +39,11 @@ package struct SystemThread: ~Copyable {
         }
     }
 
-    /// Starts a thread that runs `body`; ps and top show `name`, at most 15 bytes (C: `pthread_create`).
+    /// Starts a thread that runs `body`; ps and top show the first 15 bytes of `name` (C: `pthread_create`).
     package init(name: String, body: @escaping @Sendable () -> Void) throws(Errno) {
         var thread = pthread_t()
-        // Sound: the box is retained here, and taken over by the thread or released if no thread was started.
+        // Sound: the box is retained here; the thread takes ownership of it, or it is released if no thread was
+        // started.
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         SystemTime.replacement?.addThread()
         let code = unsafe pthread_create(
@@ -68,15 +69,15 @@ package struct SystemThread: ~Copyable {
     /// Identity of the calling thread, different from that of every other running thread (C: `pthread_self`).
     static var current: UInt { UInt(pthread_self()) }
 
-    /// Sleeps, by the real clock; returns false if a signal handler has ended the sleep (C: `ppoll`).
+    /// Sleeps according to the real clock; returns false if a signal handler has ended the sleep (C: `ppoll`).
     @discardableResult
     package static func sleep(milliseconds: Int) -> Bool {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
-        // Sound: no entries, and a local that outlives the call.
+        // Sound: the call gets no entries, and the time is a local variable that outlives the call.
         return unsafe blewedge_ppoll(nil, 0, &time) >= 0
     }
 
-    /// Waits until the thread has ended; a replaced time does not advance meanwhile (C: `pthread_join`).
+    /// Waits until the thread has ended; if the time is replaced, it does not advance meanwhile (C: `pthread_join`).
     package consuming func join() {
         _ = pthread_join(thread, nil)
     }
@@ -86,11 +87,11 @@ package struct SystemThread: ~Copyable {
 package final class Waker: Sendable {
     /// Descriptor that `wake` makes readable, for an event loop or for `wait(until:)`.
     package let descriptor: Descriptor
-    /// Write end of a pipe; nil for an eventfd.
+    /// Write end of the pipe; nil if an eventfd is used.
     private let input: Descriptor?
     private let target: Int32
 
-    /// Creates a waker without pending calls (C: `eventfd` and, on a kernel without CONFIG_EVENTFD, `pipe2`).
+    /// Creates a waker without pending calls of `wake` (C: `eventfd` and, on a kernel without CONFIG_EVENTFD, `pipe2`).
     package init() throws(Errno) {
         do throws(Errno) {
             let flags = Int32(EFD_CLOEXEC | EFD_NONBLOCK)
@@ -106,33 +107,34 @@ package final class Waker: Sendable {
         }
     }
 
-    /// Wakes the other side; several calls before it wakes count as one.
+    /// Wakes the waiting thread; several calls before it wakes count as one.
     ///
     /// May be called from any thread.
     package func wake() {
         var one: UInt64 = 1
-        // Sound: eight bytes of a local are read. The write fails only if the pipe or count is full, and then a call
-        // is pending.
+        // Sound: the call reads eight bytes of a local variable. It fails only if the pipe or the counter is full; in
+        // that case a call of `wake` is pending already.
         _ = unsafe write(target, &one, 8)
     }
 
-    /// Clears the pending calls.
+    /// Clears the pending calls of `wake`.
     package func reset() {
         var count: UInt64 = 0
-        // Sound: eight bytes of a local are written. The read fails only if no call is pending. An eventfd has all
-        // calls in one count, a pipe has eight bytes for each.
+        // Sound: the call writes eight bytes of a local variable. It fails only if no call of `wake` is pending. An
+        // eventfd counts all calls in one value; a pipe contains eight bytes for each call.
         while unsafe read(descriptor.number, &count, 8) == 8, target != descriptor.number {}
     }
 
-    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then clears the pending calls (C:
-    /// `ppoll`).
+    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then clears the pending calls of
+    /// `wake` (C: `ppoll`).
     package func wait(until deadline: Int64?) {
         if let time = SystemTime.replacement {
             _ = time.sleep(on: descriptor.number, for: Int16(POLLIN), until: deadline)
             return reset()
         }
         var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-        // Sound: one entry and one timespec, both locals. A signal's interruption is a wake-up like any other.
+        // Sound: the call gets one entry and one timespec, both local variables. An interruption by a signal counts as
+        // a wake-up.
         if let deadline {
             let rest = max(0, deadline &- MonotonicClock.nanoseconds)
             var time = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
@@ -161,10 +163,10 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     private let eventLoop: EventLoop
     private let waker: Waker
     private let queue = Mutex(Queue())
-    /// The thread's identity; zero before it runs and after it has ended.
+    /// The thread's identity; zero before the thread runs and after it has ended.
     private let thread = Atomic<UInt>(0)
 
-    /// Starts the thread; ps and top show `name`, at most 15 bytes.
+    /// Starts the thread; ps and top show the first 15 bytes of `name`.
     package init(name: String) throws(Errno) {
         eventLoop = try EventLoop()
         waker = try Waker()
@@ -177,28 +179,28 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     package var isCurrent: Bool { thread.load(ordering: .relaxed) == SystemThread.current }
 
-    /// The loop, accessible only on its thread.
+    /// The loop, which is accessible only on its thread.
     package var loop: EventLoop {
         checkIsolated()
         return eventLoop
     }
 
-    /// Runs an actor's job on the loop's thread, after everything enqueued before.
+    /// Runs an actor's job on the loop's thread, after all earlier jobs.
     package func enqueue(_ job: consuming ExecutorJob) {
         append(.job(UnownedJob(job)))
     }
 
-    /// Runs `work` on the loop's thread, after everything enqueued before.
+    /// Runs `work` on the loop's thread, after all earlier jobs.
     package func submit(_ work: @escaping @Sendable () -> Void) {
         append(.work(work))
     }
 
-    /// Stops the program if called on any other thread.
+    /// Stops the program if it is called on any other thread.
     package func checkIsolated() {
         precondition(isCurrent, "this belongs to the event loop's thread")
     }
 
-    /// Ends the loop after everything enqueued before.
+    /// Ends the loop after all earlier jobs.
     package func stop() {
         submit { [self] in eventLoop.stop() }
     }
@@ -214,7 +216,7 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     private func run() {
         thread.store(SystemThread.current, ordering: .relaxed)
-        // `epoll_wait` fails only for a descriptor that epoll cannot use, which cannot occur.
+        // `epoll_wait` fails only for an invalid descriptor, which cannot occur.
         try? eventLoop.run()
         while !queue.withLock({ queue in
             if queue.items.isEmpty { queue.hasEnded = true }
@@ -240,7 +242,7 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     }
 }
 
-/// The lifetime of a loop's thread, which ends when the last reference to this object is released.
+/// The owner of a loop's thread; the thread ends when the last reference to this object is released.
 package final class LoopThread: Sendable {
     package let executor: LoopExecutor
 
@@ -251,9 +253,9 @@ package final class LoopThread: Sendable {
     deinit { executor.stop() }
 }
 
-/// A value that is created, used and released only on a loop's thread, but can be held on any thread.
+/// A container, usable on any thread, for a value that is created, used and released only on a loop's thread.
 package final class LoopBound<Value>: @unchecked Sendable {
-    /// Carrier of the value to its thread, where it is released.
+    /// Box that carries the value to its thread, which releases the value.
     private struct Parting: @unchecked Sendable {
         let value: Value?
     }
@@ -273,7 +275,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
         executor.submit { withExtendedLifetime(parting) {} }
     }
 
-    /// The value, accessible only on the loop's thread.
+    /// The value, which is accessible only on the loop's thread.
     package var value: Value {
         let loop = executor.loop
         if let made { return made }

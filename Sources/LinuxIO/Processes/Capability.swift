@@ -9,21 +9,21 @@ package import SystemPackage
 package enum Capability: String, Sendable, CaseIterable {
     /// Allows powering adapters and changing their settings.
     case networkAdministration = "CAP_NET_ADMIN"
-    /// Allows sending HCI commands and receiving all events.
+    /// Allows sending HCI commands and receiving all HCI events.
     case rawNetwork = "CAP_NET_RAW"
 
     /// True if the capability is in this process's effective set (C: `cap_get_proc` and `cap_get_flag`).
     package var isEffective: Bool { unsafe isSet(CAP_EFFECTIVE, in: cap_get_proc()) }
 
-    /// True if the capability is in this process's permitted set, even if held back (C: `cap_get_proc` and
-    /// `cap_get_flag`).
+    /// True if the capability is in this process's permitted set, even if `holdBack` has made it ineffective (C:
+    /// `cap_get_proc` and `cap_get_flag`).
     package var isPermitted: Bool { unsafe isSet(CAP_PERMITTED, in: cap_get_proc()) }
 
     /// True if the program's file grants the capability to every process that runs it (C: `cap_get_file` and
     /// `cap_get_flag`).
     package var isGrantedByFile: Bool { unsafe isSet(CAP_PERMITTED, in: cap_get_file("/proc/self/exe")) }
 
-    /// Its number in <linux/capability.h>.
+    /// Number of the capability in <linux/capability.h>.
     package var number: Int32 {
         switch self {
         case .networkAdministration: CAP_NET_ADMIN
@@ -33,7 +33,7 @@ package enum Capability: String, Sendable, CaseIterable {
 
     /// Returns true if `set` has the capability; frees the set.
     private func isSet(_ flag: cap_flag_t, in set: cap_t?) -> Bool {
-        // Sound: the set is the library's own, freed here and nowhere else.
+        // Sound: the library allocates the set, and only this function frees it.
         guard let set = unsafe set else { return false }
         defer { _ = unsafe cap_free(UnsafeMutableRawPointer(set)) }
         var value = CAP_CLEAR
@@ -45,22 +45,23 @@ package enum Capability: String, Sendable, CaseIterable {
         allCases.filter { isHeldBack.load(ordering: .relaxed) ? !$0.isPermitted : !$0.isEffective }
     }
 
-    // Calls that need capabilities.
+    // Functions for calls that need capabilities.
 
-    /// True after `holdBack`; before it, `raised` needs no system calls of its own.
+    /// True once `holdBack` was called; until then, `raised` makes no additional system calls.
     private static let isHeldBack = Atomic(false)
 
-    /// Clears the effective set of the calling thread, and so of the threads that it starts from now on; `raised`
-    /// restores the product's own capabilities for one call.
+    /// Clears the effective set of the calling thread, and thereby of the threads that it starts later.
     ///
-    /// Throws `notPermitted`, and changes nothing, if a system call filter refuses the call. The corresponding C
+    /// `raised` restores the product's own capabilities for one call.
+    ///
+    /// Throws `notPermitted`, without any change, if a system call filter refuses the call. The corresponding C
     /// function is `cap_set_proc`.
     package static func holdBack() throws(Errno) {
         try setEffective([])
         isHeldBack.store(true, ordering: .relaxed)
     }
 
-    /// Makes a call with the permitted capabilities effective, in the calling thread only (C: `cap_set_proc`).
+    /// Runs `call` with the permitted capabilities effective, in the calling thread only (C: `cap_set_proc`).
     static func raised<Value: ~Copyable>(_ call: () throws(Errno) -> Value) throws(Errno) -> Value {
         guard isHeldBack.load(ordering: .relaxed) else { return try call() }
         try setEffective(allCases.filter(\.isPermitted))
@@ -76,7 +77,7 @@ package enum Capability: String, Sendable, CaseIterable {
     }
 
     private static func setEffective(_ capabilities: [Capability]) throws(Errno) {
-        // Sound: the set is the library's own, and freed here and nowhere else; the numbers outlive the call.
+        // Sound: the library allocates the set, and only this function frees it; the numbers outlive the call.
         guard let set = unsafe cap_get_proc() else { throw .noMemory }
         defer { _ = unsafe cap_free(UnsafeMutableRawPointer(set)) }
         _ = unsafe cap_clear_flag(set, CAP_EFFECTIVE)
@@ -88,24 +89,23 @@ package enum Capability: String, Sendable, CaseIterable {
 
 /// The privileges of the calling thread, and of the threads and programs that it starts afterwards.
 package enum ThreadPrivileges {
-    /// Gives up every capability permanently, including those that started programs would inherit: no program that
-    /// the thread starts regains any, not even as root.
+    /// Gives up every capability permanently; no program that the thread starts can regain one, not even as root.
     ///
     /// The corresponding C functions are `prctl` (PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT_CLEAR_ALL) and `cap_set_proc`.
     static func giveUp() throws(Errno) {
-        // First, so that neither a program's file nor its user can undo the following steps.
+        // This comes first, so that neither a program's file nor its user can undo the following steps.
         try refuseGains()
         _ = try SystemCall.run {
             blewedge_prctl(PR_CAP_AMBIENT, UInt(PR_CAP_AMBIENT_CLEAR_ALL), 0)
         }
-        // Sound: the library allocates the set, which is empty, and it is freed here and nowhere else.
+        // Sound: the library allocates this empty set, and only this function frees it.
         guard let none = unsafe cap_init() else { throw .noMemory }
         defer { _ = unsafe cap_free(UnsafeMutableRawPointer(none)) }
         do throws(Errno) {
             _ = try SystemCall.run { unsafe cap_set_proc(none) }
         } catch {
-            // A system call filter may refuse the call, as the service's does. A program whose user is not root then
-            // keeps the inheritable set but gets no capability from it: its file cannot grant any.
+            // A system call filter, such as the service's, may refuse the call. In that case, a program whose user is
+            // not root keeps the inheritable set, but gets no capability from it, because its file cannot grant any.
             guard error == .notPermitted, geteuid() != 0 else { throw error }
         }
     }
@@ -118,21 +118,21 @@ package enum ThreadPrivileges {
     }
 }
 
-/// The system call filter of a keyboard and of the programs it starts: it refuses the calls of RefusedCalls.c, new
-/// processes with namespaces, calls by another calling convention of the machine, and sockets of families other than
-/// unix and Bluetooth.
+/// The system call filter of a keyboard process and of the programs that it starts.
 ///
-/// A refused call fails with EPERM, a socket with EAFNOSUPPORT; a call of another architecture kills the process.
-/// `clone3`, whose flags a filter cannot see, fails with ENOSYS, as on a kernel without it, so that the C library
-/// calls `clone`.
+/// It refuses the calls listed in RefusedCalls.c, new processes with namespaces, calls that use another calling
+/// convention of the machine, and sockets of families other than unix and Bluetooth.
+///
+/// A refused call fails with EPERM, and a refused socket with EAFNOSUPPORT; a call for another architecture kills the
+/// process. `clone3`, whose flags a filter cannot read, fails with ENOSYS, as on a kernel without `clone3`, so that the
+/// C library calls `clone`.
 package enum SystemCallFilter {
-    /// Installs the filter permanently for the calling thread, and for the threads and programs that it starts from
-    /// now on.
+    /// Installs the filter permanently for the calling thread, and for the threads and programs that it starts later.
     ///
-    /// `allowsInternet` is for a controller that is reached by TCP, and for a program of the user's that may connect
-    /// to a server. Returns false if there is no filter for this machine, or the kernel does not support filters.
-    /// Throws `permissionDenied` for a thread that could still gain privileges (`ThreadPrivileges.refuseGains`). The
-    /// corresponding C function is `prctl` (PR_SET_SECCOMP).
+    /// `allowsInternet` is for a controller that is reached over TCP, and for a user's program that may connect to a
+    /// server. Returns false if there is no filter for this machine, or the kernel does not support filters. Throws
+    /// `permissionDenied` if the thread could still gain privileges (`ThreadPrivileges.refuseGains`). The corresponding
+    /// C function is `prctl` (PR_SET_SECCOMP).
     package static func install(allowsInternet: Bool) throws(Errno) -> Bool {
         guard let steps = steps(allowsInternet: allowsInternet) else { return false }
         return try install(steps)
@@ -141,7 +141,7 @@ package enum SystemCallFilter {
     private static func install(_ steps: [sock_filter]) throws(Errno) -> Bool {
         var steps = steps
         let result: Result<Void, Errno> = unsafe steps.withUnsafeMutableBufferPointer { steps in
-            // Sound: the kernel copies the program, whose steps and header live for the call.
+            // Sound: the kernel copies the program, and its steps and header outlive the call.
             var program = unsafe sock_fprog(len: UInt16(steps.count), filter: steps.baseAddress)
             return unsafe withUnsafePointer(to: &program) { program in
                 Result { () throws(Errno) in
@@ -159,7 +159,8 @@ package enum SystemCallFilter {
         }
     }
 
-    /// Returns the filter program, which the kernel runs at each call; nil for a machine that it does not support.
+    /// Returns the filter program, which the kernel runs at each system call; nil if the filter does not support this
+    /// machine.
     ///
     /// Offsets in struct seccomp_data: the call number at 0, the architecture at 4, the first argument's low half at
     /// 16.
@@ -167,7 +168,7 @@ package enum SystemCallFilter {
         guard blewedge_audit_architecture != 0 else { return nil }
         var numbers: [UInt32] = []
         while let number = UInt32(exactly: blewedge_refused_call(Int32(numbers.count))) { numbers.append(number) }
-        // A step can jump over at most 255 others.
+        // A step can jump over at most 255 other steps.
         precondition(numbers.count < 240)
         let refuse = UInt32(SECCOMP_RET_ERRNO) | UInt32(EPERM)
         let allow = sock_filter(.returns, UInt32(SECCOMP_RET_ALLOW))
@@ -208,7 +209,7 @@ package enum SystemCallFilter {
     private static let namespaces: UInt32 = 0x7E02_0000
 }
 
-/// Operation codes of a filter's steps, such as BPF_LD | BPF_W | BPF_ABS.
+/// Operation codes of the filter's steps, such as BPF_LD | BPF_W | BPF_ABS.
 private enum FilterStep: UInt16 {
     case loads = 0x20
     case isEqual = 0x15
@@ -217,7 +218,7 @@ private enum FilterStep: UInt16 {
 }
 
 extension sock_filter {
-    /// Makes a step with its operand and the number of steps to jump over in each case.
+    /// Creates a step with its operand, and the number of steps to skip if its condition is true and if it is false.
     fileprivate init(_ step: FilterStep, _ operand: UInt32, then: UInt8 = 0, otherwise: UInt8 = 0) {
         self.init(code: step.rawValue, jt: then, jf: otherwise, k: operand)
     }

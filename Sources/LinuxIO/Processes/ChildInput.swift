@@ -4,10 +4,10 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Standard input of a program that is to be started: a text, written as fast as the program reads it.
+/// Standard input for a program that will be started: a text, written as fast as the program reads it.
 ///
-/// The program's end of the pipe is kept open, so that the bytes that it has not read can be counted, and so that a
-/// program that closes its input causes no error. To be used on the loop's thread.
+/// The read end of the pipe is kept open here too, so that unread bytes can be counted, and so that a program that
+/// closes its input causes no error. Used on the loop's thread.
 package final class ChildInput {
     private final class End {
         let descriptor: Descriptor
@@ -19,18 +19,18 @@ package final class ChildInput {
     private let bytes: [UInt8]
     private var written = 0
     private let output: Descriptor
-    /// The end that is written; nil once everything is written, so that the program reads the end of the text.
+    /// The write end; nil once everything is written, so that the program reads the end of the text.
     private var input: End?
     private var registration: EventLoop.Registration?
 
-    /// Creates a pipe with the beginning of the text (C: `pipe2`).
+    /// Creates a pipe, and writes the beginning of the text to it (C: `pipe2`).
     package init(_ bytes: [UInt8], on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.bytes = bytes
         let ends = try Descriptor.pipe()
         output = Descriptor(owning: ends.output)
         input = End(ends.input)
-        // The program reads an ordinary, blocking pipe; our end of it is never read.
+        // The program expects an ordinary, blocking pipe; this process never reads from it.
         _ = try SystemCall.run { fcntl(ends.output, F_SETFL, 0) }
         try write()
     }
@@ -42,7 +42,7 @@ package final class ChildInput {
     package var read: Int {
         var unread: Int32 = 0
         let number = output.number
-        // Sound: the kernel writes an integer.
+        // Sound: the kernel writes an integer to a local variable.
         let isKnown = (try? SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(FIONREAD), &unread) }) != nil
         return isKnown ? max(0, written - Int(unread)) : 0
     }
@@ -57,7 +57,7 @@ package final class ChildInput {
     private func write() throws(Errno) {
         while written < bytes.count, let input {
             let rest = Array(bytes[written...])
-            // Sound: the bytes are not changed before the call has returned.
+            // Sound: the bytes are not changed during the call.
             guard case .done(let count) = try input.descriptor.write(unsafe rest.span.bytes) else {
                 if registration == nil {
                     registration = try loop.watch(input.descriptor, for: .writable) { [unowned self] _ in

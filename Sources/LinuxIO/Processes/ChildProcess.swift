@@ -5,10 +5,10 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// A started program whose end the event loop can wait for.
+/// A started program; the event loop can wait for its end.
 package struct ChildProcess: ~Copyable {
-    /// Descriptor that is readable once the program has ended: a pidfd or, on a kernel without, a pipe that a waiting
-    /// thread closes.
+    /// Descriptor that is readable once the program has ended: a pidfd or, on a kernel without pidfd, a pipe that a
+    /// waiting thread closes.
     package let descriptor: Descriptor
     private let identifier: pid_t
 
@@ -22,20 +22,21 @@ package struct ChildProcess: ~Copyable {
     }
 
     package enum Privileges: Sendable {
-        /// No capability, and no way to gain one through a program's file or as root.
+        /// No capabilities, and no way to gain one through a program's file or by running as root.
         case none
-        /// Those of this process: for a command that the user has run, never for anything that a device can trigger.
+        /// The privileges of this process: only for a command that the user has run, never for anything that a device
+        /// can trigger.
         case ours
     }
 
-    /// Starts a program without a shell, with these variables in addition to our own; a name without a slash is
+    /// Starts a program without a shell, with these variables added to the environment; a name without a slash is
     /// looked up in PATH.
     ///
-    /// Its input is `input`, or empty, and both of its outputs are our standard error; the terminal's signals do not reach it.
-    /// Our own variables whose names begin with `prefix` are omitted. The corresponding C functions are
-    /// `posix_spawnp` and `pidfd_open` or, on kernels before 5.3, `waitid` in a thread of its own. A program without
-    /// privileges is started by a thread that has given up its own: each thread has its own capabilities(7), and a
-    /// program that it starts has no more.
+    /// Its standard input is `input`, or empty, and both of its outputs go to our standard error; the terminal's
+    /// signals do not reach it. Variables of our environment whose names begin with `prefix` are not passed on. The
+    /// corresponding C functions are `posix_spawnp` and `pidfd_open` or, on kernels before 5.3, `waitid` in a separate
+    /// thread. A program without privileges is started by a thread that has given up its own privileges, because each
+    /// thread has its own capabilities(7), and a program that it starts has no more than the thread.
     package init(
         _ program: String,
         arguments: [String] = [],
@@ -54,7 +55,7 @@ package struct ChildProcess: ~Copyable {
             descriptor = try Self.endOf(child)
             identifier = child
         } catch {
-            // The program is killed, because its end could not be waited for.
+            // Kill the program, because its end cannot be waited for.
             _ = kill(-child, SIGKILL)
             _ = waitpid(child, nil, 0)
             throw error
@@ -75,37 +76,37 @@ package struct ChildProcess: ~Copyable {
         let output = Descriptor(owning: ends.output)
         let handed = Mutex<Descriptor?>(input)
         _ = try SystemThread(name: "child") {
-            // The wait leaves the exit status to the owner. An error means that the owner has read it: the child has
-            // ended too.
+            // Waiting does not consume the exit status. An error means that the owner has read the status already, so
+            // the child has ended.
             _ = try? SystemCall.run { blewedge_await_end(child) }
-            // Only this thread closes the write end, and then the read end is readable.
+            // Closing the write end makes the read end readable; only this thread closes it.
             handed.withLock { $0 = nil }
         }
         return output
     }
 
-    /// Returns the program's end, nil while it runs; must be called when `descriptor` is readable, and not after it
-    /// has returned the end (C: `waitpid`).
+    /// Returns how the program ended, or nil while it runs; do not call it again after it has returned a result (C:
+    /// `waitpid`).
     package func takeEnd() -> End? {
         var status: Int32 = 0
-        // Sound: the status is a local.
+        // Sound: the status is a local variable that outlives the call.
         guard unsafe waitpid(identifier, &status, Self.doNotWait) == identifier else { return nil }
-        // The signal is in the lowest seven bits, the code of a normal end in the second byte (wait(2)).
+        // The lowest seven bits contain the signal, and the second byte contains the exit code (wait(2)).
         let signal = status & 0x7F
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal)
     }
 
-    /// Kills the program and its process group; `takeEnd` must still be called (C: `kill`).
+    /// Kills the program and its process group; call `takeEnd` afterwards (C: `kill`).
     package func stop() {
         _ = kill(-identifier, SIGKILL)
     }
 
-    /// Waits for the program's end (C: `poll` and `waitpid`).
+    /// Waits until the program has ended (C: `poll` and `waitpid`).
     package func waitForEnd() throws(Errno) -> End {
         while true {
             if let end = takeEnd() { return end }
             var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-            // Sound: one entry, a local.
+            // Sound: the call gets one entry, a local variable.
             _ = try SystemCall.run { unsafe poll(&entry, 1, -1) }
         }
     }
@@ -134,14 +135,14 @@ package struct ChildProcess: ~Copyable {
         _ prefix: String,
         _ input: Int32?
     ) throws(Errno) -> pid_t {
-        // Sound in all that follows: the attributes, actions and strings are created here, outlive the call, and are
-        // freed once.
+        // Sound, here and below: the attributes, actions and strings are created here, outlive the call, and are freed
+        // once.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var mask = sigset_t()
         unsafe sigemptyset(&mask)
-        // The program inherits neither our blocked signals nor our ignored SIGPIPE.
+        // The program must inherit neither our blocked signals nor our ignored SIGPIPE.
         unsafe posix_spawnattr_setsigmask(&attributes, &mask)
         unsafe sigaddset(&mask, SIGPIPE)
         unsafe posix_spawnattr_setsigdefault(&attributes, &mask)

@@ -5,35 +5,35 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Trial calls that check whether the kernel supports the features the product uses; each is undone at once.
+/// Trial calls that check if the kernel supports the features that the product uses; each call is undone immediately.
 package enum KernelProbe {
     package enum Call: Sendable, CaseIterable {
-        /// A descriptor of a process (`pidfd_open`).
+        /// Getting a descriptor for a process (`pidfd_open`).
         case processDescriptor
-        /// A filter for system calls (`prctl`, PR_SET_SECCOMP).
+        /// Filtering system calls (`prctl`, PR_SET_SECCOMP).
         case systemCallFilter
-        /// The event loop's own descriptor (`epoll_create1`).
+        /// Waiting for several descriptors (`epoll_create1`).
         case epoll
-        /// A timer as a descriptor (`timerfd_create`).
+        /// Getting a descriptor for a timer (`timerfd_create`).
         case timer
-        /// A counter as a descriptor (`eventfd`).
+        /// Getting a descriptor for a counter (`eventfd`).
         case eventCount
-        /// Signals as a descriptor (`signalfd`).
+        /// Getting a descriptor for signals (`signalfd`).
         case signals
-        /// Changes in a directory as a descriptor (`inotify_init1`).
+        /// Getting a descriptor for changes in a directory (`inotify_init1`).
         case directoryChanges
     }
 
     /// A socket option that is tried on a Bluetooth socket.
     package enum Option: Sendable, CaseIterable {
-        /// Number of all packets that a socket has dropped (SO_MEMINFO).
+        /// Number of all packets that the socket has dropped (SO_MEMINFO).
         case memory
         /// Number of dropped packets, reported with each packet (SO_RXQ_OVFL).
         case overflow
         case times
     }
 
-    /// Returns the error of the call; nil if the kernel supports it.
+    /// Returns the error of the call; nil if the kernel supports the call.
     package static func fault(of call: Call) -> Errno? {
         switch call {
         case .processDescriptor: made(CallSite(.file, .pidfdOpen)) { blewedge_pidfd_open(getpid()) }
@@ -66,7 +66,7 @@ package enum KernelProbe {
         }
     }
 
-    /// Returns the error of a call that creates a descriptor, which is closed at once; nil for none.
+    /// Returns the error of a call that creates a descriptor, or nil; the descriptor is closed immediately.
     private static func made(_ site: CallSite, _ call: () -> Int32) -> Errno? {
         let (number, error) = SystemCall.attempt(site, call)
         if number >= 0 { _ = Descriptor(owning: number) }
@@ -75,12 +75,14 @@ package enum KernelProbe {
 
     private static func signalFault() -> Errno? {
         var none = sigset_t()
-        // Sound: the set is a local that outlives each call.
+        // Sound: the set is a local variable that outlives each call.
         unsafe sigemptyset(&none)
         return made(CallSite(.loop, .signalfd)) { unsafe signalfd(-1, &none, Int32(SFD_CLOEXEC)) }
     }
 
-    /// Returns nil if the kernel supports filters: it then refuses a null filter only for its address or for missing
+    /// Returns nil if the kernel supports filters.
+    ///
+    /// A kernel that supports filters rejects a null filter only because of its address or because of missing
     /// privileges.
     private static func filterFault() -> Errno? {
         let (_, error) = SystemCall.attempt(CallSite(.file, .prctl)) {
@@ -91,7 +93,7 @@ package enum KernelProbe {
 }
 
 package struct KernelVersion: Equatable, Sendable {
-    /// First two numbers, which name the series: 6 and 1 of 6.1.192.
+    /// First two numbers, which identify the series: 6 and 1 in 6.1.192.
     package let major: Int
     package let minor: Int
     /// Third number; nil if the distribution does not provide it.
@@ -101,8 +103,8 @@ package struct KernelVersion: Equatable, Sendable {
 
     /// Parses a version from the release and the build, as `uname -r` and `uname -v` print them; nil for other texts.
     ///
-    /// In Debian the release has the number of the interface (`6.1.0-56-amd64`), and the build has the version (`#1
-    /// SMP … Debian 6.1.192-2 (2026-11-16)`).
+    /// In Debian, the release contains the number of the interface (`6.1.0-56-amd64`), and the build contains the
+    /// version (`#1 SMP … Debian 6.1.192-2 (2026-11-16)`).
     package init?(release: String, build: String) {
         guard let named = Self.numbers(release) else { return nil }
         (major, minor) = (named.major, named.minor)
@@ -115,7 +117,7 @@ package struct KernelVersion: Equatable, Sendable {
                 return
             }
         }
-        // A zero before further numbers is a placeholder.
+        // A zero that is followed by further numbers is a placeholder.
         let isPlaceholder = named.patch == 0 && release.contains("-")
         (patch, text) = (isPlaceholder ? nil : named.patch, release)
     }
@@ -133,7 +135,7 @@ package struct KernelVersion: Equatable, Sendable {
         }
     }
 
-    /// Parses the numbers at the beginning of a version; returns nil for fewer than two.
+    /// Parses the numbers at the beginning of a version; returns nil if there are fewer than two.
     private static func numbers(_ text: String) -> (major: Int, minor: Int, patch: Int?)? {
         let numbers = text.split(separator: ".", omittingEmptySubsequences: false).prefix(3).map { part in
             Int(part.prefix { "0"..."9" ~= $0 })
@@ -143,13 +145,13 @@ package struct KernelVersion: Equatable, Sendable {
     }
 }
 
-/// The state of a kernel feature that may be a module.
+/// The state of a kernel feature that can be built as a module.
 package enum ModuleState: Equatable, Sendable {
     case loaded
     case loadable
-    /// Not among the kernel's modules.
+    /// Neither built in nor available as a module.
     case absent
-    /// Unknown, because the kernel's modules are not on this machine.
+    /// Unknown, because the list of the kernel's modules is not on this machine.
     case unknown
 
     /// Determines the state of the module `name` (Linux, Documentation/admin-guide/sysfs-rules.rst for /sys/module;
@@ -159,7 +161,7 @@ package enum ModuleState: Equatable, Sendable {
             self = .loaded
             return
         }
-        // The dependency list of a distribution's modules has about 1 MB.
+        // The dependency list of a distribution's modules has a size of about 1 MB.
         guard let list = try? FileSystem.contents(of: "\(modules)/modules.dep", limit: 1 << 24) else {
             self = .unknown
             return

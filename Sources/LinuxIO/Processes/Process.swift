@@ -11,13 +11,15 @@ package enum Process {
     }
 
     /// Clears the owner's bits in the umask, so that the owner gets all requested permissions of a new file or
-    /// directory: a directory created under the umask 0177 could not be entered.
+    /// directory.
     ///
-    /// It must be called before anything is created. The corresponding C function is `umask`.
+    /// Otherwise, for example, a directory created under the umask 0177 could not be entered.
+    ///
+    /// Call it before anything is created. The corresponding C function is `umask`.
     package static func keepOwnersPermissions() { _ = umask(umask(0o077) & 0o077) }
 
-    /// Disables core dumps, and keeps other processes of the user out of this process's memory: no ptrace(2), no
-    /// /proc/PID/mem.
+    /// Disables core dumps, and prevents other processes of the user from accessing this process's memory with
+    /// ptrace(2) or /proc/PID/mem.
     ///
     /// A program that replaces this one by exec must call it again. The corresponding C function is `prctl`
     /// (PR_SET_DUMPABLE).
@@ -29,7 +31,8 @@ package enum Process {
     /// (C: `setenv` and `execv`).
     package static func replaceBySelf(telling variables: [(name: String, value: String)]) throws(Errno) {
         let arguments = CommandLine.arguments
-        // Sound: no other thread reads the environment any more, and the copies live until exec replaces the program.
+        // Sound: no other thread reads the environment at this point, and the copies live until exec replaces the
+        // program.
         for variable in variables { _ = unsafe setenv(variable.name, variable.value, 1) }
         var pointers = unsafe arguments.map { unsafe strdup($0) }
         unsafe pointers.append(nil)
@@ -37,10 +40,10 @@ package enum Process {
         _ = try SystemCall.run { unsafe execv("/proc/self/exe", &pointers) }
     }
 
-    /// Allows the kernel to reclaim those pages of the program's file that only start-up needed, which are most of
-    /// them.
+    /// Allows the kernel to reclaim the pages of the program's file that were needed only at start-up, which are most
+    /// of the pages.
     ///
-    /// They stay in the page cache, and are mapped again on the next access. The corresponding C functions are
+    /// The pages stay in the page cache, and are mapped again on the next access. The corresponding C functions are
     /// `dl_iterate_phdr` and `madvise` (MADV_DONTNEED).
     package static func giveBackStartupPages() { blewedge_give_back_startup_pages() }
 
@@ -49,14 +52,14 @@ package enum Process {
     }
 }
 
-/// A running program, as /proc shows it.
+/// A running program, as listed in /proc.
 package struct ProcessEntry: Equatable, Sendable {
     package var pid: Int32
-    /// The first 15 bytes of its name.
+    /// First 15 bytes of the program's name.
     package var name: String
-    /// Virtual terminal of the program: 1 is tty1; nil for none.
+    /// Virtual terminal of the program: 1 is tty1; nil if it has none.
     package var virtualTerminal: Int?
-    /// True if the program is in its terminal's foreground process group, which reads the keys.
+    /// True if the program is in its terminal's foreground process group, which receives the keys.
     package var isInFront: Bool
 
     package init(pid: Int32, name: String, virtualTerminal: Int? = nil, isInFront: Bool = false) {
@@ -80,10 +83,10 @@ package struct ProcessEntry: Equatable, Sendable {
         return bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Parses `/proc/PID/stat`: number, name in parentheses, state, parent, group, session, terminal and its
-    /// foreground group; nil for anything else.
+    /// Parses the text of `/proc/PID/stat`; nil for any other text.
     ///
-    /// proc_pid_stat(5).
+    /// The fields are: number, name in parentheses, state, parent, group, session, terminal, and the terminal's
+    /// foreground group. proc_pid_stat(5).
     package init?(stat: String) {
         // The name may contain spaces and parentheses: it ends at the last closing parenthesis.
         guard let open = stat.firstIndex(of: "("), let close = stat.lastIndex(of: ")"), open < close,
@@ -102,11 +105,11 @@ package struct ProcessEntry: Equatable, Sendable {
         )
     }
 
-    /// Indices of `pgrp`, `tty_nr` and `tpgid` in the fields after the name.
+    /// Indices of `pgrp`, `tty_nr` and `tpgid` among the fields after the name.
     private static let groupField = 2
     private static let terminalField = 4
     private static let frontField = 5
-    /// TTY_MAJOR; its minor numbers 1 to 63 are virtual terminals, higher ones serial ports.
+    /// TTY_MAJOR; its minor numbers 1 to 63 are virtual terminals, higher numbers are serial ports.
     private static let terminalMajor: UInt32 = 4
 }
 
@@ -114,7 +117,7 @@ package struct ProcessEntry: Equatable, Sendable {
 package enum ProcessFacts {
     /// Returns the value of an environment variable; nil if it is not set or empty (C: `getenv`).
     package static func environment(_ name: String) -> String? {
-        // Sound: the text is copied at once, and the product changes its environment only right before exec.
+        // Sound: the text is copied immediately, and the product changes its environment only right before exec.
         guard let value = unsafe getenv(name) else { return nil }
         let text = unsafe String(cString: value)
         return text.isEmpty ? nil : text
@@ -125,8 +128,8 @@ package enum ProcessFacts {
 
     /// Returns the effective user of another process; nil if there is no such process.
     ///
-    /// The owner of the process's directory in /proc is no substitute: it is root if the process refuses inspection.
-    /// proc_pid_status(5).
+    /// The owner of the process's directory in /proc cannot be used, because it is root if the process refuses
+    /// inspection. proc_pid_status(5).
     package static func user(of process: Int32) -> UInt32? {
         guard let bytes = try? FileSystem.contents(of: "/proc/\(process)/status", limit: 1 << 16) else { return nil }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -160,10 +163,10 @@ package struct MemoryUse: Sendable {
 
 /// A shared library that is loaded on first use, and whose functions are looked up by name.
 ///
-/// It stays loaded: unloading gains nothing.
+/// It is never unloaded, because unloading would gain nothing.
 @safe
 package struct LoadedLibrary {
-    /// Reason why a library or one of its functions is not available.
+    /// The reason why a library or one of its functions is not available.
     package struct Failure: Error, Equatable, Sendable {
         package var reason: String
 
@@ -175,7 +178,7 @@ package struct LoadedLibrary {
 
     private let handle: UnsafeMutableRawPointer
 
-    /// Loads the library with that file name from the loader's search path (C: `dlopen`).
+    /// Loads the library with this file name from the loader's search path (C: `dlopen`).
     package init(_ fileName: String) throws(Failure) {
         guard Self.isPossible else { throw Failure("\(fileName): a static program loads no library") }
         // Sound: the error text is copied before the next call of the loader.
@@ -186,11 +189,11 @@ package struct LoadedLibrary {
         unsafe self.handle = handle
     }
 
-    /// Returns the function with that name; the caller must convert it to its type in the library's header (C:
+    /// Returns the function with this name; the caller must convert it to its type in the library's header (C:
     /// `dlsym`).
     @unsafe
     package func function(_ name: String) throws(Failure) -> UnsafeMutableRawPointer {
-        // Sound: the handle is that of a library that is never unloaded.
+        // Sound: the handle stays valid, because the library is never unloaded.
         guard let function = unsafe dlsym(handle, name) else {
             throw Failure("it has no function \(name)")
         }

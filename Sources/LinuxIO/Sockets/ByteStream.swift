@@ -7,8 +7,8 @@ package import SystemPackage
 package struct ByteStream: ~Copyable {
     /// Non-blocking descriptor of the stream, for the event loop.
     package let descriptor: Descriptor
-    /// True if `init` returned before the connection was made: when the descriptor is writable, `takePendingError`
-    /// returns the error.
+    /// True if `init` returned before the connection was made; when the descriptor is writable, call `takePendingError`
+    /// for the result.
     package let isConnecting: Bool
     private let isSocket: Bool
 
@@ -37,13 +37,13 @@ package struct ByteStream: ~Copyable {
 
     /// Connects to a TCP port of an IPv4 address, or of `localhost`.
     ///
-    /// Throws `addressNotAvailable` for a text that is no IPv4 address. The corresponding C functions are
-    /// `inet_pton`, `socket` and `connect`.
+    /// Throws `addressNotAvailable` if the text is not an IPv4 address. The corresponding C functions are `inet_pton`,
+    /// `socket` and `connect`.
     package init(host: String, port: UInt16) throws(Errno) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        // Sound: inet_pton writes the four bytes of the structure that it is given.
+        // Sound: inet_pton writes four bytes, which is the size of the structure.
         guard unsafe inet_pton(AF_INET, host == "localhost" ? "127.0.0.1" : host, &address.sin_addr) == 1 else {
             throw .addressNotAvailable
         }
@@ -51,7 +51,7 @@ package struct ByteStream: ~Copyable {
             owning: try SystemCall.run(CallSite(.line, .socket)) { CLinux.socket(AF_INET, Self.flags, 0) },
             .line
         )
-        // Small packets are sent at once.
+        // Make the kernel send small packets immediately.
         try socket.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, to: Int32(1))
         isConnecting = try Self.isUnderWay(socket.connect(to: address))
         isSocket = true
@@ -61,15 +61,15 @@ package struct ByteStream: ~Copyable {
     /// Opens a serial line: 8 bits, no parity, raw and, if `usesFlowControl`, with the hardware flow control that H4
     /// requires.
     ///
-    /// Throws `invalidArgument` for a speed that is not in `speeds`, `inappropriateIOCTLForDevice` (ENOTTY) if the
-    /// path leads to no serial line. Core 6.0, Vol 4, Part A, 3. The corresponding C functions are `open`,
+    /// Throws `invalidArgument` for a speed that is not in `speeds`, `inappropriateIOCTLForDevice` (ENOTTY) if the path
+    /// does not lead to a serial line. Core 6.0, Vol 4, Part A, 3. The corresponding C functions are `open`,
     /// `tcgetattr` and `tcsetattr`.
     package init(serialLine path: String, speed: UInt32, usesFlowControl: Bool = true) throws(Errno) {
         guard let code = Self.speedCodes[speed] else { throw .invalidArgument }
         let line = try Descriptor.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK, .line)
         let number = line.number
         var settings = termios()
-        // Sound, as the calls below: the structure is a local that outlives each call.
+        // Sound, here and below: the structure is a local variable that outlives each call.
         _ = try SystemCall.run { unsafe tcgetattr(number, &settings) }
         unsafe cfmakeraw(&settings)
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
@@ -81,14 +81,14 @@ package struct ByteStream: ~Copyable {
         _ = try SystemCall.run { unsafe cfsetispeed(&settings, code) }
         _ = try SystemCall.run { unsafe cfsetospeed(&settings, code) }
         _ = try SystemCall.run { unsafe tcsetattr(number, TCSANOW, &settings) }
-        // Bytes received earlier are discarded.
+        // Discard bytes that were received earlier.
         _ = try SystemCall.run { tcflush(number, TCIOFLUSH) }
         isConnecting = false
         isSocket = false
         descriptor = line
     }
 
-    /// Writes as many bytes as the stream accepts now; a disconnected peer causes an error and no signal (C: `send`
+    /// Writes as many bytes as the stream accepts now; a disconnected peer causes an error, but no signal (C: `send`
     /// with MSG_NOSIGNAL, and `write`).
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         isSocket ? try descriptor.send(bytes) : try descriptor.write(bytes)
@@ -104,7 +104,8 @@ package struct ByteStream: ~Copyable {
 package struct OutgoingBuffer: Sendable {
     package let capacity: Int
     private var bytes: [UInt8] = []
-    /// Number of leading bytes that were taken; they are removed when they are more than half.
+    /// Number of leading bytes that are already written; they are removed when they make up more than half of the
+    /// buffer.
     private var taken = 0
 
     package init(capacity: Int) {
@@ -115,22 +116,22 @@ package struct OutgoingBuffer: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Appends bytes; returns false, and appends none of them, if they do not fit.
+    /// Appends bytes, or returns false without appending any if they do not all fit.
     package mutating func append(_ more: [UInt8]) -> Bool {
         guard more.count <= capacity - count else { return false }
         bytes += more
         return true
     }
 
-    /// Appends text as UTF-8; returns false, and appends none of it, if it does not fit.
+    /// Appends text as UTF-8, or returns false without appending any of it if it does not fit.
     package mutating func append(_ text: String) -> Bool { append(Array(text.utf8)) }
 
     /// Flushes the buffer until `write` would block; returns true if it is empty.
     ///
-    /// `write` returns the number of bytes that it accepted, from the first on.
+    /// `write` returns the number of leading bytes that it accepted.
     package mutating func drain(_ write: (borrowing RawSpan) throws(Errno) -> NonBlocking<Int>) throws(Errno) -> Bool {
         while !isEmpty {
-            // Sound: the bytes are not changed before the call has returned.
+            // Sound: the bytes are not changed during the call.
             guard case .done(let count) = try write(unsafe bytes.span.bytes.extracting(droppingFirst: taken)) else {
                 return false
             }
@@ -146,7 +147,7 @@ package struct OutgoingBuffer: Sendable {
 
     private mutating func remove(_ count: Int) {
         taken += min(max(0, count), self.count)
-        // Each removal moves fewer bytes than it removes.
+        // Remove the written bytes only if fewer bytes have to be moved than are removed.
         guard taken > bytes.count / 2 else { return }
         bytes.removeFirst(taken)
         taken = 0

@@ -4,15 +4,15 @@ import CBluetooth
 import CLinux
 package import SystemPackage
 
-/// A raw HCI socket: it receives the chosen events and sends commands, each with its H4 packet type as the first
-/// byte.
+/// A raw HCI socket that receives selected events and sends commands; the first byte of each packet is its H4 packet
+/// type.
 ///
-/// The kernel uses the same controller at the same time; the events of its own commands are received here too.
-/// Receiving harmless events needs no capability; a filter for other events, and sending, need CAP_NET_RAW.
+/// The kernel uses the same controller at the same time, so the events of its own commands are received here too.
+/// Receiving harmless events requires no capability; receiving other events, and sending, require CAP_NET_RAW.
 package struct HCISocket: ~Copyable {
     package let descriptor: Descriptor
 
-    /// Maximum number of packets read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop handles its other descriptors.
     package static let batch = 64
 
     /// Length of the longest event packet in bytes: packet type, two-byte header, 255 bytes of parameters.
@@ -42,7 +42,8 @@ package struct HCISocket: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Receives waiting packets into `packets`, at most `PacketBatch.places`; returns their number (C: `recvmmsg`).
+    /// Receives pending packets into `packets`, at most `PacketBatch.places`; returns the number of packets (C:
+    /// `recvmmsg`).
     package func receive(into packets: PacketBatch) throws(Errno) -> NonBlocking<Int> {
         try packets.receive(from: descriptor)
     }
@@ -70,10 +71,10 @@ package struct HCISocket: ~Copyable {
     }
 }
 
-/// Exclusive access to a controller: complete HCI packets in both directions, each with its H4 packet type as the
-/// first byte, without the kernel's Bluetooth stack in between.
+/// Exclusive access to a controller, which bypasses the kernel's Bluetooth stack.
 ///
-/// The kernel releases the controller while the socket is open, and uses it again after the socket is closed.
+/// The socket carries complete HCI packets in both directions; the first byte of each packet is its H4 packet type. The
+/// kernel releases the controller while the socket is open, and uses it again after the socket is closed.
 package struct HCIUserChannel: ~Copyable {
     package let descriptor: Descriptor
 
@@ -82,9 +83,9 @@ package struct HCIUserChannel: ~Copyable {
 
     /// Opens controller `index`, which must be down.
     ///
-    /// Throws `resourceBusy` (EBUSY) if it is up or used by another process, `operationNotSupportedByDevice` (ENODEV)
-    /// if there is no such controller, `notPermitted` without CAP_NET_ADMIN. The corresponding C calls are
-    /// `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and `bind` to HCI_CHANNEL_USER.
+    /// Throws `resourceBusy` (EBUSY) if the controller is up or used by another process,
+    /// `operationNotSupportedByDevice` (ENODEV) if there is no such controller, `notPermitted` without CAP_NET_ADMIN.
+    /// The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and `bind` to HCI_CHANNEL_USER.
     package init(controller index: UInt16) throws(Errno) {
         let socket = try Descriptor.bluetoothSocket(.hci, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
         var address = sockaddr_hci()
@@ -96,14 +97,14 @@ package struct HCIUserChannel: ~Copyable {
     }
 }
 
-/// The rfkill switches of a radio, as sysfs shows them.
+/// The state of a radio's rfkill switches, from sysfs.
 package struct RFKill: Equatable, Sendable {
-    /// Blocked by software; `rfkill unblock bluetooth` unblocks it.
+    /// True if blocked by software; `rfkill unblock bluetooth` unblocks the radio.
     package var isSoftBlocked: Bool
-    /// Blocked by a hardware switch or the firmware; software cannot unblock it.
+    /// True if blocked by a hardware switch or the firmware; software cannot unblock the radio.
     package var isHardBlocked: Bool
 
-    /// Reads the switch of controller `index`; nil if it has none (Linux,
+    /// Reads the switches of controller `index`; nil if the controller has no switch (Linux,
     /// Documentation/ABI/stable/sysfs-class-rfkill).
     package init?(controller index: UInt16, sysfs: String = "/sys") {
         let directory = "\(sysfs)/class/bluetooth/hci\(index)"
@@ -115,11 +116,12 @@ package struct RFKill: Equatable, Sendable {
 
 /// The kernel's Bluetooth management channel: commands and events for all controllers.
 ///
-/// Every user may open it and query information; changes, and events about devices, need CAP_NET_ADMIN.
+/// Every user may open it and query information; making changes and receiving events about devices require
+/// CAP_NET_ADMIN.
 package struct ManagementSocket: ~Copyable {
     package let descriptor: Descriptor
 
-    /// Maximum number of packets read in a row before the loop serves its other descriptors.
+    /// Maximum number of packets read in a row before the loop handles its other descriptors.
     package static let batch = 64
 
     /// Length of the longest packet in bytes: a six-byte header and the longest parameters that occur in practice.
@@ -149,30 +151,30 @@ package struct ManagementSocket: ~Copyable {
 
 /// The kernel's Bluetooth monitor channel: a copy of all traffic between the kernel and every controller.
 ///
-/// It needs CAP_NET_RAW and shows the contents of all connections: it may be opened only when the user requests a
-/// capture.
+/// It requires CAP_NET_RAW. It may be opened only when the user requests a capture, because it shows the contents of
+/// all connections.
 package struct MonitorSocket: ~Copyable {
     package let descriptor: Descriptor
 
-    /// Length of the longest packet in bytes: a six-byte header and the maximum of its 16-bit length.
+    /// Length of the longest packet in bytes: a six-byte header, and the maximum payload for its 16-bit length field.
     package static let packetCapacity = 6 + 65_535
 
-    /// A packet of the channel, with the time at which the kernel saw it.
+    /// A packet from the channel, with the time at which the kernel handled it.
     package struct Reception: Equatable, Sendable {
         package var packet: ReceivedPacket
         /// Microseconds since 1970-01-01 00:00:00 UTC.
         package var time: Int64
     }
 
-    /// Creates a socket that first receives the list of controllers, then every packet from now on.
+    /// Creates a socket that first receives the list of controllers, and then every new packet.
     ///
     /// Throws `notPermitted` or `permissionDenied` without CAP_NET_RAW. The corresponding C calls are
     /// `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)`, `setsockopt(SO_TIMESTAMP)` and `bind` to HCI_CHANNEL_MONITOR.
     package init(receiveBuffer: Int32) throws(Errno) {
         let socket = try Descriptor.bluetoothSocket(.hci, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
         socket.raiseReceiveBuffer(to: receiveBuffer)
-        // Best effort: without timestamps, `receive` uses the time of reading. Kernels before 5.1 have none for a
-        // 32-bit program with 64-bit times.
+        // Best effort: without timestamps, `receive` uses the time of reading. Kernels before 5.1 have no timestamps
+        // for a 32-bit program with 64-bit times.
         try? socket.setOption(SOL_SOCKET, SO_TIMESTAMP, to: Int32(1))
         var address = sockaddr_hci()
         address.hci_family = sa_family_t(AF_BLUETOOTH)
@@ -189,8 +191,8 @@ package struct MonitorSocket: ~Copyable {
         let number = descriptor.number
         var isTruncated = false
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-            // Sound: the vector refers to this buffer, and the header to the vector and the control message, each
-            // with its own length; all of them outlive the call.
+            // Sound: the vector refers to this buffer, and the header refers to the vector and the control message,
+            // each with its own length; all of them outlive the call.
             var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
             return unsafe withUnsafeMutablePointer(to: &vector) { vector in
                 unsafe withUnsafeMutableBytes(of: &control) { control in
@@ -215,7 +217,7 @@ package struct MonitorSocket: ~Copyable {
         }
     }
 
-    /// struct cmsghdr followed by the struct timeval of SO_TIMESTAMP.
+    /// Contents of a struct cmsghdr, followed by the struct timeval of SO_TIMESTAMP.
     private struct TimestampMessage: BitwiseCopyable {
         var length = 0
         var level: Int32 = 0
@@ -223,7 +225,7 @@ package struct MonitorSocket: ~Copyable {
         var seconds = 0
         var fraction = 0
 
-        /// The time in microseconds; nil if the kernel wrote no such message.
+        /// The time in microseconds; nil if the kernel wrote no timestamp.
         var microseconds: Int64? {
             guard level == SOL_SOCKET, type == SO_TIMESTAMP, length == MemoryLayout<Self>.size else { return nil }
             return Int64(seconds) &* 1_000_000 &+ Int64(fraction)
@@ -231,8 +233,7 @@ package struct MonitorSocket: ~Copyable {
     }
 }
 
-/// Packets that one system call received from a socket, each in its own place; the next call overwrites them (C:
-/// `recvmmsg`).
+/// Buffers for the packets that one system call receives from a socket; the next call overwrites them (C: `recvmmsg`).
 @safe
 package final class PacketBatch {
     /// Maximum number of packets per call.
@@ -244,12 +245,12 @@ package final class PacketBatch {
     private let messages: UnsafeMutablePointer<blewedge_message>
     package private(set) var count = 0
 
-    /// Creates an empty batch with places of `size` bytes.
+    /// Creates an empty batch whose places have a size of `size` bytes.
     package init(size: Int) {
         self.size = size
-        // Sound: all memory is initialised here, holds no references, and lives as long as this object; each vector
-        // refers to its place with the place's size, and each header to its vector. The kernel writes only the flags
-        // of the headers.
+        // Sound: all memory is initialised here, contains no references, and lives as long as this object. Each vector
+        // refers to its place and the place's size, and each header refers to its vector. The kernel writes only the
+        // flags of the headers.
         unsafe bytes = .allocate(capacity: size * Self.places)
         unsafe bytes.initialize(repeating: 0, count: size * Self.places)
         unsafe vectors = .allocate(capacity: Self.places)
@@ -264,7 +265,7 @@ package final class PacketBatch {
     }
 
     deinit {
-        // Sound: allocated in the initialiser; integers and pointers need no deinitialisation.
+        // Sound: the memory was allocated in the initialiser; integers and pointers need no deinitialisation.
         unsafe messages.deallocate()
         unsafe vectors.deallocate()
         unsafe bytes.deallocate()
@@ -275,8 +276,8 @@ package final class PacketBatch {
         @_lifetime(borrow self)
         get {
             precondition(index >= 0 && index < count, "no packet there")
-            // Sound: the place is one of those allocated, and the count is at most its size, all of it initialised. The
-            // object lives as long as the span, and the bytes change in `receive` only.
+            // Sound: the place is allocated and initialised, and the count is at most its size. The object lives as
+            // long as the span, and only `receive` changes the bytes.
             let length = unsafe min(Int(messages[index].length), size)
             let place = unsafe UnsafePointer(bytes + index * size)
             let span = unsafe Span(_unsafeStart: place, count: length)
@@ -284,12 +285,12 @@ package final class PacketBatch {
         }
     }
 
-    /// Receives the waiting packets, at most `places`.
+    /// Receives the pending packets, at most `places`.
     func receive(from descriptor: borrowing Descriptor) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (descriptor.number, CallSite(descriptor.kind, .recvmmsg))
         count = 0
         let result = try SystemCall.runNonBlocking(site) {
-            // Sound: the count is that of the messages, which refer to memory of this object.
+            // Sound: the count is the number of messages, and the messages refer to memory of this object.
             unsafe blewedge_receive_many(number, messages, UInt32(Self.places))
         }
         switch result {

@@ -4,16 +4,16 @@ import CBluetooth
 import CLinux
 package import SystemPackage
 
-/// A connection of one of the kernel's controllers with a device, made by any program.
+/// A connection between one of the kernel's controllers and a device, made by any program.
 package struct KernelConnection: Equatable, Sendable {
     /// Index of the controller: 0 is hci0.
     package var controller: UInt16
-    /// 48-bit address of the device; that of its identity, if the kernel has resolved it.
+    /// 48-bit address of the device, or of its identity if the kernel has resolved it.
     package var device: UInt64
 
-    /// Maximum number of connections that are read of one controller.
+    /// Maximum number of connections that are read for one controller.
     private static let capacity = 64
-    /// Number of controllers that the kernel counts at most in its older lists (HCI_MAX_DEV).
+    /// Maximum number of controllers in the kernel's older lists (HCI_MAX_DEV).
     private static let controllers: UInt16 = 16
     /// LE_LINK and BT_CONNECTED of Linux, include/net/bluetooth.
     private static let lowEnergy: UInt8 = 0x80
@@ -24,7 +24,7 @@ package struct KernelConnection: Equatable, Sendable {
         self.device = device
     }
 
-    /// Reads the established Low Energy connections of all controllers; needs no capability.
+    /// Reads the established Low Energy connections of all controllers; requires no capability.
     ///
     /// Throws `addressFamilyNotSupported` on a kernel without Bluetooth. The corresponding C calls are
     /// `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and `ioctl(HCIGETCONNLIST)`.
@@ -41,7 +41,7 @@ package struct KernelConnection: Equatable, Sendable {
                     unsafe blewedge_ioctl_pointer(number, blewedge_HCIGETCONNLIST, &list)
                 }
             } catch {
-                // The controllers need not be numbered without gaps.
+                // There may be gaps in the numbering of the controllers.
                 guard error == .operationNotSupportedByDevice else { throw error }
                 continue
             }
@@ -50,7 +50,7 @@ package struct KernelConnection: Equatable, Sendable {
         return found
     }
 
-    /// Parses `struct hci_conn_list_req`: the controller, the number of entries, and 16 bytes for each.
+    /// Parses a `struct hci_conn_list_req`: the controller, the number of entries, and 16 bytes for each entry.
     static func parse(_ list: Span<UInt8>) -> [KernelConnection] {
         guard list.count >= 4 else { return [] }
         func number(_ offset: Int, _ width: Int) -> UInt64 {

@@ -6,18 +6,18 @@ package import SystemPackage
 
 /// A connection to a peer's Attribute Protocol channel (L2CAP fixed channel 4), one PDU per packet.
 ///
-/// The kernel drops notifications silently when the receive queue is full, so the queue is made as large as
-/// permitted. `descriptor.droppedPacketCount` is the number of dropped packets; `receive` reports with each packet
-/// how many were dropped before it.
+/// The kernel drops notifications silently when the receive queue is full, so the queue is made as large as permitted.
+/// `descriptor.droppedPacketCount` is the number of dropped packets; `receive` reports with each packet how many
+/// packets were dropped before it.
 package struct L2CAPSocket: ~Copyable {
     package let descriptor: Descriptor
 
     /// Buffer for one PDU.
     ///
-    /// The largest MTU in use is 517 bytes; the rest is for a peer that exceeds it.
+    /// The largest MTU in use is 517 bytes; the remaining space is for peers that exceed the MTU.
     private typealias Packet = InlineArray<1024, UInt8>
 
-    /// L2CAP's channel identifier of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
+    /// L2CAP channel identifier of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
     private static let attributeProtocolChannel: UInt16 = 0x0004
 
     /// BDADDR_LE_PUBLIC of <bluetooth/bluetooth.h>.
@@ -34,7 +34,7 @@ package struct L2CAPSocket: ~Copyable {
         descriptor = socket
     }
 
-    /// Takes over a connection that a listener has accepted.
+    /// Takes ownership of a connection that a listener has accepted.
     init(accepted: consuming Descriptor, receiveBuffer: Int32) {
         accepted.raiseReceiveBuffer(to: receiveBuffer)
         accepted.countDrops()
@@ -43,32 +43,32 @@ package struct L2CAPSocket: ~Copyable {
 
     /// Starts a connection to `peer` (48 bits); `isRandom` is the type of its address.
     ///
-    /// The attempt is over when the descriptor is writable; `takePendingError()` then returns its error, nil for
+    /// The attempt has ended when the descriptor is writable; `takePendingError()` then returns its error, or nil for
     /// success.
     package func connect(to peer: UInt64, isRandom: Bool) throws(Errno) -> NonBlocking<Void> {
         try descriptor.connect(to: Self.address(peer, type: isRandom ? Self.lowEnergyPublic + 1 : Self.lowEnergyPublic))
     }
 
-    /// Returns the security of the connection: the level of BT_SECURITY, from 1 (none) to 4, and the size of the key
-    /// in bytes, 0 without a key.
+    /// Returns the security of the connection: the BT_SECURITY level, from 1 (none) to 4, and the key size in bytes (0
+    /// without a key).
     ///
-    /// After the end of the connection it returns the requested level and no key. The corresponding C function is
-    /// `getsockopt`.
+    /// After the connection has ended, it returns the requested level and the key size 0. The corresponding C function
+    /// is `getsockopt`.
     package func security() throws(Errno) -> (level: UInt8, keySize: UInt8) {
         let value = try descriptor.option(SOL_BLUETOOTH, BT_SECURITY, initial: SecurityOption())
         return (value.level, value.keySize)
     }
 
-    /// Requests a security level: 2 for an encrypted connection, 3 for an authenticated key, 4 for an authenticated
-    /// key of LE Secure Connections.
+    /// Requests a security level: 2 for encryption, 3 for an authenticated key, 4 for an authenticated LE Secure
+    /// Connections key.
     ///
-    /// The socket is not writable until the connection has that level. Throws `invalidArgument` if it has the level
-    /// already. The corresponding C function is `setsockopt`.
+    /// The socket is not writable until the connection has that level. Throws `invalidArgument` if the connection has
+    /// the level already. The corresponding C function is `setsockopt`.
     package func raiseSecurity(to level: UInt8) throws(Errno) {
         try descriptor.setOption(SOL_BLUETOOTH, BT_SECURITY, to: SecurityOption(level: level))
     }
 
-    /// struct bt_security.
+    /// Layout of struct bt_security.
     private struct SecurityOption: BitwiseCopyable {
         var level: UInt8 = 0
         var keySize: UInt8 = 0
@@ -79,8 +79,10 @@ package struct L2CAPSocket: ~Copyable {
         try unsafe descriptor.write(pdu.span.bytes)
     }
 
-    /// Receives one packet and passes it to `body` with the number of packets dropped before it since the socket was
-    /// created; returns the packet's length, 0 if the peer has closed the channel.
+    /// Receives one packet and passes it to `body`; returns the packet's length, or 0 if the peer has closed the
+    /// channel.
+    ///
+    /// `dropped` is the number of packets that were dropped since the socket was created and before this packet.
     ///
     /// Throws `messageTooLong` for a packet that does not fit, because the end of its value is missing. The
     /// corresponding C function is `recvmsg` with SO_RXQ_OVFL and MSG_TRUNC.
@@ -91,8 +93,8 @@ package struct L2CAPSocket: ~Copyable {
         var space = packet.mutableSpan
         let (number, site) = (descriptor.number, CallSite(.link, .recvmsg))
         let result = unsafe space.withUnsafeMutableBytes { bytes in
-            // Sound: the vector refers to the packet, and the header to the vector and the control message, each with
-            // its own length; all of them outlive the call.
+            // Sound: the vector refers to the packet, and the header refers to the vector and the control message, each
+            // with its own length; all of them outlive the call.
             var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
             return unsafe withUnsafeMutablePointer(to: &vector) { vector in
                 unsafe withUnsafeMutableBytes(of: &control) { control in
@@ -117,12 +119,12 @@ package struct L2CAPSocket: ~Copyable {
         return received
     }
 
-    /// Receives one packet like `receive`, from a queue that has dropped nothing.
+    /// Receives one packet like `receive`, from a queue that has dropped no packets.
     ///
-    /// It saves the kernel about 800 instructions. The corresponding C function is `recv` with MSG_TRUNC.
+    /// It saves about 800 instructions in the kernel. The corresponding C function is `recv` with MSG_TRUNC.
     package func receiveUnmarked(_ body: (Span<UInt8>) -> Void) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (descriptor.number, CallSite(.link, .recvmsg))
-        // Not filled with zeros first, unlike an array.
+        // Unlike an array, this memory is not filled with zeros first.
         let result = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Packet.count) { packet in
             Result { () throws(Errno) in
                 // Sound: the kernel writes at most the bytes of the packet, which outlives the call.
@@ -131,7 +133,7 @@ package struct L2CAPSocket: ~Copyable {
                 }
                 if case .done(let count) = received {
                     try Self.check(count)
-                    // Sound: that many bytes were written, and the span does not outlive them.
+                    // Sound: the kernel has written `count` bytes, and the span does not outlive them.
                     if count > 0 { unsafe body(Span(_unsafeElements: UnsafeBufferPointer(rebasing: packet[..<count]))) }
                 }
                 return received
@@ -140,12 +142,13 @@ package struct L2CAPSocket: ~Copyable {
         return try result.get()
     }
 
-    /// Throws `messageTooLong` for the length of a truncated packet.
+    /// Throws `messageTooLong` if the length shows that the packet was truncated.
     private static func check(_ length: Int) throws(Errno) {
         if length > Packet.count { throw .messageTooLong }
     }
 
-    /// struct cmsghdr followed by the count of SO_RXQ_OVFL; the kernel writes none before the first drop.
+    /// Contents of a struct cmsghdr, followed by the count of SO_RXQ_OVFL; the kernel writes none before the first
+    /// drop.
     private struct DropMessage: BitwiseCopyable {
         var length = 0
         var level: Int32 = 0
@@ -169,7 +172,7 @@ package struct L2CAPSocket: ~Copyable {
 
 /// A socket for connections of centrals to the Attribute Protocol channel of this machine.
 ///
-/// The kernel has no ATT server of its own: every request arrives at the accepted socket. If two listeners have the
+/// The kernel has no ATT server of its own, so every request arrives at the accepted socket. If two listeners use the
 /// same address, the newer one gets the connections.
 package struct L2CAPListener: ~Copyable {
     /// Socket for the event loop: readable when a central has connected.
@@ -184,7 +187,7 @@ package struct L2CAPListener: ~Copyable {
         package consuming func takeSocket() -> L2CAPSocket { socket }
     }
 
-    /// Maximum number of centrals that wait to be accepted; no controller holds as many connections.
+    /// Maximum number of centrals that wait to be accepted; no controller supports that many connections.
     private static let backlog: Int32 = 16
 
     /// Listens on the controller with the public address `local` (48 bits).
@@ -197,7 +200,7 @@ package struct L2CAPListener: ~Copyable {
         descriptor = socket
     }
 
-    /// Accepts the next central; returns nil if none waits (C: `accept4`).
+    /// Accepts the next central; returns nil if no central is waiting (C: `accept4`).
     package func accept(receiveBuffer: Int32) throws(Errno) -> Central? {
         var address = sockaddr_l2()
         guard let accepted = try descriptor.accept(from: &address, as: .link) else { return nil }

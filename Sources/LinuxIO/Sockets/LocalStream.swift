@@ -31,7 +31,7 @@ package struct LocalStream: ~Copyable {
 
     /// Connects to the socket at a path.
     ///
-    /// Throws `connectionRefused` if no process listens, `noSuchFileOrDirectory` if there is no such file,
+    /// Throws `connectionRefused` if no process listens, `noSuchFileOrDirectory` if the socket does not exist,
     /// `permissionDenied` if this process may not open it, `wouldBlock` if the queue of pending connections is full.
     /// The corresponding C functions are `socket` and `connect`.
     package init(connectingTo path: String) throws(Errno) {
@@ -40,7 +40,7 @@ package struct LocalStream: ~Copyable {
         descriptor = socket
     }
 
-    /// Returns the process that listens at a path; nil if there is none or it cannot be determined.
+    /// Returns the process that listens at a path; nil if no process listens or it cannot be determined.
     package static func listener(at path: String) -> Int32? {
         (try? LocalStream(connectingTo: path).peer()).flatMap { $0.process > 0 ? $0.process : nil }
     }
@@ -62,7 +62,7 @@ package struct LocalStream: ~Copyable {
 
     /// Sleeps until the socket is ready; returns false if the deadline on `MonotonicClock` passed first.
     ///
-    /// For programs without an event loop. The corresponding C function is `ppoll`.
+    /// It is for programs without an event loop. The corresponding C function is `ppoll`.
     package func wait(for readiness: EventLoop.Readiness, until deadline: Duration?) throws(Errno) -> Bool {
         let number = descriptor.number
         let events = readiness.contains(.writable) ? POLLOUT : POLLIN
@@ -72,11 +72,11 @@ package struct LocalStream: ~Copyable {
         }
         var entry = pollfd(fd: number, events: Int16(events), revents: 0)
         guard let deadline else {
-            // Sound, as below: one entry and one timespec, both locals.
+            // Sound, here and below: the call gets one entry and one timespec, both local variables.
             return try SystemCall.run { unsafe blewedge_ppoll(&entry, 1, nil) } > 0
         }
         return try SystemCall.run {
-            // Computed again if a signal has interrupted the call.
+            // The time is computed again if a signal has interrupted the call.
             var time = timespec(max(.zero, deadline - MonotonicClock.now))
             return unsafe blewedge_ppoll(&entry, 1, &time)
         } > 0
@@ -88,7 +88,7 @@ package struct LocalStream: ~Copyable {
         _ = try SystemCall.run { shutdown(number, Int32(SHUT_WR)) }
     }
 
-    /// struct ucred.
+    /// Layout of struct ucred.
     private struct Credentials: BitwiseCopyable {
         var process: Int32 = 0
         var user = UInt32.max
@@ -97,10 +97,10 @@ package struct LocalStream: ~Copyable {
 }
 
 extension sockaddr_un {
-    /// Makes the address of a unix socket in the file system.
+    /// Creates the address of a unix socket in the file system.
     ///
-    /// Throws `fileNameTooLong` for a path that does not fit into a socket address, `invalidArgument` for an empty
-    /// path or one with a zero byte.
+    /// Throws `fileNameTooLong` for a path that does not fit into a socket address, `invalidArgument` for a path that
+    /// is empty or contains a zero byte.
     init(path: String) throws(Errno) {
         self.init()
         sun_family = sa_family_t(AF_UNIX)
@@ -119,8 +119,8 @@ package struct NotifySocket: ~Copyable {
     private var address: sockaddr_un
     private let length: socklen_t
 
-    /// Creates a socket to the manager that listens at `path`: a file or, after an `@`, a name in the abstract
-    /// namespace.
+    /// Creates a socket for the manager that listens at `path`, which is a file or, after an `@`, a name in the
+    /// abstract namespace.
     ///
     /// Throws `invalidArgument` for any other text, `fileNameTooLong` for a path that does not fit into a socket
     /// address. The corresponding C function is `socket`.
@@ -142,8 +142,8 @@ package struct NotifySocket: ~Copyable {
         socket = made
     }
 
-    /// Sends assignments, one per line, such as `READY=1`; ignores errors, such as a manager that does not listen (C:
-    /// `sendto`).
+    /// Sends assignments such as `READY=1`, one per line; ignores errors, for example if the manager does not listen
+    /// (C: `sendto`).
     package mutating func send(_ text: String) {
         let bytes = Array(text.utf8)
         let number = socket.number
@@ -166,8 +166,8 @@ extension Descriptor {
     }
 }
 
-/// A unix socket in the file system to which other processes on this machine connect; its file is removed with the
-/// value.
+/// A unix socket in the file system to which other processes on this machine connect; its file is removed when the
+/// value is destroyed.
 package struct LocalListener: ~Copyable {
     /// Socket for the event loop: readable when a client has connected.
     package let descriptor: Descriptor
@@ -179,14 +179,14 @@ package struct LocalListener: ~Copyable {
 
     /// Listens at `path`, for users who may write to a file with this `mode`.
     ///
-    /// Replaces a socket that a killed process has left behind. Throws `addressInUse` if a process listens there or
-    /// the path leads to anything but a socket, `fileNameTooLong` for a path that does not fit into a socket address.
+    /// Replaces a socket that a killed process has left behind. Throws `addressInUse` if a process listens at the path,
+    /// or if it leads to anything but a socket, `fileNameTooLong` for a path that does not fit into a socket address.
     /// The corresponding C functions are `socket`, `bind`, `chmod` and `listen`.
     package init(at path: String, mode: UInt32) throws(Errno) {
         let address = try sockaddr_un(path: path)
         let socket = try Descriptor.localSocket(.listener)
         let number = socket.number
-        // The new file gets the socket's own mode, so that no other user can connect before `chmod` sets the final
+        // The new file gets the mode of the socket, so that no other user can connect before `chmod` sets the final
         // mode.
         _ = try SystemCall.run { fchmod(number, 0o600) }
         do {
@@ -208,13 +208,13 @@ package struct LocalListener: ~Copyable {
     }
 
     deinit {
-        // A file that another process has created there since is not removed.
+        // Do not remove a file that another process has created at the path since then.
         guard FileIdentity(of: path) == file else { return }
         // Sound: the path is a string that outlives the call.
         _ = unsafe unlink(path)
     }
 
-    /// Accepts the next client; returns nil if none waits (C: `accept4`).
+    /// Accepts the next client; returns nil if no client is waiting (C: `accept4`).
     package func accept() throws(Errno) -> LocalStream? {
         var address = sockaddr_un()
         guard let accepted = try descriptor.accept(from: &address, as: .client) else { return nil }
@@ -239,10 +239,10 @@ private struct FileIdentity: Equatable {
     let number: UInt
     let isSocket: Bool
 
-    /// Reads the identity of the file at a path, without following a link; nil if there is none (C: `lstat`).
+    /// Reads the identity of the file at a path, without following a link; nil if there is no file (C: `lstat`).
     init?(of path: String) {
         var status = stat()
-        // Sound: the structure is a local that outlives the call.
+        // Sound: the structure is a local variable that outlives the call.
         guard unsafe lstat(path, &status) == 0 else { return nil }
         device = UInt(status.st_dev)
         number = UInt(status.st_ino)
@@ -252,10 +252,10 @@ private struct FileIdentity: Equatable {
 
 /// A `LocalListener` on an event loop that accepts clients until it is destroyed.
 ///
-/// After a failure, most likely for lack of descriptors, it pauses and retries, without limit. It must be used on the
-/// loop's thread.
+/// After a failure, which is usually a lack of descriptors, it pauses and retries, without limit. Used on the loop's
+/// thread.
 package final class RecoveringListener {
-    /// Maximum number of clients accepted in a row before the loop serves its other descriptors.
+    /// Maximum number of clients accepted in a row before the loop handles its other descriptors.
     private static let batch = 16
 
     private let listener: LocalListener
@@ -265,9 +265,9 @@ package final class RecoveringListener {
     private var registration: EventLoop.Registration?
     private let timer = LoopTimer()
 
-    /// Listens at `path`, as `LocalListener` does, and passes each client to `onClient`.
+    /// Listens at `path`, like `LocalListener`, and passes each client to `onClient`.
     ///
-    /// If `onClient` throws, that client is lost and the listener pauses.
+    /// If `onClient` throws, the client is dropped and the listener pauses.
     package init(
         at path: String,
         mode: UInt32,
@@ -299,7 +299,7 @@ package final class RecoveringListener {
                 try onClient(client)
             }
         } catch {
-            // Clients wait in the kernel's queue, and do not wake the loop meanwhile.
+            // Until then, clients wait in the kernel's queue, and do not wake the loop.
             unwatch()
             watchLater()
         }

@@ -4,10 +4,10 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Standard output and standard error, without a buffer: a write is complete when it returns.
+/// Standard output and standard error, unbuffered: when a write returns, it is complete.
 package enum StandardStream: Int32, Sendable {
     case output = 1
-    /// Progress and errors, for people.
+    /// Standard error, for progress and errors shown to the user.
     case error = 2
 
     /// Writes text.
@@ -19,7 +19,7 @@ package enum StandardStream: Int32, Sendable {
         var offset = 0
         while offset < bytes.count {
             let start = offset
-            // Sound: the pointer is used within the closure, for the bytes that are left.
+            // Sound: the pointer is used within the closure, for the remaining bytes.
             let result = unsafe bytes.withUnsafeBytes { bytes in
                 Result { () throws(Errno) in
                     try SystemCall.runNonBlocking {
@@ -30,25 +30,26 @@ package enum StandardStream: Int32, Sendable {
             switch try result.get() {
             case .done(let count): offset += count
             case .wouldBlock:
-                // Another program has made the terminal non-blocking: wait until it accepts more.
+                // Another program has made the terminal non-blocking, so wait until it accepts more bytes.
                 var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
             }
         }
     }
 
-    /// Writes a short text if that is possible without blocking; otherwise returns false and writes nothing.
+    /// Writes a short text if that is possible without blocking; otherwise writes nothing and returns false.
     ///
-    /// It returns false for more than 4,096 bytes (PIPE_BUF), because a pipe might accept only a part of them.
+    /// It returns false for more than 4,096 bytes (PIPE_BUF), because a pipe might accept only part of the text.
     package func writeAtOnce(_ text: String) throws(Errno) -> Bool {
         var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
-        // Sound: one entry, a local. A pipe polls as writable if it accepts PIPE_BUF bytes.
+        // Sound: the call gets one entry, a local variable. poll reports a pipe as writable if it accepts PIPE_BUF
+        // bytes.
         guard unsafe poll(&entry, 1, 0) == 1, text.utf8.count <= 4096 else { return false }
         try write(text)
         return true
     }
 
-    /// True if this is a terminal (C: `isatty`).
+    /// True if this stream is a terminal (C: `isatty`).
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
     /// True if systemd has connected this stream to its journal.
@@ -57,14 +58,15 @@ package enum StandardStream: Int32, Sendable {
     package var isJournal: Bool {
         guard let named = ProcessFacts.environment("JOURNAL_STREAM") else { return false }
         var status = stat()
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         return unsafe fstat(rawValue, &status) == 0 && named == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Columns and rows of the terminal; nil if this is no terminal or its size is unknown (C: `ioctl(TIOCGWINSZ)`).
+    /// Columns and rows of the terminal; nil if this stream is not a terminal or its size is unknown (C:
+    /// `ioctl(TIOCGWINSZ)`).
     package var windowSize: (columns: Int, rows: Int)? {
         var size = winsize()
-        // Sound: the kernel fills the structure that the request is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         guard unsafe blewedge_ioctl_pointer(rawValue, blewedge_TIOCGWINSZ, &size) == 0, size.ws_col > 0
         else { return nil }
         // A serial console may report only its columns.
@@ -81,12 +83,12 @@ package enum StandardInput {
     package static func line() -> String? { readLine() }
 }
 
-/// Standard output that never blocks the writer, even if other programs have the same pipe or terminal open.
+/// Standard output that never blocks this program, even if other programs have the same pipe or terminal open.
 package struct StandardOutput: ~Copyable {
     private enum Kind {
-        /// A pipe or terminal, opened again: its non-blocking mode does not affect other programs.
+        /// A pipe or terminal that was opened again, so that its non-blocking mode does not affect other programs.
         case own
-        /// A socket, where each call can ask not to block.
+        /// A socket, for which each call can request not to block.
         case socket
         /// A file, which never blocks; or a pipe or terminal that cannot be opened again.
         case shared
@@ -99,7 +101,7 @@ package struct StandardOutput: ~Copyable {
     /// Opens the stream with this descriptor number, which stays open (C: `fstat` and `open`).
     package init(of number: Int32 = StandardStream.output.rawValue) throws(Errno) {
         var status = stat()
-        // Sound: the structure is a local that outlives the call.
+        // Sound: the structure is a local variable that outlives the call.
         _ = try SystemCall.run { unsafe fstat(number, &status) }
         let type = status.st_mode & S_IFMT
         let own = type == S_IFIFO || type == S_IFCHR ? Self.openAnew(number) : nil
@@ -124,27 +126,28 @@ package struct StandardOutput: ~Copyable {
         case .shared:
             let number = descriptor.number
             var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-            // Sound: one entry, a local. A pipe polls as writable if it accepts PIPE_BUF bytes.
+            // Sound: the call gets one entry, a local variable. poll reports a pipe as writable if it accepts PIPE_BUF
+            // bytes.
             guard unsafe poll(&entry, 1, 0) == 1 else { return .wouldBlock }
             return try descriptor.write(bytes.extracting(first: Self.pipeBuffer))
         }
     }
 
-    /// Number of bytes that a pipe takes without blocking once it polls as writable (PIPE_BUF).
+    /// Number of bytes that a pipe accepts without blocking once poll reports it as writable (PIPE_BUF).
     private static let pipeBuffer = 4096
 }
 
 extension Process {
-    /// Opens /dev/null in place of each standard stream that is closed or open only in the wrong direction.
+    /// Opens /dev/null in place of each standard stream that is closed, or that is open only in the wrong direction.
     ///
-    /// It must be called before any other file is opened: that file could get the stream's number and receive its
-    /// messages. Programs that are run later inherit the streams. Throws if there is no /dev/null. The corresponding
-    /// C functions are `fcntl(F_GETFL)`, `open` and `dup2`.
+    /// Call it before any other file is opened, because that file could get the number of a closed stream and receive
+    /// its messages. Programs that are started later inherit the streams. Throws if /dev/null does not exist. The
+    /// corresponding C functions are `fcntl(F_GETFL)`, `open` and `dup2`.
     package static func openStandardStreams() throws(Errno) {
         for (number, unusable) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] {
             let flags = blewedge_status_flags(number)
             guard flags == -1 || flags & O_ACCMODE == unusable else { continue }
-            // The lowest free number: the stream's own if the stream was closed.
+            // open returns the lowest free number, which is the stream's own number if the stream was closed.
             let opened = try SystemCall.run { unsafe blewedge_open("/dev/null", O_RDWR, 0) }
             guard opened != number else { continue }
             _ = try SystemCall.run { dup2(opened, number) }
@@ -155,18 +158,18 @@ extension Process {
 
 /// A writer of lines to a stream that may be slow or stuck; it never blocks, except in `finish`.
 ///
-/// Up to `capacity` bytes are queued for a slow reader. Lines that do not fit are dropped, and a notice of their
-/// number precedes the next line that fits. The stream's open file is shared with other programs and keeps its flags:
-/// a pipe or a terminal is opened again in non-blocking mode, and each write to a socket asks not to block
-/// (MSG_DONTWAIT). The writer is used on the event loop's thread.
+/// Up to `capacity` bytes are queued for a slow stream. Lines that do not fit are dropped, and a notice with their
+/// number precedes the next line that fits. The stream's open file is shared with other programs, so its flags are not
+/// changed: a pipe or a terminal is opened again in non-blocking mode, and each write to a socket uses MSG_DONTWAIT.
+/// The writer is used on the event loop's thread.
 package final class LineWriter {
     package static let capacity = 64 * 1024
 
-    /// Method that keeps a write from blocking.
+    /// The method that prevents a write from blocking.
     private enum Manner {
         /// The descriptor does not block, or is a file, which accepts all bytes at once.
         case plain
-        /// Each call asks not to block (MSG_DONTWAIT).
+        /// Each call uses MSG_DONTWAIT.
         case socket
         /// Each write follows a poll and is limited to PIPE_BUF bytes, because the file could not be opened again.
         case asked
@@ -183,18 +186,18 @@ package final class LineWriter {
     /// Last error of a write; nil if there was none.
     package private(set) var fault: Errno?
 
-    /// Writes to a standard stream; `notice` returns the line that reports the number of dropped lines.
+    /// Creates a writer for a standard stream; `notice` returns the line that reports the number of dropped lines.
     package convenience init(_ stream: StandardStream, notice: @escaping (Int) -> String) throws(Errno) {
         try self.init(number: stream.rawValue, notice: notice)
     }
 
-    /// Writes to an open descriptor, which the caller still owns.
+    /// Creates a writer for an open descriptor, which the caller still owns.
     ///
     /// The corresponding C functions are `fstat`, `fcntl(F_DUPFD_CLOEXEC)` and `open` of /proc/self/fd.
     package init(number: Int32, notice: @escaping (Int) -> String) throws(Errno) {
         self.notice = notice
         var status = stat()
-        // Sound: the kernel fills the structure that the call is for.
+        // Sound: the kernel fills a structure of this type, which outlives the call.
         _ = try SystemCall.run { unsafe fstat(number, &status) }
         let kind = status.st_mode & S_IFMT
         if kind == S_IFIFO || isatty(number) == 1 {
@@ -223,14 +226,14 @@ package final class LineWriter {
         drain()
     }
 
-    /// Writes the queued bytes for at most `patience`; discards the rest.
+    /// Writes queued bytes for at most `patience`, and discards the rest.
     package func finish(within patience: Duration) {
         let deadline = MonotonicClock.now + patience
         drain()
         while !waiting.isEmpty, MonotonicClock.now < deadline {
             let time = Int32(clamping: max(0, (deadline - MonotonicClock.now).rounded(to: .milliseconds(1))))
             var entry = pollfd(fd: descriptor.number, events: Int16(POLLOUT), revents: 0)
-            // Sound: one entry, a local.
+            // Sound: the call gets one entry, a local variable.
             guard unsafe poll(&entry, 1, time) == 1 else { continue }
             drain()
         }
@@ -246,7 +249,8 @@ package final class LineWriter {
                 guard try empty() else { return watch() }
             }
         } catch {
-            // The reading end is closed, and its unread bytes are lost; the next line may find another reader.
+            // The reading end is closed, so the queued bytes are lost; another program may open it before the next
+            // line.
             waiting.removeAll()
             fault = error
         }
@@ -260,7 +264,8 @@ package final class LineWriter {
             case .socket: return try descriptor.send(bytes)
             case .asked:
                 var entry = pollfd(fd: descriptor.number, events: Int16(POLLOUT), revents: 0)
-                // Sound: one entry, a local. A pipe polls as writable if it accepts PIPE_BUF bytes.
+                // Sound: the call gets one entry, a local variable. poll reports a pipe as writable if it accepts
+                // PIPE_BUF bytes.
                 guard unsafe poll(&entry, 1, 0) == 1 else { return .wouldBlock }
                 return try descriptor.write(bytes.extracting(first: 4096))
             }

@@ -4,10 +4,10 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// The terminal at standard input, in raw mode for full-screen pages: each key, even those for signals, arrives at
-/// once and is not echoed.
+/// The terminal at standard input, in raw mode for full-screen pages.
 ///
-/// Each `takeOver` must be followed by `restore`, however the program ends.
+/// Every key, even a key that sends a signal, arrives immediately and is not echoed. Each `takeOver` must be followed
+/// by `restore`, however the program ends.
 package final class Terminal {
     /// SIGWINCH: the terminal's size has changed.
     package static let windowChanged = SIGWINCH
@@ -16,28 +16,29 @@ package final class Terminal {
     /// SIGHUP: the terminal was hung up.
     package static let hungUp = SIGHUP
 
-    /// Descriptor that is readable after key presses, and at the terminal's end.
+    /// Descriptor that is readable after key presses, and when the terminal is closed.
     package let descriptor: Descriptor
     private let before: termios
     private var isRaw = false
 
     /// Reads the settings of the terminal at standard input, without changing them.
     ///
-    /// Throws `inappropriateIOCTLForDevice` if standard input is no terminal. The corresponding C function is
+    /// Throws `inappropriateIOCTLForDevice` if standard input is not a terminal. The corresponding C function is
     /// `tcgetattr`.
     package init() throws(Errno) {
         var settings = termios()
-        // Sound: the structure is a local that outlives the call.
+        // Sound: the structure is a local variable that outlives the call.
         _ = try SystemCall.run { unsafe tcgetattr(0, &settings) }
         before = Self.usable(settings)
-        // The descriptor blocks, as other users of this terminal expect: it is read once each time that it is readable.
+        // The descriptor blocks, as other users of this terminal expect, so it is read only once each time it is
+        // readable.
         descriptor = try Descriptor.forStandardInput()
     }
 
     /// Switches the terminal to raw mode and discards earlier input.
     ///
-    /// A virtual terminal that no program has open keeps its input and delivers it with the next key: barcodes typed
-    /// while no program read the terminal would precede the user's Enter. The corresponding C functions are
+    /// A virtual terminal keeps its input while no program reads it, and delivers that input with the next key. Without
+    /// the discard, barcodes typed in the meantime would precede the user's Enter. The corresponding C functions are
     /// `tcsetattr` and `tcflush`.
     package func takeOver() throws(Errno) {
         var raw = before
@@ -49,7 +50,8 @@ package final class Terminal {
         _ = tcflush(0, TCIFLUSH)
     }
 
-    /// Returns the settings to restore: those found, or a shell's if killed pages have left the terminal raw.
+    /// Returns the settings to restore: the given ones, or those of a shell if a killed program has left the terminal
+    /// in raw mode.
     private static func usable(_ settings: termios) -> termios {
         guard settings.c_lflag & tcflag_t(ICANON | ECHO | ISIG) == 0 else { return settings }
         var usable = settings
@@ -72,16 +74,16 @@ package final class Terminal {
 
     private func set(_ settings: termios) throws(Errno) {
         var settings = settings
-        // Sound: as in init.
+        // Sound: the structure is a local variable that outlives the call.
         _ = try SystemCall.run { unsafe tcsetattr(0, TCSADRAIN, &settings) }
     }
 }
 
-/// A device on a serial port, described by the firmware or a device tree.
+/// A device on a serial port that is described by the firmware or a device tree.
 package struct SerialDevice: Equatable, Sendable {
     /// Name of the device, such as `serial0-0`.
     package var name: String
-    /// Name by which the kernel finds its driver, such as `of:NbluetoothT(null)Cbrcm,bcm43438-bt`.
+    /// Name that the kernel uses to find the driver, such as `of:NbluetoothT(null)Cbrcm,bcm43438-bt`.
     package var modalias: String
     package var hasDriver: Bool
 
@@ -91,7 +93,7 @@ package struct SerialDevice: Equatable, Sendable {
         self.hasDriver = hasDriver
     }
 
-    /// Returns the devices that their description identifies as Bluetooth controllers (Linux,
+    /// Returns the devices whose descriptions identify them as Bluetooth controllers (Linux,
     /// drivers/tty/serdev/core.c).
     package static func bluetoothControllers(sysfs: String = "/sys") -> [SerialDevice] {
         let directory = "\(sysfs)/bus/serial/devices"
@@ -106,8 +108,10 @@ package struct SerialDevice: Equatable, Sendable {
         }
     }
 
-    /// True for a device tree's node `bluetooth` or a `compatible` with `-bt`, and for the manufacturers' ACPI
-    /// identifiers in the kernel's drivers/bluetooth (hci_bcm.c, hci_h5.c, hci_intel.c, hci_qca.c).
+    /// True if the device tree or an ACPI identifier marks the device as a Bluetooth controller.
+    ///
+    /// In a device tree, the node is named `bluetooth`, or its `compatible` contains `-bt`. The manufacturers' ACPI
+    /// identifiers are in the kernel's drivers/bluetooth (hci_bcm.c, hci_h5.c, hci_intel.c, hci_qca.c).
     private var isBluetooth: Bool {
         let text = modalias.lowercased()
         if text.hasPrefix("acpi:") {
@@ -117,8 +121,9 @@ package struct SerialDevice: Equatable, Sendable {
     }
 }
 
-/// A pseudo-terminal that other programs open by a path; this process owns the master end, and the link is removed
-/// with the value.
+/// A pseudo-terminal that other programs open by a path, which is a symbolic link to it.
+///
+/// This process owns the master end. The link is removed when the value is destroyed.
 package struct PseudoTerminal: ~Copyable {
     /// Non-blocking master end, for the event loop.
     package let descriptor: Descriptor
@@ -127,20 +132,20 @@ package struct PseudoTerminal: ~Copyable {
     private let path: String
     /// Watch for programs that open the device; nil on a kernel without inotify.
     private let openings: OpeningWatch?
-    /// Slave end, held open if openings cannot be watched, so that the master end reports no hang-up.
+    /// Slave end, kept open if openings cannot be watched, so that the master end reports no hang-up.
     private let line: Descriptor?
 
     /// Creates a pseudo-terminal, raw in both directions, and a symbolic link to it at `path`.
     ///
-    /// Replaces a link to a terminal that a killed process has left behind; throws `fileExists` for anything else at
-    /// the path. The corresponding C calls are `open("/dev/ptmx")`, `ioctl(TIOCSPTLCK, TIOCGPTN)`, `tcsetattr` and
+    /// Replaces a link to a terminal that a killed process has left behind; throws `fileExists` if the path leads to
+    /// anything else. The corresponding C calls are `open("/dev/ptmx")`, `ioctl(TIOCSPTLCK, TIOCGPTN)`, `tcsetattr` and
     /// `symlink`.
     package init(linkedAt path: String) throws(Errno) {
         let end = try Descriptor.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
         let number = end.number
         var isLocked: Int32 = 0
         var index: UInt32 = 0
-        // Sound, as the calls below: each structure is a local that outlives its call.
+        // Sound, here and below: each structure is a local variable that outlives its call.
         _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, blewedge_TIOCSPTLCK, &isLocked) }
         _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, blewedge_TIOCGPTN, &index) }
         let device = "/dev/pts/\(index)"
@@ -166,15 +171,15 @@ package struct PseudoTerminal: ~Copyable {
         }
     }
 
-    /// True while a program has the device open, and if that is unknown (C: `poll`).
+    /// True while a program has the device open; also true if this is unknown (C: `poll`).
     package var isOpened: Bool {
         guard line == nil else { return true }
         var entry = pollfd(fd: descriptor.number, events: 0, revents: 0)
-        // Sound: one entry, a local.
+        // Sound: the call gets one entry, a local variable.
         return unsafe poll(&entry, 1, 0) < 1 || entry.revents & Int16(POLLHUP) == 0
     }
 
-    /// Calls `handler` after each opening of the device; returns nil if openings cannot be watched.
+    /// Calls `handler` each time a program has opened the device; returns nil if openings cannot be watched.
     package func watchOpenings(
         on loop: EventLoop,
         handler: @escaping () -> Void
@@ -186,35 +191,36 @@ package struct PseudoTerminal: ~Copyable {
         openings?.unwatch(registration, on: loop)
     }
 
-    /// Discards the notifications of openings so far.
+    /// Discards the notifications of openings up to now.
     package func clearOpenings() { openings?.clear() }
 
-    /// Discards bytes that no program has read, so that the next one to open the device does not receive them (C:
-    /// `open` and `tcflush`).
+    /// Discards bytes that no program has read, so that the next program that opens the device does not receive them
+    /// (C: `open` and `tcflush`).
     package func discardUnread() throws(Errno) {
         let opened = try Descriptor.open(device, O_RDWR | O_NOCTTY | O_NONBLOCK)
-        // Bytes in transit are discarded first, then those that have arrived.
+        // Bytes in transit are discarded first, then the bytes that have arrived.
         for (number, queue) in [(descriptor.number, TCOFLUSH), (opened.number, TCIFLUSH)] {
             _ = try SystemCall.run { tcflush(number, queue) }
         }
     }
 
     deinit {
-        // A file that another process has created there since is not removed.
+        // Do not remove a file that another process has created at the path since then.
         if Self.target(of: path) == device { _ = unsafe unlink(path) }
     }
 
-    /// Returns the target of a symbolic link; nil if there is none (C: `readlink`).
+    /// Returns the target of a symbolic link; nil if there is no link (C: `readlink`).
     private static func target(of path: String) -> String? {
         var buffer = [CChar](repeating: 0, count: 64)
-        // Sound: the kernel writes at most the buffer's length; a longer target is truncated, and is none of ours.
+        // Sound: the kernel writes at most the buffer's length. A longer target is truncated; it cannot be a link of
+        // this program.
         let count = unsafe readlink(path, &buffer, buffer.count)
         guard count > 0 else { return nil }
         return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 
-/// A watch on a file; it is readable after a program has opened the file.
+/// A watch on a file; its descriptor is readable after a program has opened the file.
 struct OpeningWatch: ~Copyable {
     private let descriptor: Descriptor
 
@@ -233,7 +239,7 @@ struct OpeningWatch: ~Copyable {
 
     func unwatch(_ registration: EventLoop.Registration, on loop: EventLoop) { loop.unwatch(registration, descriptor) }
 
-    /// Discards the notifications of openings so far.
+    /// Discards the notifications of openings up to now.
     func clear() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while case .done(let count)? = try? descriptor.read(into: &buffer), count > 0 {}
