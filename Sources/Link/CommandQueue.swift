@@ -2,33 +2,34 @@
 
 package import Configuration
 
-/// Queue of commands to a connected device, executed one after another, each with its reply and its time-out (BT-6).
+/// Queue of commands to a connected device, which are executed one after another; each may expect a reply within a
+/// time-out (BT-6).
 ///
-/// A pure state machine. The bytes of a reply are removed from the received bytes; all others are returned in order.
-/// Bytes that may begin a reply are held until more bytes, or the time-out, decide the match.
+/// A pure state machine. The bytes of a reply are removed from the received bytes; all other bytes are returned in
+/// order. Bytes that may begin a reply are held until more bytes arrive or the time-out passes.
 package struct CommandQueue: Sendable {
     /// Maximum number of commands, including the current one.
     package static let mostCommands = 32
 
     package enum Outcome: Equatable, Sendable {
-        /// The bytes of the reply; empty for a command that expects none.
+        /// The command was answered; the bytes are the reply, or empty if the command expects none.
         case answered([UInt8])
-        /// No reply to the last attempt came in time.
+        /// The reply to the last attempt did not arrive in time.
         case unanswered
         case notWritten
         /// The link ended, before or after the command was written.
         case lost(isWritten: Bool)
     }
 
-    /// Outcome of the command with that number.
+    /// Outcome of the command with this number.
     package struct End: Equatable, Sendable {
         package var number: UInt64
         package var outcome: Outcome
     }
 
-    /// Steps that the owner must take, in this order.
+    /// Steps that the owner must perform, in this order.
     package struct Steps: Equatable, Sendable {
-        /// Received bytes that belong to no reply.
+        /// Received bytes that are not part of a reply.
         package var others: [UInt8] = []
         package var ends: [End] = []
         /// Bytes to write; the owner must then call `written` or `notWritten`.
@@ -51,13 +52,13 @@ package struct CommandQueue: Sendable {
 
     package init() {}
 
-    /// True while a reply is awaited, when received bytes must be passed to `receive`.
+    /// True while the queue waits for a reply; during this time, received bytes must be passed to `receive`.
     package var isAwaiting: Bool { running.map { $0.command.expect != nil && $0.reply == nil } ?? false }
 
-    /// Time at which `handleDeadline` must be called; nil while no reply is awaited.
+    /// Time at which `handleDeadline` must be called; nil while the queue does not wait for a reply.
     package var deadline: Duration? { isAwaiting ? running?.deadline : nil }
 
-    /// Adds a command; returns nil if the queue is full.
+    /// Adds a command; returns the command's number and the next steps, or nil if the queue is full.
     package mutating func add(_ command: ChatScript.Command, now: Duration) -> (number: UInt64, steps: Steps)? {
         guard waiting.count + (running == nil ? 0 : 1) < Self.mostCommands else { return nil }
         lastNumber &+= 1
@@ -117,8 +118,7 @@ package struct CommandQueue: Sendable {
         return steps
     }
 
-    /// Ends all commands because the link has ended; returns their outcomes in the order of the commands, and the held
-    /// bytes.
+    /// Ends all commands because the link has ended; returns the commands' outcomes, in order, and the held bytes.
     package mutating func removeAll() -> Steps {
         var steps = Steps()
         if let running {

@@ -7,18 +7,18 @@ package import Configuration
 import Devices
 import LinuxIO
 
-/// The single link of the wedge on the event loop, from the attempt to its end.
+/// The only link of the wedge, from the attempt to connect until the link ends.
 ///
-/// Each link has a number, its epoch, starting at 1; values of a closed link are never passed on (BT-9). To be used on
-/// the loop's thread.
+/// Each link has a number, called its epoch, which starts at 1. Values of a closed link are never passed on (BT-9).
+/// Used on the event loop's thread.
 package final class DeviceLink {
     package enum Event {
         case ready
-        /// The device answers, but has no usable service or characteristic.
+        /// The device responds, but has no usable service or characteristic.
         case unsupported(LinkSetup.Lack)
         /// The link was lost, or could not be established or set up.
         case failed(Failure)
-        /// The device has not authenticated as the paired one, or the link is no longer secure enough.
+        /// The device has not proved that it is the paired device, or the link is no longer secure enough.
         case notSecured
     }
 
@@ -34,7 +34,7 @@ package final class DeviceLink {
     }
 
     package var onEvent: ((Event) -> Void)?
-    /// Handler for the values of the profile's characteristic, which are passed without a copy.
+    /// Handler for the values of the profile's characteristic, which are passed without copying.
     package var onValue: ((Span<UInt8>, _ isFromOpenDevice: Bool) -> Void)? {
         get { valueHandler }
         set { valueHandler = newValue }
@@ -43,25 +43,26 @@ package final class DeviceLink {
     ///
     /// It is private so that the compiler can see all accesses and omit exclusivity checks.
     private var valueHandler: ((Span<UInt8>, _ isFromOpenDevice: Bool) -> Void)?
-    /// Handler for the timing of a new link, nil if it is unknown, and for each change.
+    /// Handler for the timing of each new link, which is nil if unknown, and for each change of the timing.
     package var onTiming: ((ConnectionTiming?) -> Void)?
-    /// Handler that is called before the first value after packets that the kernel has dropped.
+    /// Handler that is called after the kernel has dropped packets, before the next value is delivered.
     package var onGap: (() -> Void)?
-    /// Handler for the profile found on the device, called before its first value; nil when a link begins.
+    /// Handler for the profile found on the device, called before the first value; called with nil when a link begins.
     package var onProfile: ((Profile?) -> Void)?
 
     package var epoch: UInt32 { number }
-    /// The storage of `epoch`, private as that of `onValue`.
+    /// The storage of `epoch`, private for the same reason as that of `onValue`.
     private var number: UInt32 = 0
     package private(set) var device: DeviceAddress?
     private var received = ValueCounts()
-    /// Time when the link became ready, and the notifications counted before it; nil while no link is ready.
+    /// Time when the link became ready, and the number of notifications received before; nil while no link is ready.
     private var beginning: (time: Duration, notifications: UInt64)?
-    /// Security level without which nothing is accepted from the link.
+    /// Minimum security level; nothing is accepted from a link with a lower level.
     package var required: GATTLinkSecurity.Level { demanded }
-    /// The storage of `required`, private as that of `onValue`.
+    /// The storage of `required`, private for the same reason as that of `onValue`.
     private var demanded = GATTLinkSecurity.Level.none
-    /// True once an insufficiently secured value arrived: the link is being ended, and its further values are refused.
+    /// True once a value has arrived over an insufficiently secured link; the link is then ended, and further values
+    /// are refused.
     private var isRefused = false
     package private(set) var counts = LinkCounts()
 
@@ -78,12 +79,12 @@ package final class DeviceLink {
         didSet { wanted = commands.isAwaiting ? nil : setup.wanted }
     }
     private var commandEnds: [UInt64: (CommandQueue.Outcome) -> Void] = [:]
-    /// Procedure that writes the current command; nil if none is outstanding.
+    /// Procedure that writes the current command; nil if no write is in progress.
     private var commandProcedure: GATTClient.ProcedureID?
     private let commandTimer = LoopTimer()
-    /// Handle whose values are typed, cached for the hot path; nil while a reply is awaited.
+    /// Handle whose values are typed, cached for the hot path; nil while a reply is expected.
     private var wanted: AttributeHandle?
-    /// Completions of `close`, called when no closing is pending any more.
+    /// Completion handlers of `close`, called when the link has been closed.
     private var closers: [() -> Void] = []
     private var closings = 0
     private let replyTimer = LoopTimer()
@@ -115,9 +116,9 @@ package final class DeviceLink {
         )
     }
 
-    /// Connects to a device and sets up the link; an earlier link must be closed.
+    /// Connects to a device and sets up the link; any earlier link must be closed.
     ///
-    /// Nothing is requested from the device, or accepted from it, before the link has the `required` security.
+    /// No request is sent to the device, and nothing is accepted from it, before the link has the `required` security.
     package func open(_ device: DeviceAddress, timeout: Duration, requiring required: GATTLinkSecurity.Level = .none) {
         number &+= 1
         self.device = device
@@ -127,12 +128,12 @@ package final class DeviceLink {
         driver.open(device, .once(timeout), requiring: required)
     }
 
-    /// Records a flood by the device as the reason for the coming end of the link.
+    /// Records that the link is about to be ended because the device has sent too much.
     package func noteFlood() { counts.end(.flooded) }
 
     package func noteAdapterLoss() { counts.end(.withAdapter) }
 
-    /// Ends the link or the attempt; calls `completion` asynchronously when it has ended.
+    /// Ends the link or the attempt to connect, and then calls `completion` asynchronously.
     package func close(completion: @escaping () -> Void) {
         counts.end(.endedHere)
         replyTimer.cancel()
@@ -148,10 +149,10 @@ package final class DeviceLink {
         driver.close(completion: finish)
     }
 
-    /// Profile found on the device; nil before that, and without a link.
+    /// Profile found on the device; nil before the profile is found, and without a link.
     package var profile: Profile? { link == nil ? nil : setup.profile }
 
-    /// Sends bytes to the device through the profile's output characteristic, without confirmation of their arrival.
+    /// Sends bytes to the device through the profile's output characteristic; their arrival is not confirmed.
     package func send(_ bytes: [UInt8]) throws(SendError) {
         guard let link else { throw .noLink }
         guard let output = setup.output else { throw .noCharacteristic }
@@ -161,9 +162,10 @@ package final class DeviceLink {
         }
     }
 
-    /// Writes a command to the device after the earlier commands have ended; returns false if too many are waiting.
+    /// Writes a command to the device after the earlier commands have ended; returns false if too many commands are
+    /// waiting.
     ///
-    /// `completion` is called once, at the latest when the link ends.
+    /// `completion` is called once, when the link ends at the latest.
     package func ask(_ command: ChatScript.Command, completion: @escaping (CommandQueue.Outcome) -> Void) -> Bool {
         guard let added = commands.add(command, now: MonotonicClock.now) else { return false }
         commandEnds[added.number] = completion
@@ -171,7 +173,7 @@ package final class DeviceLink {
         return true
     }
 
-    /// Completes all pending closings after the loss of the adapter.
+    /// Calls the completion handlers of all pending `close` calls after the loss of the adapter.
     package func abandon() {
         closings = 0
         closed()
@@ -183,7 +185,7 @@ package final class DeviceLink {
         for caller in callers { caller() }
     }
 
-    /// Raises the required security to that of the profile; returns false if the link does not have it.
+    /// Raises the required security to the level of the profile; returns false if the link does not have that level.
     private func demand(_ level: GATTLinkSecurity.Level) -> Bool {
         guard level > required else { return true }
         demanded = level
@@ -202,7 +204,7 @@ package final class DeviceLink {
         }
     }
 
-    /// Start of the hot path: one comparison, then the keyboard's ring.
+    /// Handles a received value; this is the start of the hot path to the keyboard's ring buffer.
     private func receive(_ value: ReceivedValue, _ bytes: Span<UInt8>) {
         if demanded > .none, isRefused || !isSecured { return refuseValue() }
         guard value.handle == wanted else { return takeReply(bytes, from: value.handle) }
@@ -216,7 +218,7 @@ package final class DeviceLink {
             link.onGap = { [unowned self] in onGap?() }
             link.onTiming = { [unowned self] timing in onTiming?(timing) }
             onTiming?(link.timing)
-            // The device chooses whether it notifies or indicates (D-36).
+            // The device chooses between notifications and indications (D-36).
             link.onValue = { [unowned self] value, bytes in receive(value, bytes) }
         case .ready(let link):
             setup = LinkSetup(profiles: profiles)
@@ -226,7 +228,7 @@ package final class DeviceLink {
             guard let link else { return }
             progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         case .notSecured: onEvent?(.notSecured)
-        // `AdapterCore` reports the loss of the adapter.
+        // Ignored here, because `AdapterCore` reports the loss of the adapter.
         case .failed(.adapterLost) where link == nil: break
         case .failed(let failure):
             if link != nil { counts.end(LinkCounts.End(failure)) }
@@ -261,7 +263,8 @@ package final class DeviceLink {
         }
     }
 
-    /// Passes a value to the command that awaits a reply or to the profile's handshake; otherwise, counts it as stray.
+    /// Passes a value to the command that expects a reply or to the profile's handshake; otherwise counts the value as
+    /// stray.
     private func takeReply(_ value: Span<UInt8>, from handle: AttributeHandle) {
         if commands.isAwaiting, handle == setup.wanted {
             return take(commands.receive([UInt8](copying: value), now: MonotonicClock.now))
@@ -298,7 +301,7 @@ package final class DeviceLink {
         }
     }
 
-    /// Writes a command; returns nil if its completion arrives as an event.
+    /// Writes a command; returns nil if the completion will be reported by an event.
     private func write(_ bytes: [UInt8]) -> CommandQueue.Steps? {
         guard let link, let output = setup.output, output.isWritable else {
             return commands.notWritten(now: MonotonicClock.now)
@@ -341,28 +344,28 @@ package final class DeviceLink {
     }
 }
 
-/// Limit on the bytes that one link may lose because its device sends more than can be typed.
+/// Limit for the number of bytes that one link may lose because its device sends more than can be typed.
 ///
-/// The limit applies to the loss, not to the rate: when an inventory scanner sends its memory as fast as the radio
-/// allows, the bytes are typed from the ring or lost once, and the burst ends by itself (D-1a). Only a device that
-/// continues has a fault, and would delay the keys of clients indefinitely.
+/// The limit applies to the loss, not to the rate. When an inventory scanner sends its memory as fast as the radio
+/// allows, some bytes are typed from the ring buffer and the others are lost, but the burst ends by itself (D-1a). A
+/// device that does not stop is faulty, and would delay the keys of clients indefinitely.
 package struct FloodLimit {
-    /// Maximum number of bytes that a link may lose: about 18,000 barcodes beyond those that the ring holds.
+    /// Maximum number of bytes that a link may lose: about 18,000 barcodes more than the ring buffer holds.
     package static let bytes: UInt64 = 1 << 18
 
     private var base: UInt64 = 0
-    /// Number of lost bytes above which the link is ended.
+    /// Total number of lost bytes above which the link is ended.
     private var border = UInt64.max
 
     package init() {}
 
-    /// Starts a new link at the current number of lost bytes.
+    /// Starts counting for a new link; `lost` is the current total number of lost bytes.
     package mutating func begin(at lost: UInt64) {
         base = lost
         border = lost &+ Self.bytes
     }
 
-    /// Returns the number of bytes that the link has lost, once per link, if it exceeds the limit; otherwise nil.
+    /// Returns the number of bytes that the link has lost if it exceeds the limit, once per link; otherwise nil.
     package mutating func check(_ lost: UInt64) -> UInt64? {
         guard lost > border else { return nil }
         border = .max

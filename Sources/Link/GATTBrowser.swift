@@ -7,7 +7,8 @@ import Configuration
 /// State machine for one request on a ready link: listing all attributes of a device, or reading, writing or
 /// subscribing.
 ///
-/// It is pure and works on the client. Limits on attributes and time end it whatever the device does.
+/// It does no input or output itself, but uses a `GATTClient`. Limits for the number of attributes and for the time
+/// ensure that it ends, whatever the device does.
 package struct GATTBrowser: Sendable {
     package enum Task: Equatable, Sendable {
         /// Discover the services, characteristics and descriptors.
@@ -23,11 +24,11 @@ package struct GATTBrowser: Sendable {
         case underWay
         /// The services, characteristics and descriptors that the device has.
         case tree(GATTTree)
-        /// Complete values that were read.
+        /// The complete values that were read.
         case values([ATTPDU.HandleValue])
-        /// The value is written, or has been delivered if no response was requested.
+        /// The value was written or, if no response was requested, has been delivered.
         case written
-        /// Values of this characteristic arrive from now on.
+        /// The subscription is active; values of this characteristic follow.
         case subscribed(GATTCharacteristic)
         case failed(Failure)
     }
@@ -56,10 +57,11 @@ package struct GATTBrowser: Sendable {
     private var attributes = 0
     private var values: [ATTPDU.HandleValue] = []
     private var value = 0
-    /// The characteristic subscribed to, set when the request is sent: the first value can come before the response.
+    /// The characteristic subscribed to, set when the request is sent, because the first value can arrive before the
+    /// response.
     private var subscribed: GATTCharacteristic?
 
-    /// The length from which a value in a Read By Type Response may have been cut.
+    /// The length from which a value in a Read By Type Response may be truncated.
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.4.2.
     private static let longestListedValue = 253
@@ -68,7 +70,7 @@ package struct GATTBrowser: Sendable {
         self.task = task
     }
 
-    /// Returns true if the notifications and indications of this handle were subscribed to (D-36).
+    /// Returns true if the request has subscribed to the values of this handle (D-36).
     package func isWanted(_ handle: AttributeHandle) -> Bool { subscribed?.valueHandle == handle }
 
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
@@ -88,7 +90,7 @@ package struct GATTBrowser: Sendable {
         }
     }
 
-    /// Handles the end of a procedure, and begins the next.
+    /// Handles the end of a procedure, and begins the next procedure.
     package mutating func handle(_ event: GATTClient.Event, _ client: inout GATTClient, now: Duration) -> Progress {
         guard event.procedure == procedure else { return .underWay }
         guard now - started <= Self.timeLimit else { return .failed(.procedure(.tookTooLong(limit: Self.timeLimit))) }
@@ -165,7 +167,7 @@ package struct GATTBrowser: Sendable {
 
     // MARK: Values
 
-    /// Reads in full the values that may be truncated in a Read By Type Response.
+    /// Reads the complete value of each attribute whose value may be truncated in a Read By Type Response.
     private mutating func nextLongValue(_ client: inout GATTClient, _ now: Duration) -> Progress {
         let longest = min(Int(client.mtu) &- 4, Self.longestListedValue)
         while value < values.count, case .read(.uuid) = task, values[value].value.count < longest { value &+= 1 }
@@ -184,7 +186,7 @@ package struct GATTBrowser: Sendable {
         guard withResponse else {
             return attempt(.settle) { () throws(GATTError) in
                 try client.writeWithoutResponse(bytes, to: handle, now: now)
-                // Every device has this service: the response shows that all earlier requests have arrived.
+                // Every device has this service, and its response shows that all earlier requests have arrived.
                 return try client.discoverPrimaryServices(.genericAccess, now: now)
             }
         }

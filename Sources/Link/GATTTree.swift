@@ -3,8 +3,7 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// Attributes of a device: its primary services with their characteristics and descriptors, in ascending order of
-/// handles.
+/// Attributes of a device: its primary services with their characteristics and descriptors, in ascending handle order.
 package struct GATTTree: Equatable, Sendable {
     package struct Characteristic: Equatable, Sendable {
         package var characteristic: GATTCharacteristic
@@ -39,13 +38,13 @@ package struct GATTTree: Equatable, Sendable {
     }
 }
 
-/// Attribute as named by the user.
+/// Attribute as specified by the user.
 package enum GATTTarget: Equatable, Sendable {
     case handle(AttributeHandle)
     case uuid(BluetoothUUID)
 
-    /// Parses `0x0012` as a handle (one to four digits), `2A00` or a longer form as a UUID; returns nil for any other
-    /// text.
+    /// Parses a handle such as `0x0012` (one to four digits) or a UUID such as `2A00` or longer; returns nil for any
+    /// other text.
     package init?(_ text: String) {
         if text.hasPrefix("0x") || text.hasPrefix("0X") {
             let digits = text.dropFirst(2)

@@ -2,20 +2,20 @@
 
 package import Configuration
 
-/// Barcodes for the hook: they wait in a bounded queue until it runs, and it gets them on its standard input.
+/// Barcodes for the hook, which wait in a bounded queue until the hook runs and reads them from its standard input.
 ///
-/// A barcode counts as delivered if the hook has read all of it. To be used on the loop's thread.
+/// A barcode counts as delivered if the hook has read all of it. Used on the loop's thread.
 package final class HookBarcodes: OutputEnd {
-    /// Barcodes of one run.
+    /// Barcodes for one run of the hook.
     package struct Batch: Equatable, Sendable {
-        /// The barcodes, one a line.
+        /// The barcodes, one per line.
         package var text: [UInt8] = []
         package var count = 0
     }
 
     package var onOutcome: ((_ delivered: Int, _ undelivered: Int) -> Void)?
     package var onRoom: (() -> Void)?
-    /// Handler that is called when a barcode was queued.
+    /// Handler that is called when a barcode has been queued.
     package var onBarcode: (() -> Void)?
     package let policy: SlowReaderPolicy
 
@@ -39,7 +39,7 @@ package final class HookBarcodes: OutputEnd {
 
     package func flush() {}
 
-    /// Takes the waiting barcodes for a run, which `end` must follow.
+    /// Removes the queued barcodes and returns them for a run of the hook; call `end` after the run.
     package func begin() -> Batch {
         var batch = Batch()
         for line in queue.takeAll() {
@@ -53,8 +53,8 @@ package final class HookBarcodes: OutputEnd {
         return batch
     }
 
-    /// Ends the run, of whose text the hook has read `count` bytes; returns the number of barcodes that it has not read
-    /// whole.
+    /// Ends the run after the hook has read `count` bytes; returns the number of barcodes that were not read
+    /// completely.
     @discardableResult
     package func end(read count: Int) -> Int {
         var rest = count

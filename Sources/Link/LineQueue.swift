@@ -2,40 +2,40 @@
 
 package import Configuration
 
-/// Bounded queue of lines for one output client, each of which is delivered whole or not at all.
+/// Bounded queue of lines for one output client; each line is delivered completely or not at all.
 ///
-/// A line may arrive in parts. If its beginning is in the queue, the rest always has room, because a beginning is
-/// accepted only if the longest line has room; if its beginning was refused or dropped, the rest is refused. A line
-/// that the client has begun to receive is never dropped while the client is connected.
+/// A line may arrive in parts. The beginning of a line is accepted only if there is room for the longest line, so there
+/// is always room for the rest. If the beginning was refused or dropped, the rest is refused too. A line that the
+/// client has begun to receive is never dropped while the client is connected.
 package struct LineQueue {
     /// Counts for one client, in received bytes.
     package struct Counts: Equatable, Sendable {
-        /// Bytes of lines that the client has taken.
+        /// Bytes of lines that the client has received completely.
         package var delivered: UInt64 = 0
-        /// Bytes of lines that the client has not received whole.
+        /// Bytes of lines that the client has not received, or not completely.
         package var missed: UInt64 = 0
 
         package init() {}
     }
 
-    /// Maximum number of waiting bytes.
+    /// Maximum number of queued bytes.
     package static let capacity = 1 << 16
-    /// Number of waiting lines and parts of lines at which no other line is accepted.
+    /// Maximum number of queued lines and parts of lines; at this number, no further line is accepted.
     package static let mostLines = 1 << 12
     /// Longest line that arrives in parts, in bytes.
     package static let longestLine = 4096
 
-    /// Received bytes that the reader took and missed.
+    /// Numbers of bytes that the client has received and missed.
     package private(set) var counts = Counts()
     package private(set) var waiting = 0
 
     private let capacity: Int
     private let dropsOldest: Bool
     private var lines: [OutputLine] = []
-    /// Index of the first waiting line; the reader has taken those before it.
+    /// Index of the first queued line; the client has received the lines before it.
     private var first = 0
     private var offset = 0
-    /// True if all parts so far of the latest line were queued.
+    /// True if all parts of the latest line have been queued so far.
     private var isInLine = false
 
     /// Creates an empty queue.
@@ -44,7 +44,7 @@ package struct LineQueue {
         dropsOldest = policy == .dropOldest
     }
 
-    /// Returns true if the line can be queued without dropping another.
+    /// Returns true if the line can be queued without dropping another line.
     package func fits(_ line: OutputLine) -> Bool {
         guard line.begins else { return true }
         let length = line.ends ? line.bytes.count : max(line.bytes.count, Self.longestLine)
@@ -71,7 +71,7 @@ package struct LineQueue {
         counts.missed &+= UInt64(line.cost)
     }
 
-    /// Returns the first waiting bytes, at most `most` of them.
+    /// Returns the first queued bytes, at most `most` of them.
     package func next(_ most: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         var start = offset
@@ -84,7 +84,7 @@ package struct LineQueue {
         return bytes
     }
 
-    /// Removes the first `count` waiting bytes, which the client has taken.
+    /// Removes the first `count` queued bytes, which the client has received.
     package mutating func took(_ count: Int) {
         var rest = min(max(0, count), waiting)
         waiting -= rest
@@ -99,20 +99,22 @@ package struct LineQueue {
             line.letGo(isTaken: true)
         }
         offset += rest
-        // Amortized, at most one line is moved for each line that is removed.
+        // Remove lines only if fewer lines have to be moved than are removed.
         if first > lines.count / 2 {
             lines.removeFirst(first)
             first = 0
         }
     }
 
-    /// Removes and returns the waiting lines, of which none was begun, with the queue's hold on them.
+    /// Removes and returns the queued lines; the caller takes over the queue's hold on them.
+    ///
+    /// The client must not have begun to receive any of them.
     mutating func takeAll() -> [OutputLine] {
         defer { (lines, first, waiting, isInLine) = ([], 0, 0, false) }
         return Array(lines[first...])
     }
 
-    /// Drops all waiting lines, and counts them as missed, because the client is disconnected.
+    /// Drops all queued lines and counts them as missed, because the client is disconnected.
     package mutating func removeAll() {
         let rest = lines[first...]
         lines = []
@@ -120,7 +122,7 @@ package struct LineQueue {
         for line in rest { miss(line) }
     }
 
-    /// Drops the oldest line of which the client has received nothing; returns false if there is none.
+    /// Drops the oldest line that the client has not begun to receive; returns false if there is no such line.
     private mutating func dropOldestLine() -> Bool {
         var start = first + (offset > 0 ? 1 : 0)
         while start < lines.count, !lines[start].begins { start += 1 }

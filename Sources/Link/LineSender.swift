@@ -2,16 +2,16 @@
 
 package import LinuxIO
 
-/// Sender of lines through a simulated module: whole, in order, and no faster than the subscribers accept them.
+/// Sends lines through a simulated module, whole and in order, and no faster than the subscribers accept them.
 ///
-/// A line is requested only if there is a subscriber with room for it, so that the source of the lines waits and
-/// nothing is lost. At least one period passes between the starts of two lines. If the last subscriber leaves during a
-/// line, the line is sent to the next one from its beginning. To be used on the loop's thread.
+/// A line is requested from its source only if a subscriber has room for it, so that no line is lost. At least one
+/// period passes between the starts of two lines. If the last subscriber leaves during a line, the next subscriber
+/// receives the line from its beginning. Used on the loop's thread.
 package final class LineSender {
     private let module: SimulatedModule
     private let loop: EventLoop
     private let period: Duration
-    /// Earliest time of the next line, and the timer that waits for it.
+    /// Earliest time for the next line.
     private var dueTime = Duration.zero
     private let timer = LoopTimer()
     private let next: () -> [UInt8]?
@@ -20,11 +20,11 @@ package final class LineSender {
     private var rest: ArraySlice<UInt8> = []
     private var isPumping = false
 
-    /// Number of lines that the module has taken to their end.
+    /// Number of lines that the module has accepted completely.
     package private(set) var lines = 0
 
-    /// Creates a sender of the lines that `next` returns, each with its end; after a nil, `pump` must be called for the
-    /// next line.
+    /// Creates a sender for the lines that `next` returns, each with its line end; after `next` has returned nil, call
+    /// `pump` when there is another line.
     ///
     /// `onSent` is called with each line that the module has accepted completely.
     package init(
@@ -42,10 +42,9 @@ package final class LineSender {
         module.onRoom = { [weak self] in self?.pump() }
     }
 
-    /// Sends all lines that can be sent now; to be called when a central has subscribed, and when a line is available
-    /// again.
+    /// Sends all lines that can be sent now; call it when a central has subscribed, and when a line is available again.
     package func pump() {
-        // `onRoom` may call this method from within the loop below, which then continues by itself.
+        // `onRoom` may call this method during the loop below, which continues by itself.
         guard !isPumping else { return }
         isPumping = true
         defer {
@@ -55,7 +54,7 @@ package final class LineSender {
         while module.isSubscribed {
             if rest.isEmpty {
                 guard isDue(), let line = next() else { return }
-                // Delayed lines are not sent faster afterwards: the period is a limit at every moment.
+                // After a delay, lines are not sent faster to catch up: the period always applies.
                 dueTime = max(dueTime, MonotonicClock.now) + period
                 self.line = line
                 rest = line[...]
@@ -72,13 +71,13 @@ package final class LineSender {
         }
     }
 
-    /// Postpones the next line, if it is due earlier.
+    /// Postpones the next line by `pause` from now, unless it is due later anyway.
     package func postpone(by pause: Duration) {
         dueTime = max(dueTime, MonotonicClock.now + pause)
         pump()
     }
 
-    /// Returns true if the next line is due; otherwise `pump` is called when it is.
+    /// Returns true if the next line is due; otherwise sets a timer that calls `pump` when the line is due.
     private func isDue() -> Bool {
         guard MonotonicClock.now < dueTime else { return true }
         if !timer.isSet { timer.set(on: loop, at: dueTime) { [unowned self] in pump() } }

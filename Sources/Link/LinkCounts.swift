@@ -6,12 +6,12 @@ import BluetoothPackets
 import SystemPackage
 package import Texts
 
-/// Counts of the links that became ready since the start, and of the reasons for their ends.
+/// Counts of the links that have become ready since the start, and of the reasons why links ended.
 package struct LinkCounts: Equatable, Sendable {
-    /// Reason for the end of a link.
+    /// Reason why a link ended.
     package enum End: Int, CaseIterable, Sendable {
         case endedByDevice
-        /// The device sent nothing for the supervision time-out.
+        /// The device sent nothing until the supervision time-out passed.
         case outOfReach
         /// The device violated the Attribute Protocol, or did not respond in time.
         case protocolBroken
@@ -20,13 +20,13 @@ package struct LinkCounts: Equatable, Sendable {
         /// The link did not have the required security.
         case notSecured
         case withAdapter
-        /// The user, another selection, or the end of the program.
+        /// The user, a new selection, or the end of the program ended the link.
         case endedHere
         case failed
     }
 
     package private(set) var ready: UInt64 = 0
-    /// Numbers of ready links that ended, by reason, in the order of `End.allCases`.
+    /// Counts of the ready links that ended, by reason, in the order of `End.allCases`.
     private var ends: [UInt64] = Array(repeating: 0, count: End.allCases.count)
     private var isStanding = false
 
@@ -34,20 +34,20 @@ package struct LinkCounts: Equatable, Sendable {
 
     package func ended(_ end: End) -> UInt64 { ends[end.rawValue] }
 
-    /// Counts a link that became ready.
+    /// Counts a link that has become ready.
     mutating func begin() {
         ready &+= 1
         isStanding = true
     }
 
-    /// Counts the end of the current link, if it was ready; only the first reason for the end counts.
+    /// Counts the end of the current link if it was ready; if several reasons are reported, only the first counts.
     mutating func end(_ end: End) {
         guard isStanding else { return }
         isStanding = false
         ends[end.rawValue] &+= 1
     }
 
-    /// Counts in the form of `status`.
+    /// Counts as the JSON object in `status`.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("ready", ready)
@@ -72,14 +72,15 @@ extension LinkCounts.End {
 package struct LinkFacts: Equatable, Sendable {
     /// Time since the link became ready.
     package var age: Duration
-    /// Values of the profile's characteristic that were received since then.
+    /// Number of values of the profile's characteristic received since then.
     package var notifications: UInt64
-    /// The longest PDU of the Attribute Protocol, in bytes.
+    /// Maximum length of an Attribute Protocol PDU, in bytes.
     package var mtu: UInt16
     package var security = GATTLinkSecurity()
     package var quality: LinkQuality
 
-    /// Facts in the form of `status`: times in whole microseconds, milliseconds and seconds, as the names say.
+    /// Facts as the JSON object in `status`; times are in whole microseconds, milliseconds or seconds, according to the
+    /// member's name.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("rssi", quality.rssi)
@@ -101,15 +102,15 @@ package struct LinkFacts: Equatable, Sendable {
 
 /// Counts of the values that a device has sent on all its links so far.
 package struct ValueCounts: Equatable, Sendable {
-    /// Values of the profile's characteristic.
+    /// Number of values of the profile's characteristic.
     package var notifications: UInt64 = 0
-    /// Values of handles that were not expected.
+    /// Number of values of handles that were not expected.
     package var stray: UInt64 = 0
-    /// Values that were longer than any link carries; none of their bytes was accepted.
+    /// Number of values that were too long for any link; their bytes were discarded.
     package var tooLong: UInt64 = 0
-    /// Values that arrived while the link did not have the required security; none of them is typed.
+    /// Number of values that arrived while the link did not have the required security; they are not typed.
     package var refused: UInt64 = 0
-    /// Packets that the kernel dropped because they were not read in time.
+    /// Number of packets that the kernel dropped because they were not read in time.
     package var dropped: UInt64 = 0
 
     package init() {}

@@ -7,23 +7,23 @@ import Devices
 
 /// Setup of a ready link up to its first value: service, characteristics, subscription, and the profile's handshake.
 ///
-/// A pure state machine over the client of one connection, which looks only at the services of its profiles (CB-31).
-/// The owner creates one for each connection and passes it only that connection's client (BT-9), calls `handleDeadline`
-/// at `deadline`, and passes on every value of the handle `replies`.
+/// A pure state machine that uses the `GATTClient` of one connection, and only the services of its profiles (CB-31).
+/// The owner creates a setup for each connection, and passes it only that connection's client (BT-9). The owner also
+/// calls `handleDeadline` at `deadline`, and passes every value of the handle `replies` to `receive`.
 package struct LinkSetup: Sendable {
     package enum Progress: Equatable, Sendable {
-        /// A procedure runs, or a reply is awaited.
+        /// A procedure is running, or a reply is expected.
         case underWay
-        /// Values of this handle are typed from now on, and so is `earlyBytes`.
+        /// The setup is complete: type `earlyBytes` first, and then the values of this handle.
         case ready(AttributeHandle)
-        /// The device answers, but offers none of the profiles.
+        /// The device responds, but offers none of the profiles.
         case unsupported(Lack)
         case failed(GATTError)
-        /// The handshake failed; it is retried like any attempt.
+        /// The handshake failed; the connection is retried like any failed attempt.
         case refused(ChatScript.Failure)
     }
 
-    /// The part of a profile that the device lacks.
+    /// The part of a profile that the device does not have.
     package enum Lack: Equatable, Sendable {
         /// None of the device's services belongs to these profiles.
         case profile([Profile], offered: [BluetoothUUID])
@@ -50,49 +50,51 @@ package struct LinkSetup: Sendable {
     private var step = Step.start
     private var procedure: GATTClient.ProcedureID?
     private var candidates: ArraySlice<Candidate> = []
-    /// Services of the device; nil if only one was requested.
+    /// Services that the device offers; nil if only one service was requested.
     private var others: [BluetoothUUID]?
-    /// Missing feature of the last rejected candidate; nil if none was rejected.
+    /// Feature that the last rejected candidate lacks; nil if no candidate was rejected.
     private var refusal: Lack?
-    /// First candidate whose characteristic cannot be configured to send, but may send anyway; used if there is no
-    /// other.
+    /// First candidate whose characteristic cannot be configured to send, but may send anyway; used if no other
+    /// candidate is suitable.
     private var unconfigured: Choice?
     private var queue = ChatScript([])
 
     package private(set) var profile: Profile?
-    /// Characteristic that is subscribed to, set when its subscription begins: the first value can come before the
+    /// Characteristic subscribed to, set when the request is sent, because the first value can arrive before the
     /// response.
     package private(set) var characteristic: GATTCharacteristic?
-    /// Characteristic that accepts bytes for the device; nil if there is none.
+    /// Characteristic that accepts bytes for the device; nil if the device has none.
     package private(set) var output: GATTCharacteristic?
-    /// Bytes received after the last reply of the handshake, which are the first to be typed.
+    /// Bytes received after the last reply of the handshake; they are typed first.
     package private(set) var earlyBytes: [UInt8] = []
 
-    /// Handle whose values are typed, notified or indicated (D-36); nil before it is known and during the handshake.
+    /// Handle whose notified or indicated values are typed (D-36); nil before the handle is known and during the
+    /// handshake.
     package var wanted: AttributeHandle? { hasHandshake ? nil : characteristic?.valueHandle }
-    /// Handle whose values belong to the handshake, and must be passed to `receive`; nil if there is none.
+    /// Handle whose values belong to the handshake, and must be passed to `receive`; nil if no handshake is in
+    /// progress.
     package var replies: AttributeHandle? { hasHandshake ? characteristic?.valueHandle : nil }
 
-    /// True until the handshake has ended; false if there is none.
+    /// True until the handshake has ended; false if the profile has no handshake.
     private var hasHandshake = false
 
-    /// Creates a setup for one connection to a device with that profile.
+    /// Creates a setup for one connection to a device with this profile.
     package init(profile: Profile) {
         self.init(profiles: [profile])
     }
 
-    /// Creates a setup for one connection to a device, with the first of these profiles that the device offers.
+    /// Creates a setup for one connection to a device; it uses the first of these profiles that the device offers.
     package init(profiles: [Profile]) {
         self.profiles = profiles
     }
 
-    /// Time at which `handleDeadline` must be called; nil while no reply is awaited.
+    /// Time at which `handleDeadline` must be called; nil while no reply is expected.
     package var deadline: Duration? { step == .handshake ? queue.deadline : nil }
 
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
         step = .services
         return Self.attempt { () throws(GATTError) in
-            // A single service is discovered by its UUID, which costs the device least.
+            // If only one service is needed, it is discovered by its UUID, which is the least work for the device.
             procedure =
                 if !isOfAll, let only = profiles.first?.service {
                     try client.discoverPrimaryServices(only, now: now)
@@ -102,7 +104,7 @@ package struct LinkSetup: Sendable {
         }
     }
 
-    /// Handles the end of a procedure, and begins the next.
+    /// Handles the end of a procedure, and begins the next procedure.
     package mutating func handle(_ event: GATTClient.Event, _ client: inout GATTClient, now: Duration) -> Progress {
         guard event.procedure == procedure else { return .underWay }
         procedure = nil
@@ -126,7 +128,7 @@ package struct LinkSetup: Sendable {
         }
     }
 
-    /// Handles a value of the handle `replies`.
+    /// Handles a value of the handle in `replies`.
     package mutating func receive(_ value: [UInt8], _ client: inout GATTClient, now: Duration) -> Progress {
         carryOut(queue.receive(value, now: now), &client, now)
     }
@@ -136,8 +138,10 @@ package struct LinkSetup: Sendable {
         return carryOut(queue.handleDeadline(now: now), &client, now)
     }
 
-    /// Writes bytes to the device in pieces that fit the MTU, without response if the device permits that; returns the
-    /// number of bytes that were sent or queued.
+    /// Writes bytes to the device in pieces that fit into the MTU; returns the number of bytes that were sent or
+    /// queued.
+    ///
+    /// The writes request no response if the device permits that.
     package func send(_ bytes: [UInt8], _ client: inout GATTClient, now: Duration) -> Int {
         guard step == .done, let output, output.isWritable else { return 0 }
         let length = max(1, Int(client.mtu) - 3)
@@ -161,7 +165,7 @@ package struct LinkSetup: Sendable {
 
     // MARK: Discovery
 
-    /// True if all services of the device are discovered; a single service is requested by its UUID.
+    /// True if all services of the device are discovered, because the profiles use more than one.
     private var isOfAll: Bool { Set(profiles.map(\.service)).count != 1 }
 
     private mutating func nextCandidate(_ client: inout GATTClient, _ now: Duration) -> Progress {
@@ -219,7 +223,7 @@ package struct LinkSetup: Sendable {
         hasHandshake = !choice.profile.handshake.isEmpty
     }
 
-    /// Sets aside a characteristic that cannot be configured to send, and tries the next candidate.
+    /// Remembers a characteristic that cannot be configured to send, and tries the next candidate.
     private mutating func listen(_ client: inout GATTClient, _ now: Duration) -> Progress {
         if unconfigured == nil, let profile, let characteristic {
             unconfigured = Choice(profile: profile, characteristic: characteristic, output: output)
@@ -278,7 +282,7 @@ extension GATTCharacteristic {
 }
 
 extension [GATTCharacteristic] {
-    /// Returns the first characteristic with the UUID that meets the condition, or else the first with the UUID.
+    /// Returns the first characteristic with the UUID that meets the condition, or otherwise the first with the UUID.
     ///
     /// Some devices use one UUID twice in a service, once for each direction.
     fileprivate func chosen(_ uuid: BluetoothUUID, _ can: (GATTCharacteristic) -> Bool) -> GATTCharacteristic? {

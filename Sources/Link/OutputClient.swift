@@ -4,7 +4,7 @@ package import Configuration
 package import LinuxIO
 package import SystemPackage
 
-/// File descriptor of an output.
+/// Descriptor of an output.
 package enum WireChannel: ~Copyable {
     /// Master end of a pseudo-terminal.
     case terminal(PseudoTerminal)
@@ -75,7 +75,7 @@ package enum WireChannel: ~Copyable {
         }
     }
 
-    /// True unless it is a terminal that no program has open.
+    /// True unless this is a terminal that no program has open.
     fileprivate var isOpened: Bool {
         switch self {
         case .terminal(let terminal): terminal.isOpened
@@ -83,7 +83,7 @@ package enum WireChannel: ~Copyable {
         }
     }
 
-    /// True if the peer can end its writing and continue to read.
+    /// True if the peer can stop writing and continue to read.
     fileprivate var isSocket: Bool {
         switch self {
         case .client: true
@@ -95,7 +95,7 @@ package enum WireChannel: ~Copyable {
         switch self {
         case .terminal(let terminal): try terminal.descriptor.read(into: &buffer)
         case .client(let stream): try stream.descriptor.read(into: &buffer)
-        // Standard output is watched for hang-ups only.
+        // Standard output is watched only for hang-ups, and never read.
         case .output: .done(0)
         }
     }
@@ -109,14 +109,14 @@ package enum WireChannel: ~Copyable {
     }
 }
 
-/// Output client on the event loop: lines are sent through a bounded queue, and bytes are received.
+/// Output client on the event loop; it sends lines through a bounded queue, and receives bytes.
 package final class OutputClient {
     private static let pieceLength = 4096
-    /// Interval between writes to an output that epoll cannot watch, while bytes wait.
+    /// Interval between writes of queued bytes to an output that epoll cannot watch.
     private static let retryInterval = Duration.milliseconds(20)
 
     package var onBytes: (([UInt8]) -> Void)?
-    /// Handler that is called when the queue has gained room.
+    /// Handler that is called when the queue has room again.
     package var onRoom: (() -> Void)?
     /// Handler that is called once, when the client has disconnected or failed.
     package var onEnd: ((OutputClient) -> Void)?
@@ -129,9 +129,9 @@ package final class OutputClient {
     private var registration: EventLoop.Registration?
     /// Watch for programs that open the terminal; nil for other outputs.
     private var openings: EventLoop.Registration?
-    /// False while no program has the terminal open, when nothing is queued for the next one.
+    /// False while no program has the terminal open; during that time nothing is queued.
     package private(set) var isAttended = true
-    /// True after the client of a socket has ended its writing; it may continue to read.
+    /// True once the client of a socket has stopped writing; it may continue to read.
     private var isInputOver = false
     private let timer = LoopTimer()
     private var isOpen = true
@@ -146,7 +146,7 @@ package final class OutputClient {
             self.channel.clearOpenings()
             attend()
         }
-        // A terminal that no program has open would be reported as hung up repeatedly.
+        // A terminal that no program has open is not watched, because it would be reported as hung up repeatedly.
         isAttended = openings == nil || self.channel.isOpened
         if isAttended { try watch() }
     }
@@ -160,7 +160,7 @@ package final class OutputClient {
         }
     }
 
-    /// Checks if a program has the terminal open, and drops the bytes for a program that has closed it.
+    /// Checks if a program has the terminal open; if the program has closed it, drops the queued bytes.
     private func attend() {
         guard isOpen, openings != nil, channel.isOpened != isAttended else { return }
         isAttended.toggle()
@@ -181,21 +181,22 @@ package final class OutputClient {
         onRoom?()
     }
 
-    /// Received bytes that the reader took and missed so far.
+    /// Numbers of bytes that the client has received and missed so far.
     package var counts: LineQueue.Counts { queue.counts }
 
     package var waiting: Int { queue.waiting }
 
-    /// Returns true if the line can be queued without dropping another.
+    /// Returns true if the line can be queued without dropping another line.
     ///
-    /// Also true of a closed client and of a terminal that no program has open: nothing is queued for them.
+    /// It also returns true if the client is closed, or if no program has the terminal open, because then nothing is
+    /// queued.
     package func fits(_ line: OutputLine) -> Bool {
         attend()
         if !queue.fits(line) { flush() }
         return !isOpen || !isAttended || queue.fits(line)
     }
 
-    /// Queues a line, or drops one according to the policy; `flush` sends the queue.
+    /// Queues a line, or drops a line according to the policy; `flush` sends the queue.
     package func append(_ line: OutputLine) {
         guard isOpen else { return }
         attend()
@@ -207,7 +208,7 @@ package final class OutputClient {
     /// Sends the bytes that the client accepts now; does nothing while the client is not writable.
     package func flush() { if !isWaitingForRoom { write() } }
 
-    /// Sends the bytes that the client still accepts, drops the rest, and closes the channel without a call of `onEnd`.
+    /// Sends the bytes that the client still accepts, drops the rest, and closes the channel without calling `onEnd`.
     package func finish() {
         onEnd = nil
         write()
@@ -220,7 +221,7 @@ package final class OutputClient {
         do throws(Errno) {
             while queue.waiting > 0 {
                 let piece = queue.next(Self.pieceLength)
-                // Sound: the bytes are not changed before the call has returned.
+                // Sound: the bytes are not changed during the call.
                 guard case .done(let count) = try channel.write(unsafe piece.span.bytes) else { break }
                 queue.took(count)
             }
@@ -279,7 +280,7 @@ package final class OutputClient {
             isInputOver = true
             try channel.change(registration, to: interest, on: loop)
         } catch {
-            // A terminal reports EIO when the last program has closed it.
+            // A terminal reports EIO after the last program has closed it.
             attend()
             if isAttended, openings == nil { end(error) }
         }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Line, or part of a line, for the output clients, whose outcome is reported once, when no holder is left.
+/// Line, or part of a line, for the output clients; its outcome is reported when the last holder has released it.
 ///
-/// It counts as delivered if at least one client has taken all of it.
+/// It counts as delivered if at least one client has received all of it.
 package final class OutputLine {
     package let bytes: [UInt8]
-    /// Number of received bytes that the line stands for.
+    /// Number of received bytes from which the line was made.
     package private(set) var cost: Int
-    /// True if it begins a line; false if it continues the previous part.
+    /// True if this is the beginning of a line; false if it continues the previous part.
     package let begins: Bool
-    /// True if it ends a line.
+    /// True if this is the end of a line.
     package let ends: Bool
 
     private let onOutcome: (_ isDelivered: Bool, _ cost: Int) -> Void
     private var holders = 1
     private var isTaken = false
 
-    /// Creates a line with one holder, its creator.
+    /// Creates a line whose only holder is the caller.
     package init(
         _ bytes: [UInt8],
         cost: Int,
@@ -33,14 +33,14 @@ package final class OutputLine {
 
     func hold() { holders += 1 }
 
-    /// Releases the line on behalf of one holder; `isTaken` is true if that holder has taken all of it.
+    /// Releases the line on behalf of one holder; `isTaken` is true if that holder has received all of the line.
     package func letGo(isTaken: Bool) {
         if isTaken { self.isTaken = true }
         holders -= 1
         if holders == 0 { onOutcome(self.isTaken, cost) }
     }
 
-    /// Counts received bytes that arrived after the line and belong to it.
+    /// Counts received bytes that belong to the line but arrived after it.
     func add(late count: Int) {
         if holders > 0 { cost += count } else { onOutcome(isTaken, count) }
     }

@@ -6,7 +6,7 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// Reason why an output cannot be opened.
+/// The reason why an output cannot be opened.
 package enum OutputError: Error, Equatable, Sendable {
     case notOpened(String, Errno)
     case noScreen(Errno)
@@ -16,11 +16,11 @@ package enum OutputError: Error, Equatable, Sendable {
 package final class OutputListener: OutputEnd {
     package static let mostClients = 8
 
-    /// Handler for the outcome of received bytes: delivered or not.
+    /// Handler for the outcome of received bytes: the numbers of delivered and undelivered bytes.
     package var onOutcome: ((_ delivered: Int, _ undelivered: Int) -> Void)?
-    /// Handler that is called when a client has taken waiting bytes, has connected, or has disconnected.
+    /// Handler that is called when a client has received queued bytes, has connected, or has disconnected.
     package var onRoom: (() -> Void)?
-    /// Handler that is called once, when standard output can no longer be written.
+    /// Handler that is called once, when writing to standard output is no longer possible.
     package var onLoss: ((Errno) -> Void)?
     package var onBytes: (([UInt8]) -> Void)?
     /// Path of the output, for messages; nil for standard output.
@@ -66,7 +66,7 @@ package final class OutputListener: OutputEnd {
                 // Only the owner may connect, because the bytes of clients are sent to the device.
                 listener = try RecoveringListener(at: path, mode: 0o600, on: loop) {
                     [unowned self] client throws(Errno) in
-                    // A client beyond the limit is disconnected at once.
+                    // A client beyond the limit is disconnected immediately.
                     guard connections.count < Self.mostClients else { return }
                     add(try OutputClient(.client(client), policy, on: loop))
                     onRoom?()
@@ -77,24 +77,25 @@ package final class OutputListener: OutputEnd {
         }
     }
 
-    /// Counts of each present reader, and the bytes that disconnected readers missed.
+    /// Counts of each connected client, and the number of bytes that disconnected clients have missed.
     package var counts: OutputCounts {
         OutputCounts(readers: connections.map { ($0.counts, $0.waiting, $0.isAttended) }, missedByGone: missedByGone)
     }
 
     /// Returns true if the line can be delivered now; false only under the policy `wait`.
     ///
-    /// That policy waits until every reader has room. A socket without clients waits for one; standard output whose
-    /// reader is gone waits for nobody.
+    /// Under that policy, a line waits until every client has room. A socket without clients waits for a client;
+    /// standard output that has been closed does not wait.
     package func hasRoom(for line: OutputLine) -> Bool {
         guard policy == .wait else { return true }
         guard !connections.isEmpty else { return listener == nil }
         return connections.allSatisfy { $0.fits(line) }
     }
 
-    /// Queues a line for every client that has room, or makes room by dropping others; `flush` sends it.
+    /// Queues a line for every client, or drops a line for a client without room, according to the policy; `flush`
+    /// sends it.
     ///
-    /// The line counts as delivered if one client has taken all of it.
+    /// The line counts as delivered if one client has received all of it.
     package func deliver(_ line: OutputLine) {
         if !line.bytes.isEmpty { for connection in connections { connection.append(line) } }
         line.letGo(isTaken: line.bytes.isEmpty)
@@ -126,10 +127,10 @@ package final class OutputListener: OutputEnd {
     }
 }
 
-/// Received bytes that the readers of an output took, and those that they missed.
+/// Numbers of bytes that the clients of an output have received and missed.
 package struct OutputCounts: Sendable {
-    /// Counts and waiting bytes of each client, with false for a terminal that no program has open, in the order of
-    /// connection.
+    /// Counts and queued bytes of each client, in the order of connection; `isAttended` is false for a terminal that no
+    /// program has open.
     package var readers: [(counts: LineQueue.Counts, waiting: Int, isAttended: Bool)]
     package var missedByGone: UInt64
 

@@ -4,27 +4,26 @@ import Typing
 
 /// Splitter of raw output bytes into lines and parts of lines.
 ///
-/// A line ends with a carriage return or a line feed, before a silence, or at the longest length; its parts are passed
-/// on as they arrive.
+/// A line ends with a carriage return or a line feed, when no bytes arrive for a while, or at the maximum length. The
+/// parts of a line are passed on as they arrive.
 package struct RawLines {
     package struct Part: Equatable, Sendable {
         /// Bytes of the part, at least one.
         package var bytes: [UInt8]
         package var begins: Bool
-        /// True if its last byte is a carriage return or a line feed.
+        /// True if the last byte is a carriage return or a line feed.
         package var ends: Bool
     }
 
-    /// True while the current line is refused, up to its end.
+    /// True while the current line is being refused, until its end.
     package var isRefusing = false
     /// Length of the current line; nil if no line has begun.
     private var length: Int?
     private var lastTime = Duration.zero
 
-    /// Creates a splitter that has received nothing.
     package init() {}
 
-    /// Splits the bytes received at `now` into parts: up to the last line end among them, and after it.
+    /// Splits the bytes received at `now` into at most two parts: up to the last line end in the bytes, and after it.
     package mutating func parts(_ bytes: Span<UInt8>, now: Duration) -> [Part] {
         if now - lastTime > LineBuffer.silence { length = nil }
         lastTime = now

@@ -5,10 +5,9 @@ package import BluetoothHost
 package import BluetoothPackets
 package import Configuration
 
-/// Simulated device with a profile: it advertises, accepts centrals, notifies values, and reports the bytes it
-/// receives.
+/// Simulated device with a profile: it advertises, accepts centrals, sends notifications, and reports received bytes.
 ///
-/// Like the real module, it discards values while no central is subscribed. To be used on the loop's thread.
+/// Like the real module, it discards values while no central is subscribed. Used on the loop's thread.
 package final class SimulatedModule {
     package enum Event {
         case connected(DeviceAddress)
@@ -21,7 +20,7 @@ package final class SimulatedModule {
     package struct Counts: Equatable, Sendable {
         package var values = 0
         package var bytes = 0
-        /// Values discarded because no central was subscribed.
+        /// Number of values discarded because no central was subscribed.
         package var discarded = 0
     }
 
@@ -30,16 +29,16 @@ package final class SimulatedModule {
     private let output: AttributeHandle
     private let server: ServerCore
 
-    /// Value that some subscribers had no room for, and these subscribers.
+    /// Value for which some subscribers had no room, and these subscribers.
     private var held: (value: [UInt8], missing: [GATTServer.PeerID])?
 
     package private(set) var counts = Counts()
     /// Handler that is called when `notify` accepts values again.
     package var onRoom: (() -> Void)?
 
-    /// Creates a module that does not advertise yet; subscribing and writing require `access`, with a key of 16 bytes.
+    /// Creates a module that does not advertise yet; subscribing and writing require `access` with a 16-byte key.
     ///
-    /// Throws for a name of more than 248 bytes.
+    /// Throws if the name is longer than 248 bytes.
     package init(
         _ profile: Profile,
         name: String,
@@ -85,8 +84,8 @@ package final class SimulatedModule {
                     box.module?.retry()
                 case .readyToUpdate: box.module?.retry()
                 case .read(let request, _, _, _):
-                    // Not expected: the server itself refuses reads, because no characteristic of the profile can be
-                    // read.
+                    // This does not occur: the server itself refuses reads, because no characteristic of the profile
+                    // can be read.
                     _ = try? core.perform { server throws(GATTServerError) in
                         try server.refuse(request, .readNotPermitted)
                     }
@@ -107,7 +106,7 @@ package final class SimulatedModule {
         weak var module: SimulatedModule?
     }
 
-    /// Advertises the service and the name until `stop`; throws if the name does not fit.
+    /// Advertises the service and the name until `stop`; throws if the name does not fit into the advertisement.
     package func start(completion: @escaping (Result<Void, BluetoothError>) -> Void) throws(SimulationFailure) {
         do {
             let layout = try AdvertisementLayout(
@@ -142,18 +141,18 @@ package final class SimulatedModule {
     /// True if a central is subscribed to the output characteristic.
     package var isSubscribed: Bool { !server.subscribers(of: output).isEmpty }
 
-    /// Length of the longest value that fits one notification to every subscriber, in bytes; without subscribers, the
-    /// length that any MTU allows.
+    /// Maximum length in bytes of a value that fits into one notification for every subscriber; without subscribers,
+    /// the length that any MTU allows.
     package var longestValue: Int {
         let lengths = server.subscribers(of: output).compactMap { server.mtu(of: $0) }
         return Int(lengths.min() ?? 23) - 3
     }
 
-    /// Notifies all subscribers of a value; returns false if the previous value still waits for room, until `onRoom` is
+    /// Notifies all subscribers of a value; returns false while the previous value waits for room, until `onRoom` is
     /// called.
     ///
-    /// An accepted value reaches every subscriber, once and in order, as long as it stays subscribed. Bytes beyond
-    /// `longestValue` are cut off.
+    /// An accepted value reaches every subscriber once and in order, unless the subscriber leaves. Values are truncated
+    /// to `longestValue` bytes.
     package func notify(_ value: [UInt8]) -> Bool {
         guard held == nil else { return false }
         guard isSubscribed else {
@@ -169,12 +168,12 @@ package final class SimulatedModule {
     private func deliver(_ value: [UInt8], to missing: [GATTServer.PeerID]?) {
         _ = try? server.perform { server throws(GATTServerError) in
             let full = try server.update(value, of: output, for: missing)
-            // Set before the server continues, because it may find room at once.
+            // Set before the server continues, because it may have room immediately.
             held = full.isEmpty ? nil : (value, full)
         }
     }
 
-    /// Sends the waiting value to the subscribers that have not received it.
+    /// Sends the held value to the subscribers that have not received it.
     private func retry() {
         if let (value, missing) = held {
             held = nil
@@ -184,7 +183,7 @@ package final class SimulatedModule {
     }
 }
 
-/// Reason why a simulated module cannot start.
+/// The reason why a simulated module cannot start.
 package enum SimulationFailure: Error, CustomStringConvertible {
     case doesNotFit(AdvertisementLayout.Failure)
     case refused(String)
@@ -205,10 +204,10 @@ package enum Barcodes {
         "LOT-2026/11-A7", "SN:LT01 BC000120", ean13("307560000135"), "https://example.org/t?id=4711",
     ]
 
-    /// Returns twelve digits with the check digit that makes them an EAN-13.
+    /// Appends the EAN-13 check digit to twelve digits.
     ///
-    /// Any other text is returned unchanged. ISO/IEC 15420: weights 1 and 3 in turn, the sum rounded up to a multiple
-    /// of ten.
+    /// Any other text is returned unchanged. According to ISO/IEC 15420, the digits have weights 1 and 3 in turn, and
+    /// the check digit makes the sum a multiple of ten.
     package static func ean13(_ digits: String) -> String {
         let values = digits.utf8.map { Int($0) - 0x30 }
         guard values.count == 12, values.allSatisfy({ (0...9).contains($0) }) else { return digits }
@@ -216,9 +215,9 @@ package enum Barcodes {
         return digits + String((10 - sum % 10) % 10)
     }
 
-    /// Returns the EAN-13 with the given index; the numbers repeat after 10,000,000,000.
+    /// Returns the EAN-13 with this index; the numbers repeat after 10,000,000,000.
     package static func numbered(_ index: Int) -> String {
-        // The prefixes 20 to 29 are reserved for a shop's own numbers.
+        // The prefixes 20 to 29 are reserved for internal use by shops.
         let number = String(UInt(bitPattern: index) % 10_000_000_000)
         return ean13("20" + String(repeating: "0", count: 10 - number.count) + number)
     }

@@ -6,18 +6,18 @@ package import LinuxIO
 import SystemPackage
 package import Typing
 
-/// Output other than the keyboard for text or raw bytes of the device, and the source of bytes for the device (X-9,
+/// Output of the device's text or raw bytes to somewhere else than a keyboard, and source of bytes for the device (X-9,
 /// D-7).
 ///
-/// Text takes the same path as for the keyboard, with its table, barcodes and account; the text that an application
-/// would get from the keystrokes is delivered line by line.
+/// Text is processed in the same way as for the keyboard, with the same table, barcodes and counts. The text that an
+/// application would get from the keystrokes is delivered line by line.
 package final class TextOutput {
-    /// Keyboard without a kernel device, on which the service types.
+    /// Keyboard on which the service types, without a kernel device.
     package let screen: TextKeyboard
-    /// Destination, as configured.
+    /// Destination from the configuration.
     package let name: String
     package let end: any OutputEnd
-    /// The end, unless it is the hook.
+    /// The listener of the output; nil if the output is the hook.
     package var listener: OutputListener? { end as? OutputListener }
 
     private let lines = LineBuffer()
@@ -26,7 +26,7 @@ package final class TextOutput {
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
     private var goOn: (() -> Void)?
-    /// Lines that wait for room, the oldest first, beginning at index `first`.
+    /// Lines that wait for room, oldest first; the first one has the index `first`.
     private var waiting: [OutputLine] = []
     private var first = 0
     private var last: OutputLine?
@@ -86,22 +86,22 @@ package final class TextOutput {
         goOn = { [unowned keyboard] in keyboard.goOn() }
     }
 
-    /// Delivers the lines that clients still accept, counts the rest as not delivered, and closes the output.
+    /// Delivers the lines that clients still accept, counts the other lines as undelivered, and closes the output.
     ///
-    /// To be called after the last byte was typed, and before the account is read for the last time.
+    /// Call it after the last byte was typed, and before the byte counts are read for the last time.
     package func close() {
         guard let registration else { return }
         self.registration = nil
         loop.unwatch(registration, screen.screen.arrival.descriptor)
         silence.cancel()
         endLine()
-        // The output closes, so no client can make room for the waiting lines.
+        // The output is closing, so the waiting lines will not get room any more.
         for line in waiting[first...] { line.letGo(isTaken: false) }
         (waiting, first) = ([], 0)
         end.close()
     }
 
-    /// Ends the current line, and delivers the lines for which there is room.
+    /// Ends the current line, and delivers lines as long as there is room.
     package func endLine() {
         lines.endLine()
         take()
@@ -110,9 +110,9 @@ package final class TextOutput {
 
     // MARK: Text
 
-    /// Delivers the complete lines for which there is room.
+    /// Delivers complete lines as long as there is room.
     private func handOver() {
-        // Sending makes room, and `onRoom` then calls this method again from within.
+        // Sending makes room, and then `onRoom` calls this method recursively.
         guard !isHandingOver else { return }
         isHandingOver = true
         defer { isHandingOver = false }
@@ -127,7 +127,7 @@ package final class TextOutput {
         } while take()
     }
 
-    /// Takes typed lines from the buffer; returns true if there was one.
+    /// Moves typed lines from the buffer to `waiting`; returns true if there were any.
     @discardableResult
     private func take() -> Bool {
         let taken = lines.take()
@@ -148,12 +148,12 @@ package final class TextOutput {
 
     // MARK: Raw bytes
 
-    /// Delivers raw bytes; returns false if the output waits for its clients and they have no room.
+    /// Delivers raw bytes; returns false if the policy is to wait for the clients and they have no room.
     private func pass(_ bytes: Span<UInt8>) -> Bool {
         let parts = raw.parts(bytes, now: MonotonicClock.now).map { part in
             end.line(part.bytes, cost: part.bytes.count, begins: part.begins, ends: part.ends)
         }
-        // The parts of one value are all delivered or all refused, so that the value is counted as a whole.
+        // The parts of one value are either all delivered or all refused, so that the value is counted as a whole.
         guard let first = parts.first else { return true }
         if first.begins { raw.isRefusing = !end.hasRoom(for: first) }
         guard !raw.isRefusing else {
