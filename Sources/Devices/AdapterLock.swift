@@ -3,7 +3,7 @@
 import LinuxIO
 package import SystemPackage
 
-/// Lock that keeps other processes from using the same adapter (D-12).
+/// Lock that prevents other processes from using the same adapter (D-12).
 package final class AdapterLock {
     package enum Refusal: Equatable, Sendable {
         /// Another process uses the adapter; its number is 0 if unknown.
@@ -13,16 +13,17 @@ package final class AdapterLock {
 
     private let paths: DaemonPaths
     private var lock: LockFile?
-    /// Locked adapter; nil if there is no lock, or it was inherited and not yet matched.
+    /// Name of the locked adapter; nil if there is no lock, or if the lock was inherited and its adapter is not known
+    /// yet.
     private var name: String?
     private var isAbandoned = false
 
-    /// Makes a released lock in the runtime directory, which must exist.
+    /// Creates a lock that is not held, in the runtime directory, which must exist.
     package init(_ paths: DaemonPaths) {
         self.paths = paths
     }
 
-    /// Makes a released lock for a command that needs no daemon; nil if there is no directory for it.
+    /// Creates a lock for a command that needs no daemon; nil if the runtime directory cannot be created.
     package static func ofCommand() -> AdapterLock? {
         guard let paths = DaemonPaths(user: ProcessFacts.user, environment: ProcessFacts.environment),
             (try? paths.makeRuntimeDirectory()) != nil
@@ -30,10 +31,11 @@ package final class AdapterLock {
         return AdapterLock(paths)
     }
 
-    /// Locks an adapter such as `hci0`, and releases another; returns the reason if another process has it.
+    /// Locks an adapter such as `hci0`, and releases any other adapter; returns a reason if the lock cannot be
+    /// obtained.
     package func take(_ adapter: String) -> Refusal? {
         guard name != adapter else { return nil }
-        // An inherited lock of this adapter is kept without interruption.
+        // An inherited lock for this adapter is kept, so that the adapter is never unlocked.
         if name == nil, lock?.isLock(at: paths.lock(adapter)) == true {
             name = adapter
             return nil
@@ -59,7 +61,7 @@ package final class AdapterLock {
         }
     }
 
-    /// Returns true, once, if the process that held the lock before ended without releasing it.
+    /// Returns true, once, if the process that last held the lock ended without releasing it.
     package func takeAbandonment() -> Bool {
         defer { isAbandoned = false }
         return isAbandoned
@@ -70,8 +72,8 @@ package final class AdapterLock {
         name = nil
     }
 
-    /// Passes the lock on to the program that replaces this one; returns its descriptor number there, nil without a
-    /// lock.
+    /// Passes the lock on to the program that replaces this one; returns the lock's descriptor number, or nil if there
+    /// is no lock.
     package func keep() -> Int32? { lock?.keepOpen() }
 
     package func inherit(_ number: Int32) { lock = LockFile(inherited: number) }

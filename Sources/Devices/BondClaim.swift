@@ -3,26 +3,26 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// Bond that a device must prove before any of its data is typed.
+/// The bond, if any, whose key a device must prove to have before its data is typed.
 package struct BondClaim: Equatable, Sendable {
-    /// Reason why a bond provides no key for this device on this adapter.
+    /// The reason why a bond provides no key for this device on this adapter.
     package enum Fault: Equatable, Sendable {
-        /// The bond is with another device that has the same address bits or name.
+        /// The bond is with another device that has the same name, or the same address with another type.
         case otherDevice(DeviceAddress)
         case otherAdapter(BluetoothAddress)
         case damaged
     }
 
-    /// Security that the device's keys provide; `none` without keys.
+    /// Security level that the device's keys provide; `none` without keys.
     package var keys = GATTLinkSecurity.Level.none
-    /// True for keys of legacy pairing, which does not authenticate.
+    /// True if the keys are from legacy pairing, which does not authenticate the device.
     package var isLegacy = false
-    /// Security demanded because a bond exists; `none` without one.
+    /// Security level that is required because a bond exists; `none` without a bond.
     package var demanded = GATTLinkSecurity.Level.none
     /// Reason why the bond's keys cannot be used; nil if they can be used, or if there is no bond.
     package var fault: Fault?
 
-    /// Makes a claim; by default that of an unpaired device.
+    /// Creates a claim; the default is that of an unpaired device.
     package init(
         keys: GATTLinkSecurity.Level = .none,
         isLegacy: Bool = false,
@@ -35,7 +35,7 @@ package struct BondClaim: Equatable, Sendable {
         self.fault = fault
     }
 
-    /// True for a bond that no device can prove here: its keys belong to another adapter, or are damaged.
+    /// True if no device can prove the bond on this adapter, because its keys belong to another adapter or are damaged.
     package var isUnusable: Bool {
         switch fault {
         case .otherAdapter, .damaged: true
@@ -45,9 +45,10 @@ package struct BondClaim: Equatable, Sendable {
 }
 
 extension BondStore.Contents {
-    /// Returns the claim on a device that was heard, or is about to be selected; a nil adapter includes all of them.
+    /// Returns the claim for a device that was heard or is about to be selected; if `adapter` is nil, the bonds with
+    /// all adapters count.
     ///
-    /// A bond matches by its identity, by the bits of the address whatever their type, and by the selector.
+    /// A bond can match by its identity, by the same address with any type, or by the selector.
     package func claim(
         of device: DeviceAddress,
         for choice: DeviceSelector? = nil,
@@ -73,7 +74,8 @@ extension BondStore.Contents {
         return isLost ? BondClaim(demanded: .encrypted, fault: .damaged) : BondClaim()
     }
 
-    /// Returns the paired device that the selector names, as a selected device; nil if it names none or several.
+    /// Returns the paired device that the selector matches, as a selected device; nil if it matches no paired device or
+    /// several.
     package func pairedChoice(_ choice: DeviceSelector) -> SelectedDevice? {
         if case .kept = choice { return nil }
         let meant = bonds.filter { choice.names($0.identityAddress, names[$0.identityAddress]) }
@@ -84,7 +86,7 @@ extension BondStore.Contents {
         return SelectedDevice(identity, name: names[identity], security: max(level, .encrypted))
     }
 
-    /// Returns true if the selector names a paired device, whether or not its keys are usable.
+    /// Returns true if the selector matches a paired device, even if the device's keys are not usable.
     package func isPaired(_ choice: DeviceSelector) -> Bool {
         let identities = bonds.map(\.identityAddress) + names.keys
         if identities.contains(where: { choice.names($0, names[$0]) }) { return true }
@@ -96,8 +98,8 @@ extension BondStore.Contents {
         return damaged.contains { $0.mayBe(of: address) }
     }
 
-    /// Returns the reason for rejecting a pairing; nil if neither the device nor another one that the selector names is
-    /// paired with this adapter.
+    /// Returns the reason for rejecting a pairing; nil if neither the device nor any other device that the selector
+    /// matches is paired with this adapter.
     ///
     /// A private address is first resolved with the keys of the bonds.
     package func refusal(

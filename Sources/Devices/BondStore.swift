@@ -14,26 +14,26 @@ package import Texts
 /// ```
 /// Only its owner can access the file (0600) and its directory (0700). The file is replaced atomically.
 package struct BondStore: Sendable {
-    /// Fault of the whole file; there is none, because each faulty line is skipped on its own.
+    /// Error for the file as a whole; it never occurs, because each faulty line is skipped.
     package enum Fault: Error, Equatable, Sendable {}
 
-    /// Cause of a failed read or change of the bonds, which are unchanged.
+    /// The cause of a failed read or change; the bonds are unchanged.
     package enum Failure: Error, Equatable, Sendable {
         case file(KeptFile<Fault>.Failure)
-        /// A bond with this device on this adapter exists, and must be removed first.
+        /// A bond with this device on this adapter already exists, and must be removed first.
         case known(DeviceAddress)
         case full
     }
 
     package struct Contents: Equatable, Sendable {
         package var bonds: [Bond] = []
-        /// Numbers, from 1, of the skipped lines: those that cannot be parsed, repeat a bond, or exceed the maximum
-        /// number.
+        /// Numbers of the skipped lines, starting at 1: lines that cannot be parsed, repeat a bond, or exceed the
+        /// maximum number of bonds.
         package var brokenLines: [Int] = []
-        /// Skipped lines that may have been bonds.
+        /// Skipped lines that may have contained bonds.
         package var damaged: [DamagedBond] = []
         package var names: [DeviceAddress: String] = [:]
-        /// Paths whose permissions allowed access by other users, and were tightened by this read.
+        /// Paths that other users could access until this read, which has restricted their permissions.
         package var tightened: [FilePath] = []
 
         package init() {}
@@ -53,13 +53,13 @@ package struct BondStore: Sendable {
 
     package var path: FilePath { file.path }
 
-    /// Makes the store of a file, which need not exist.
+    /// Creates a store for a file, which need not exist.
     package init(_ path: FilePath) { file = KeptFile(private: path, limit: Self.limit, service: Self.service) }
 
-    /// Reads the bonds; a missing file contains none.
+    /// Reads the bonds; if the file does not exist, there are none.
     package func read() throws(Failure) -> Contents { try load().contents }
 
-    /// Returns the readable bonds without changing the file.
+    /// Returns the bonds that can be read, without changing the file.
     package func peek() -> [Bond] {
         let bytes = (try? FileSystem.contents(of: path.string, limit: Self.limit)) ?? []
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap {
@@ -67,11 +67,11 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// Adds a bond with the device's advertised name; both are on disk on return.
+    /// Adds a bond with the device's advertised name; both are on disk when the method returns.
     package func add(_ bond: Bond, name: String? = nil) throws(Failure) {
         try withLock { () throws(Failure) in
             let (lines, contents) = try load()
-            // Address bits identify a device regardless of the address type.
+            // The address identifies a device regardless of the address type.
             let known = contents.bonds.first { known in
                 known.identityAddress.address == bond.identityAddress.address && known.localAddress == bond.localAddress
             }
@@ -86,11 +86,11 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// Removes the bonds with the device at this address on any adapter, and damaged lines that may be one; returns
-    /// false if there were none.
+    /// Removes the bonds with the device at this address on any adapter, and damaged lines that may be such a bond;
+    /// returns false if there were none.
     @discardableResult
     package func remove(_ address: BluetoothAddress) throws(Failure) -> Bool {
-        // Without such a record, the state directory need not exist or be writable.
+        // If there is no such record, the state directory need not exist or be writable.
         guard Self.kept(try load().lines, without: address) != nil else { return false }
         return try withLock { () throws(Failure) in
             guard let kept = Self.kept(try load().lines, without: address) else { return false }
@@ -99,7 +99,7 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// Returns the lines without those of a device; nil if no line is removed.
+    /// Returns the lines without the lines for a device; nil if there are no lines for it.
     private static func kept(_ lines: [String], without address: BluetoothAddress) -> [String]? {
         func isMeant(_ line: String, exactly: Bool) -> Bool {
             if let bond = Bond(record: line) { return bond.identityAddress.address == address }
@@ -107,7 +107,7 @@ package struct BondStore: Sendable {
             let damaged = DamagedBond(line, number: 0)
             return exactly ? damaged.names(address) : damaged.mayBe(of: address)
         }
-        // Damaged records that merely may be of this device count only if no bond record has the exact address.
+        // Damaged records that only might belong to this device are removed only if no record has its exact address.
         let isFound = lines.contains { BondedName(record: $0) == nil && isMeant($0, exactly: true) }
         let kept = lines.filter { !isMeant($0, exactly: isFound) }
         return kept.count < lines.count ? kept : nil
@@ -118,7 +118,7 @@ package struct BondStore: Sendable {
         try file.withLock(refused: { .file($0) }, body)
     }
 
-    /// Reads the lines apart from comments, and their parsed contents.
+    /// Reads the lines of the file, except comments, and parses their contents.
     private func load() throws(Failure) -> (lines: [String], contents: Contents) {
         var tightened: [FilePath] = []
         do {
@@ -173,7 +173,7 @@ extension BondStore.Contents {
     }
 }
 
-/// Name under which a device was paired, as a line of the bond file.
+/// Name under which a device was paired; it is a line in the bond file.
 package struct BondedName: Equatable, Sendable {
     private static let word = "name "
 
@@ -187,7 +187,7 @@ package struct BondedName: Equatable, Sendable {
 
     package var record: String { "\(Self.word)\(device.address) \(device.type) \(SelectedDevice.quoted(text))" }
 
-    /// Parses a name record; returns nil for anything that `record` does not write.
+    /// Parses a name record; returns nil for any text that `record` does not produce.
     package init?(record: String) {
         guard record.hasPrefix(Self.word) else { return nil }
         let words = record.dropFirst(Self.word.count).split(separator: " ", maxSplits: 2)
@@ -200,7 +200,7 @@ package struct BondedName: Equatable, Sendable {
     }
 }
 
-/// Line of the bond file that cannot be parsed.
+/// A line of the bond file that cannot be parsed.
 package struct DamagedBond: Equatable, Sendable {
     private static let length = 17
 
@@ -217,9 +217,9 @@ package struct DamagedBond: Equatable, Sendable {
 
     func names(_ address: BluetoothAddress) -> Bool { addresses.contains("\(address)") }
 
-    /// Returns true unless the line names another device.
+    /// Returns true if the line may belong to the device with this address.
     ///
-    /// One character of its address may be wrong, and a line without an address may belong to any device.
+    /// One character of the line's address may be wrong; a line without an address may belong to any device.
     package func mayBe(of address: BluetoothAddress) -> Bool {
         let text = "\(address)".utf8
         return addresses.isEmpty || addresses.contains { word in zip(word.utf8, text).count { $0 != $1 } <= 1 }

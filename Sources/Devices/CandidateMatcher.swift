@@ -3,32 +3,33 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// Matcher that picks the selector's device among those heard, and never guesses between two (D-4).
+/// Matcher that finds the selector's device among the devices heard, and never guesses between two devices (D-4).
 ///
-/// A name is accepted only if no other device was heard with it within a short time; the device picked before is
-/// accepted again at once.
+/// A name is accepted only if no other device with that name is heard within a short time. A device that was picked
+/// before is accepted again immediately.
 package struct CandidateMatcher: Sendable {
     /// Time to wait for other devices with the same name.
     package static let grace = Duration.seconds(1)
-    /// Time to wait for the name of a device, which is often in its scan response only.
+    /// Time to wait for the name of a device, which is often only in the scan response.
     package static let nameGrace = Duration.seconds(2)
 
     package enum Verdict: Equatable, Sendable {
         case listen
         case take(DiscoveredDevice)
-        /// Several devices have the name.
+        /// Several devices have this name.
         case ambiguous([DiscoveredDevice])
     }
 
     package let choice: DeviceSelector
-    /// True to wait for the name of a device that is selected by its address, because the name is stored too (D-4).
+    /// True to wait for the name of a device even if it is selected by its address, because the name is stored too
+    /// (D-4).
     package let wantsName: Bool
     package private(set) var known: DeviceAddress?
     private var candidates: [DiscoveredDevice] = []
-    /// Time at which `decide` picks among the candidates; nil while there are none.
+    /// Time at which `decide` picks a candidate; nil while there are no candidates.
     package private(set) var deadline: Duration?
 
-    /// Makes a matcher without candidates.
+    /// Creates a matcher without candidates.
     package init(_ choice: DeviceSelector, wantsName: Bool = false) {
         self.choice = choice
         self.wantsName = wantsName
@@ -40,10 +41,11 @@ package struct CandidateMatcher: Sendable {
         deadline = nil
     }
 
-    /// Handles a report of a device that matches the filter or, without `isMatch`, has the address of the device picked
+    /// Handles a report of a device; `isMatch` is false if only its address matches, which is that of the device picked
     /// before.
     ///
-    /// A directed advertisement of that device carries neither name nor manufacturer data.
+    /// A directed advertisement of the device picked before contains neither name nor manufacturer data, so it does not
+    /// match the filter.
     package mutating func heard(_ device: DiscoveredDevice, isMatch: Bool = true, now: Duration) -> Verdict {
         guard device.isConnectable, isMatch || (device.address == known && device.name == nil) else { return .listen }
         guard case .name = choice, device.address != known else {
@@ -56,7 +58,7 @@ package struct CandidateMatcher: Sendable {
         if let place = candidates.firstIndex(where: { $0.address == device.address }) {
             candidates[place] = device
         } else if candidates.count < 2 {
-            // Two are enough for an ambiguous result, and bound the list.
+            // Two candidates are enough for an ambiguous result, and limit the length of the list.
             candidates.append(device)
         }
         return decide(now: now)

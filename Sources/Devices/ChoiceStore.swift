@@ -7,7 +7,7 @@ package import SystemPackage
 
 /// File that stores the selected device across restarts (LK-5, LK-20).
 package struct ChoiceStore: Sendable {
-    /// Cause of a failed read or write of the selected device; the file is unchanged.
+    /// The cause of a failed read or write of the selected device; the file is unchanged.
     package typealias Failure = KeptFile<SelectedDevice.Fault>.Failure
 
     private let file: KeptFile<SelectedDevice.Fault>
@@ -28,17 +28,18 @@ package struct ChoiceStore: Sendable {
         }
     }
 
-    /// Converts a file of an earlier version, in lines, to JSON; best effort.
+    /// Converts a file from an earlier version, which consists of lines, to JSON; best effort.
     package func upgrade() {
         if file.isJSON == false, let choice = try? read() { try? write(choice) }
     }
 
-    /// Stores the selected device, complete and on disk on return; on an error, the earlier one is untouched.
+    /// Stores the selected device on disk before the method returns; if it throws, the file is unchanged.
     package func write(_ choice: SelectedDevice) throws(Failure) { try file.write(choice.text) }
 
-    /// Raises the security of the selected device to that of a new bond with it, which was heard at `address`.
+    /// Raises the security of the selected device to that of a new bond with the same device, which was heard at
+    /// `address`.
     ///
-    /// Returns the selection as stored now; nil if another device is selected, or has that security already.
+    /// Returns the new selection; nil if another device is selected, or if the device already has that security.
     package func raise(for bond: Bond, heardAt address: DeviceAddress) throws(Failure) -> SelectedDevice? {
         guard var choice = try read(), [bond.identityAddress.address, address.address].contains(choice.device.address)
         else { return nil }

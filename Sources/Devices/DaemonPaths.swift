@@ -5,14 +5,15 @@ package import SystemPackage
 
 /// Directories of a daemon (D-8).
 ///
-/// In system mode they are /etc/blewedge, /var/lib/blewedge and /run/blewedge, in user mode the XDG directories;
-/// directories that systemd sets for a service override both.
+/// In system mode, they are /etc/blewedge, /var/lib/blewedge and /run/blewedge; in user mode, they are the XDG
+/// directories. Directories that systemd sets for a service override both.
 package struct DaemonPaths: Hashable, Sendable {
     package enum Refusal: Error, Equatable, Sendable {
-        /// The file at this path, or the state directory if it is nil, belongs to another user, or a directory above it
-        /// does.
+        /// The file or state directory, or a directory above it, belongs to another user; the path is nil for the state
+        /// directory.
         case foreign(String, owner: UInt32, FilePath?)
-        /// The file or state directory, or a directory above it, is writable by other users.
+        /// The file or state directory, or a directory above it, is writable by other users; the path is nil for the
+        /// state directory.
         case writable(String, mode: UInt32, FilePath?)
         case noRuntimeDirectory(FilePath, Errno)
 
@@ -25,11 +26,11 @@ package struct DaemonPaths: Hashable, Sendable {
 
     package static let name = "blewedge"
 
-    /// Directory of the files written by the administrator or the user.
+    /// Directory for files that the administrator or the user writes.
     package var configuration: FilePath
-    /// Directory of the files that survive a restart.
+    /// Directory for files that survive a restart.
     package var state: FilePath
-    /// Directory of the files that live as long as the daemon.
+    /// Directory for files that exist only while the daemon runs.
     package var runtime: FilePath
 
     package init(configuration: FilePath, state: FilePath, runtime: FilePath) {
@@ -44,8 +45,8 @@ package struct DaemonPaths: Hashable, Sendable {
         runtime: "/run/blewedge"
     )
 
-    /// Determines the paths of a process from its user and environment; nil if a user has neither XDG directories nor a
-    /// home.
+    /// Determines the paths for a process from its user and environment; nil if the user has neither XDG directories
+    /// nor a home directory.
     ///
     /// systemd.exec(5), RuntimeDirectory=; XDG Base Directory Specification 0.8.
     package init?(user: UInt32, environment: (String) -> String?) {
@@ -67,7 +68,7 @@ package struct DaemonPaths: Hashable, Sendable {
 
     /// Throws if other users could plant a selected device in the state directory (T31).
     ///
-    /// The directory must belong to `user`, to root, or, when run as root, to the service's user, and nobody else may
+    /// The directory must belong to `user`, to root or, when running as root, to the service's user. Nobody else may
     /// write to it or replace a directory above it. A missing directory is accepted.
     package func checkState(
         user: UInt32 = ProcessFacts.user,
@@ -81,10 +82,11 @@ package struct DaemonPaths: Hashable, Sendable {
         if let exposure = FileSystem.exposure(of: state, trusted: trusted) { throw Refusal(exposure, nil) }
     }
 
-    /// Throws if another user can change an existing file that controls typing or execution: the configuration, and the
-    /// files that it names.
+    /// Throws if another user can change the file at `path`, which is the configuration or a file that the
+    /// configuration names.
     ///
-    /// The file and the directories above it must belong to `user`, to root, or to the user who became root by sudo(8).
+    /// Such files control what is typed and executed. The file and the directories above it must belong to `user`, to
+    /// root, or to the user who became root with sudo(8).
     package static func check(
         _ path: FilePath,
         user: UInt32 = ProcessFacts.user,
@@ -109,22 +111,22 @@ package struct DaemonPaths: Hashable, Sendable {
     package var designated: FilePath { state.appending("designated") }
     package var bonds: FilePath { state.appending("bonds") }
     package var known: FilePath { state.appending("devices") }
-    /// Returns the path of the lock file of the daemon that uses an adapter such as `hci0`.
+    /// Returns the path of the lock file for an adapter such as `hci0`.
     ///
-    /// `user:hci0` is the same as `hci0`; in other names, every character except ASCII letters and digits becomes a
-    /// dash.
+    /// `user:hci0` has the same lock file as `hci0`; in other names, every character except ASCII letters and digits
+    /// becomes a dash.
     package func lock(_ adapter: String) -> FilePath {
         let name = adapter.hasPrefix("user:") ? adapter.dropFirst(5) : adapter[...]
         return runtime.appending(String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }) + ".lock")
     }
 
-    /// Paths where a daemon may hold an adapter lock: the process's own, then the system's.
+    /// Paths where a daemon may hold an adapter lock: first the process's own paths, then the system's.
     package var withSystem: [DaemonPaths] { self == .system ? [self] : [self, .system] }
 
-    /// Returns the paths where a command looks for a daemon: the process's own, then the system's.
+    /// Returns the paths where a command looks for a daemon: first the process's own paths, then the system's.
     ///
-    /// `RUNTIME_DIRECTORY` in the environment restricts the search to the process's own paths, so that no other daemon
-    /// is contacted. The result is nil under the same condition as for `init`.
+    /// If `RUNTIME_DIRECTORY` is set in the environment, the search is restricted to the process's own paths, so that
+    /// no other daemon is contacted. The result is nil if `init` fails.
     package static func reachable(user: UInt32, environment: (String) -> String?) -> [DaemonPaths]? {
         DaemonPaths(user: user, environment: environment).map { own in
             first(of: environment("RUNTIME_DIRECTORY")) == nil ? own.withSystem : [own]
@@ -140,12 +142,12 @@ package struct DaemonPaths: Hashable, Sendable {
         return DaemonPaths(
             configuration: configuration.appending(name),
             state: own,
-            // Without a session there is no directory that is removed at logout, so one in the state directory is used.
+            // Without a session, no directory is removed at logout, so a directory in the state directory is used.
             runtime: absolute(environment("XDG_RUNTIME_DIR"))?.appending(name) ?? own.appending("run")
         )
     }
 
-    /// Returns the system's paths, for a service without a home directory whose directories systemd sets.
+    /// Returns the system's paths for a service without a home directory, if systemd sets the service's directories.
     private static func given(_ environment: (String) -> String?) -> DaemonPaths? {
         first(of: environment("STATE_DIRECTORY")) == nil ? nil : .system
     }
@@ -154,7 +156,7 @@ package struct DaemonPaths: Hashable, Sendable {
         absolute(list?.split(separator: ":").first.map(String.init))
     }
 
-    /// Ignores a relative path, as the XDG specification requires.
+    /// Returns the path, or nil if it is relative, because the XDG specification requires relative paths to be ignored.
     private static func absolute(_ path: String?) -> FilePath? {
         path.map { FilePath($0) }.flatMap { $0.isAbsolute ? $0 : nil }
     }

@@ -5,45 +5,46 @@ package import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// Finder of the selector's device: a radio scan, and a matcher that picks among the devices heard.
+/// Finds the selector's device with a radio scan and a matcher that picks it from the devices heard.
 package final class DeviceFinder {
-    /// Reason why a search found no device.
+    /// The reason why a search found no device.
     package enum Failure: Error {
         case several([DiscoveredDevice])
-        /// The device was not heard within this time; `namesake` is another device with its name, if one was heard.
+        /// The device was not heard within this time; `namesake` is another device with the same name, if one was
+        /// heard.
         case notHeard(within: Duration, namesake: DiscoveredDevice?)
         case scan(ScanError)
     }
 
-    /// Default time limit of a search that a command waits for.
+    /// Default time limit for a search that a command waits for.
     package static let usualLimit = Duration.seconds(10)
 
     /// Time to scan for the selected device by address before its name is also searched for.
     private static let nameDelay = Duration.seconds(3)
-    /// Duration of a search by name, and the pause before the next: such a search lists every device.
+    /// Duration of a search by name; it is limited because such a search receives the reports of every device.
     private static let nameWindow = Duration.seconds(7)
     private static let namePause = Duration.seconds(60)
 
-    /// Handler of another device with the selected device's name; the search continues.
+    /// Handler that is called for another device with the selected device's name; the search continues.
     package var onNamesake: ((DiscoveredDevice) -> Void)?
-    /// Last such device heard since the start; nil if there was none.
+    /// Last device reported to `onNamesake` since the start; nil if there was none.
     private var namesake: DiscoveredDevice?
-    /// Handler of the result, called once after each start and each `goOn`, unless the finder is stopped before.
+    /// Handler of the result, called once after each `start` and each `goOn`, unless the finder is stopped first.
     ///
-    /// A device in the result was heard and accepts connections; the scan continues until `stop`.
+    /// If the result is a device, it was heard and accepts connections. The scan continues until `stop`.
     package var onResult: ((Result<DiscoveredDevice, Failure>) -> Void)?
     /// True to scan actively even if the selector does not require it.
     ///
-    /// Needed after a failed attempt: a kernel that still counts an earlier active scan as a discovery of its own
-    /// starts no connection until another active scan ends.
+    /// This is needed after a failed attempt. If the kernel still treats an earlier active scan as its own discovery,
+    /// it starts no connection until another active scan ends.
     package var isThorough = false
 
     private let radio: RadioArbiter
-    /// Location of the device's address in its manufacturer data; nil if it is not there.
+    /// Location of the device's address in its manufacturer data; nil if the data does not contain the address.
     private let place: ManufacturerAddressField?
     private var chooser: CandidateMatcher
     private var scan: RadioScan?
-    /// Scan for the device found before, which may now advertise without the data that it was recognised by.
+    /// Scan for the device that was found before; it may now advertise without the data by which it was recognised.
     private var knownScan: RadioScan?
     /// Scan for other devices with the selected device's name.
     private var nameScan: RadioScan?
@@ -51,9 +52,9 @@ package final class DeviceFinder {
     private let graceTimer = LoopTimer()
     private let limitTimer = LoopTimer()
 
-    /// Makes a finder of one device; `choice` can be changed later.
+    /// Creates a finder for one device; `choice` can be changed later.
     ///
-    /// With `wantsName`, the device's name is requested and waited for.
+    /// If `wantsName` is true, the finder requests the device's name and waits for it.
     package init(
         _ choice: DeviceSelector,
         advertisedAt place: ManufacturerAddressField?,
@@ -73,7 +74,7 @@ package final class DeviceFinder {
         set { chooser = CandidateMatcher(newValue, wantsName: chooser.wantsName) }
     }
 
-    /// Scans until the device is heard, or `limit` has elapsed; has no effect while scanning.
+    /// Scans until the device is heard or `limit` has passed; has no effect while scanning.
     package func start(for limit: Duration? = nil) {
         guard scan == nil else { return }
         chooser.begin()
@@ -107,7 +108,7 @@ package final class DeviceFinder {
         (knownScan, nameScan) = (nil, nil)
     }
 
-    /// Starts a scan beside the main one; only a failure of the main scan is reported.
+    /// Starts an additional scan, whose failure is not reported.
     private func begin(_ choice: DeviceSelector, _ parameters: ScanParameters) -> RadioScan {
         let scan = RadioScan(parameters, devices: choice.devices(advertisedAt: nil))
         scan.onFailure = { [unowned self, unowned scan] _ in
@@ -118,7 +119,7 @@ package final class DeviceFinder {
         return scan
     }
 
-    /// Searches for other devices of this name in windows, the first one after a delay.
+    /// Searches periodically for other devices with this name; the first search starts after a delay.
     private func listen(for name: String, in delay: Duration) {
         nameTimer.set(on: radio.loop, after: delay) { [unowned self] in
             listen(for: name)
@@ -130,8 +131,10 @@ package final class DeviceFinder {
         }
     }
 
-    /// Scans passively, for names in advertisements: from 6.12 on, a kernel counts an active scan as a discovery, and
-    /// rejects those of other programs.
+    /// Scans passively for names in advertisements.
+    ///
+    /// The scan is not active, because kernels from 6.12 on treat an active scan as a discovery, and reject the
+    /// discoveries of other programs.
     private func listen(for name: String) {
         let scan = begin(.name(name), .background)
         nameScan = scan
@@ -148,7 +151,7 @@ package final class DeviceFinder {
         }
     }
 
-    /// Resumes the search for the device's next advertisement in the running scan; has no effect without a scan.
+    /// Waits for the device's next advertisement in the running scan; has no effect if no scan is running.
     package func goOn() {
         for scan in [scan, knownScan] {
             scan?.onUpdate = { [unowned self, unowned scan] update in
@@ -157,7 +160,8 @@ package final class DeviceFinder {
         }
     }
 
-    /// Stops scanning; `completion` is called once the controller has stopped, or scans for others only.
+    /// Stops scanning; `completion` is called when the controller has stopped, or scans only for other users of the
+    /// radio.
     package func stop(completion: @escaping () -> Void = {}) {
         quiet()
         let ended = scan
@@ -183,8 +187,8 @@ package final class DeviceFinder {
 
     private func end(_ result: Result<DiscoveredDevice, Failure>) {
         quiet()
-        // The callback may stop the scan, connect, and start another scan; `together` makes the radio act once, on the
-        // outcome.
+        // The handler may stop the scan, connect, and start another scan; with `together`, the radio acts only once,
+        // after all of this.
         radio.together { onResult?(result) }
     }
 

@@ -5,20 +5,21 @@ package import BluetoothHost
 package import BluetoothPackets
 import LinuxIO
 
-/// Reason why a pairing produced no keys.
+/// The reason why a pairing produced no keys.
 package enum PairingError: Error {
     case noAdapter
-    /// The adapter of this name changes its address at each start.
+    /// The adapter with this name changes its address each time it starts.
     case noAddress(adapter: String)
     case notFound(DeviceSelector, DeviceFinder.Failure)
-    /// Another device of this name is already paired.
+    /// Another device with this name is already paired.
     case nameKnown(String, paired: BluetoothAddress, heard: BluetoothAddress)
     case adapterLost(AdapterLoss)
     case failed(ManagedPairing.Failure, DeviceAddress, within: Duration)
     case notKept(BondStore.Failure)
 }
 
-/// Pairing, from the device's first advertisement to its stored keys, for a command and for the daemon.
+/// Pairs with a device, from its first advertisement until its keys are stored; used by a command and by the
+/// daemon.
 package final class DevicePairer {
     package enum Event {
         case listening
@@ -32,12 +33,13 @@ package final class DevicePairer {
         case failed(PairingError)
     }
 
-    /// Handler of each step; once the last one is reported, only the bond remains of the pairing.
+    /// Handler of each step; after the last step, everything except the bond has been cleaned up.
     package var onEvent: ((Event) -> Void)?
     package var onEnd: (() -> Void)?
-    /// Handler of a selected device whose security was raised by the new bond.
+    /// Handler that is called if the new bond has raised the security of the selected device.
     package var onRaised: ((SelectedDevice) -> Void)?
-    /// Frees the radio before the scan (nil) and before pairing with the device, and then calls its second argument.
+    /// Function that frees the radio before the scan (with nil) and before pairing with a device, and then calls its
+    /// second argument.
     package var clearWay: (DeviceAddress?, @escaping () -> Void) -> Void = { _, proceed in proceed() }
 
     private let request: PairingRequest
@@ -47,7 +49,7 @@ package final class DevicePairer {
     private let choices: ChoiceStore
     private let finder: DeviceFinder
     private var end = Duration.zero
-    /// Timer for the scan response with the device's name.
+    /// Timer that limits the wait for the scan response with the device's name.
     private let nameTimer = LoopTimer()
     private var pairing: RadioPairing?
     package private(set) var question: ManagedPairing.Question?
@@ -55,7 +57,7 @@ package final class DevicePairer {
     private var isForgetting = true
     private var isOver = false
 
-    /// Makes a pairing, to be started with `begin`; pairing again with a device of the `known` bonds is rejected.
+    /// Creates a pairing, which `begin` starts; a device that has a bond in `known` is rejected.
     package init(
         _ request: PairingRequest,
         keepingIn bonds: BondStore,
@@ -69,7 +71,7 @@ package final class DevicePairer {
         self.known = known
         self.choices = choices
         finder = DeviceFinder(request.device, advertisedAt: nil, on: radio)
-        // A name is often in the scan response only.
+        // A name is often only in the scan response.
         finder.isThorough = true
         finder.onResult = { [unowned self] result in take(result) }
     }
@@ -98,7 +100,7 @@ package final class DevicePairer {
         }
     }
 
-    /// Cancels the pairing without another event; `onEnd` is still called, unless it already was.
+    /// Cancels the pairing without another event; `onEnd` is still called, unless it has been called already.
     package func cancel() { finish(nil) }
 
     // MARK: Finding the device

@@ -5,13 +5,13 @@ package import BluetoothPackets
 
 package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
     case address(BluetoothAddress)
-    /// The device with this name, ignoring case and blanks at the ends.
+    /// The device with this name; case and surrounding blanks are ignored.
     case name(String)
     case named(String, BluetoothAddress)
     /// The selected device, by its address and address type (D-4).
     case kept(SelectedDevice)
 
-    /// Parses an address or `NAME@ADDRESS`, or else uses the text as a name; returns nil for an empty text.
+    /// Parses an address, `NAME@ADDRESS`, or any other text, which is used as a name; returns nil for an empty text.
     package init?(_ text: String) {
         let parts = text.split(separator: "@")
         if let address = BluetoothAddress(text) {
@@ -25,10 +25,10 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Selected device; nil for any other kind of selector.
+    /// The selected device; nil for any other kind of selector.
     package var kept: SelectedDevice? { if case .kept(let kept) = self { kept } else { nil } }
 
-    /// Text as the user wrote it.
+    /// The selector as text, in the form in which the user enters it.
     package var description: String {
         switch self {
         case .address(let address): "\(address)"
@@ -40,8 +40,9 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Matching
 
-    /// Returns the scan filter for the device: its address, on the air or at `place` of its manufacturer data (BT-3),
-    /// and its name.
+    /// Returns the scan filter for the device, by its address and its name.
+    ///
+    /// The address is the one from which the device advertises, or the one at `place` in its manufacturer data (BT-3).
     package func filter(advertisedAt place: ManufacturerAddressField?) -> ScanFilter {
         switch self {
         case .address(let address): ScanFilter(identity: .init(address, advertisedAt: place))
@@ -53,7 +54,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns true if the selector matches the device that is selected already (LK-8).
+    /// Returns true if the selector matches the device that is already selected (LK-8).
     package func means(_ kept: SelectedDevice) -> Bool {
         filter(advertisedAt: nil).matches(kept.device, name: kept.name)
     }
@@ -66,7 +67,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns true if the selector names the device of this identity and name, whatever the type of its address.
+    /// Returns true if the selector matches a device with this identity and name, whatever the type of its address.
     package func names(_ identity: DeviceAddress, _ name: String?) -> Bool {
         switch self {
         case .address(let address): identity.address == address
@@ -79,8 +80,8 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the selected device to store, for a device that was heard and matches the selector (D-4).
     ///
-    /// Its address is the selector's, else the only one in the manufacturer data, else the one on the air, which may
-    /// change.
+    /// Its address is the address in the selector, or else the only address in the manufacturer data, or else the
+    /// address from which the device advertises, which may change.
     package func keptChoice(of device: DiscoveredDevice, advertisedAt place: ManufacturerAddressField?)
         -> SelectedDevice
     {
@@ -92,7 +93,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
             case .name: advertised.count == 1 ? advertised.first : nil
             }
         let identity = address.map { DeviceAddress($0, device.address.type) } ?? device.address
-        // A stored name is kept if no name was heard this time.
+        // The stored name is kept if no name was heard this time.
         return SelectedDevice(identity, name: device.name?.text ?? kept?.name)
     }
 
@@ -100,8 +101,8 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the parameters of a scan for the device.
     ///
-    /// A name is often in the scan response only, which requires an active scan, and so may be an address in the
-    /// manufacturer data; an address on the air requires none.
+    /// A name is often only in the scan response, which requires an active scan. The same applies to an address in the
+    /// manufacturer data. The address from which the device advertises requires no active scan.
     package func scanParameters(advertisedAt place: ManufacturerAddressField?) -> ScanParameters {
         var parameters = ScanParameters.background
         switch self {
@@ -111,9 +112,9 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         return parameters
     }
 
-    /// Makes the device table of a scan for the device, filtered so that other devices cannot evict it.
+    /// Creates the device table for a scan for the device, filtered so that other devices cannot evict it.
     ///
-    /// Duplicates are reported, because a report that allows a connection may be equal otherwise.
+    /// Duplicates are reported, because a report that allows a connection may otherwise be equal to an earlier report.
     package func devices(advertisedAt place: ManufacturerAddressField?) -> DeviceTable {
         DeviceTable(filter: filter(advertisedAt: place), reportsDuplicates: true)
     }

@@ -5,12 +5,12 @@ package import LinuxIO
 package import SystemPackage
 import Texts
 
-/// Device to which a connection was made, with the date of the last one.
+/// Device to which a connection was made, with the date of the last connection.
 package struct KnownDevice: Equatable, Sendable {
     package var device: DeviceAddress
-    /// Name advertised before a connection; nil if none was heard.
+    /// Name that was advertised before a connection; nil if no name was heard.
     package var name: String?
-    /// Date in UTC: `2026-11-27`.
+    /// Date in UTC, such as `2026-11-27`.
     package var lastConnected: String
 
     package init(_ device: DeviceAddress, name: String?, lastConnected: String) {
@@ -19,7 +19,7 @@ package struct KnownDevice: Equatable, Sendable {
         self.lastConnected = lastConnected
     }
 
-    /// Record of the file: a JSON object.
+    /// The device as a record of the file: a JSON object.
     package var record: String {
         var object = JSONObject()
         object.add("address", "\(device.address)")
@@ -29,7 +29,7 @@ package struct KnownDevice: Equatable, Sendable {
         return object.text
     }
 
-    /// Parses a record; returns nil for anything that `record` does not write.
+    /// Parses a record; returns nil for any text that `record` does not produce.
     package init?(record: Substring) {
         guard let value = try? JSONValue(Array(record.utf8), allowingNull: true),
             let address = value["address"]?.string.flatMap(BluetoothAddress.init),
@@ -41,21 +41,21 @@ package struct KnownDevice: Equatable, Sendable {
     }
 }
 
-/// File with the devices of earlier connections, the last one first: one record per line (CB-14).
+/// File with the devices of earlier connections, the most recent first, with one record per line (CB-14).
 ///
-/// A line that is no record is skipped, and is gone after the next change. The file is replaced atomically, at most
+/// A line that is not a record is skipped, and removed at the next change. The file is replaced atomically, at most
 /// once a day for each device, so that frequent connections do not wear out a memory card.
 package struct KnownDeviceStore: Sendable {
-    /// Fault of the whole file; there is none, because each faulty line is skipped on its own.
+    /// Error for the file as a whole; it never occurs, because each faulty line is skipped.
     package enum Fault: Error, Equatable, Sendable {}
     package typealias Failure = KeptFile<Fault>.Failure
 
-    /// Maximum number of devices; the one whose last connection is the longest ago is dropped first.
+    /// Maximum number of devices; the device with the oldest last connection is dropped first.
     package static let capacity = 64
 
     private let file: KeptFile<Fault>
 
-    /// Makes the store of a file, which need not exist.
+    /// Creates a store for a file, which need not exist.
     package init(_ path: FilePath) { file = KeptFile(path, limit: 1 << 16) }
 
     package func read() throws(Failure) -> [KnownDevice] {
@@ -65,9 +65,9 @@ package struct KnownDeviceStore: Sendable {
         )
     }
 
-    /// Stores a connection with a device today; without a name, the known one is kept.
+    /// Records a connection with a device at the time `seconds`; if `name` is nil, the stored name is kept.
     ///
-    /// A device with a private address is not stored, because that address will not be heard again.
+    /// A device with a private address is not stored, because it will not use that address again.
     package func note(_ device: DeviceAddress, name: String?, at seconds: Int = WallClock.seconds) throws(Failure) {
         switch device.kind {
         case .public, .staticRandom: break

@@ -3,7 +3,7 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// Input and output abilities of the user in a pairing, by their names in options and requests.
+/// The user's ways of taking part in a pairing; the raw values are their names in options and requests.
 package enum PairingConsole: String, CaseIterable, Sendable {
     case none
     case display
@@ -11,7 +11,7 @@ package enum PairingConsole: String, CaseIterable, Sendable {
     case keyboard
     case keyboardDisplay = "keyboard-display"
 
-    /// IO capability announced to the other device.
+    /// IO capability that is announced to the other device.
     package var capability: IOCapability {
         switch self {
         case .none: .noInputNoOutput
@@ -30,30 +30,30 @@ package enum PairingConsole: String, CaseIterable, Sendable {
     }
 }
 
-/// Device to pair with, and the user's requirements on its keys.
+/// The device to pair with, and the user's requirements for its keys.
 package struct PairingRequest: Equatable, Sendable {
     /// Permitted time limits.
     package static let limits = Duration.seconds(1) ... .seconds(600)
 
     package var device: DeviceSelector
-    /// Input and output abilities of the user.
+    /// The user's ways of taking part in the pairing.
     package var console = PairingConsole.none
     /// Minimum security of the bond.
     package var required = GATTLinkSecurity.Level.encrypted
-    /// Time limit of the pairing.
+    /// Time limit for the pairing.
     package var limit = Duration.seconds(60)
 
-    /// Makes a request that accepts any encryption keys and involves no user.
+    /// Creates a request that accepts any encryption keys and requires no interaction with the user.
     package init(_ device: DeviceSelector) { self.device = device }
 }
 
 package enum PairingAnswer: Equatable, Sendable {
     /// True if both devices show the same number.
     case same(Bool)
-    /// Number shown by the other device; nil declines.
+    /// Number shown by the other device; nil means that the user declines.
     case passkey(UInt32?)
 
-    /// Formats a number as devices show it: six digits.
+    /// Formats a number with six digits, as devices show it.
     package static func digits(_ number: UInt32) -> String {
         let text = "\(number)"
         return String(repeating: "0", count: max(0, 6 - text.utf8.count)) + text

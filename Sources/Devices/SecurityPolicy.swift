@@ -13,9 +13,9 @@ package struct SecurityPolicy: Equatable, Sendable {
         case unpaired(SelectedDevice)
     }
 
-    /// Level requested by the user; nil if none was given.
+    /// Level requested by the user; nil if the user requested none.
     package var asked: GATTLinkSecurity.Level?
-    /// Minimum level of the configuration and its profiles.
+    /// Minimum level according to the configuration and its profiles.
     package var least: GATTLinkSecurity.Level
 
     package init(_ asked: GATTLinkSecurity.Level?, least: GATTLinkSecurity.Level) {
@@ -25,9 +25,9 @@ package struct SecurityPolicy: Equatable, Sendable {
 
     /// Returns the selected device with the security level to store.
     ///
-    /// The level is the requested one or, without a request, that of the `earlier` selection, and at least what its
-    /// bond demands. Only the word `none` selects a device whose bond is unusable. Throws if the keys do not provide
-    /// the level, or if there is no bond and `none` was not requested.
+    /// The level is the requested level or, without a request, the level of the `earlier` selection, but at least the
+    /// level that the device's bond demands. A device whose bond is unusable can be selected only by requesting `none`.
+    /// Throws if the keys do not provide the level, or if there is no bond and `none` was not requested.
     package func secured(
         _ choice: SelectedDevice,
         _ claim: BondClaim,
@@ -50,12 +50,12 @@ package struct SecurityPolicy: Equatable, Sendable {
     }
 }
 
-/// Device whose keys do not provide the required security.
+/// A device whose keys do not provide the required security.
 package struct SecurityLack: Equatable, Sendable {
     package let device: DeviceAddress
     package let claim: BondClaim
 
-    /// Makes a lack; nil if a link with the device can have the `required` security.
+    /// Creates the error; nil if a link with the device can have the `required` security.
     package init?(_ required: GATTLinkSecurity.Level, _ device: DeviceAddress, _ claim: BondClaim) {
         guard claim.keys < required else { return nil }
         self.device = device
@@ -66,7 +66,7 @@ package struct SecurityLack: Equatable, Sendable {
 extension GATTLinkSecurity.Level {
     package static let words = allCases.map(\.word).joined(separator: ", ")
 
-    /// Parses the word for a level, as in files, requests and options; returns nil for any other text.
+    /// Parses the word for a level, as used in files, requests and options; returns nil for any other text.
     package init?(word: some StringProtocol) {
         guard let level = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = level

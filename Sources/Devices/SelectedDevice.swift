@@ -9,15 +9,15 @@ import Texts
 /// ```
 /// {"address":"F0:F1:F2:F3:F4:F5","type":"random","name":"LINBLE-TEST","security":"none"}
 /// ```
-/// Without `security`, the device is unpaired, as all were before pairing was supported. `"bond":"ignored"` is added if
-/// the user gave `--security none` for a device whose keys are unusable.
+/// Without `security`, the device is unpaired, because the member did not exist before pairing was supported.
+/// `"bond":"ignored"` is added if the user specified `--security none` for a device whose keys are unusable.
 package struct SelectedDevice: Hashable, Sendable {
     package var device: DeviceAddress
-    /// Name advertised when the device was selected; nil if none was heard.
+    /// Name that was advertised when the device was selected; nil if no name was heard.
     package var name: String?
-    /// Security required before its data is typed; `none` for an unpaired device.
+    /// Security that is required before the device's data is typed; `none` for an unpaired device.
     package var security: GATTLinkSecurity.Level
-    /// True if an unusable bond, with damaged keys or those of another adapter, is not demanded.
+    /// True if the device's bond is ignored, because its keys are damaged or belong to another adapter.
     package var ignoresBond: Bool
 
     package init(
@@ -32,24 +32,24 @@ package struct SelectedDevice: Hashable, Sendable {
         self.ignoresBond = ignoresBond
     }
 
-    /// Label for people: the name, or else the address.
+    /// Label for messages: the name or, without a name, the address.
     package var label: String { name.map(LocalName.printable) ?? "\(device.address)" }
 
-    /// Name with the address in brackets, or the address alone.
+    /// Name with the address in brackets; without a name, only the address.
     package var labelWithAddress: String {
         name.map { "\(LocalName.printable($0)) (\(device.address))" } ?? "\(device.address)"
     }
 
-    /// Error in the text of a selected device: its line and its cause.
+    /// An error in the text of a selected device: its line and its cause.
     package struct Fault: Error, Equatable, Sendable {
-        /// Line number, from 1; the last line for a missing key.
+        /// Line number, starting at 1; if a key is missing, the last line.
         package var line: Int
         package var cause: String
     }
 
     private typealias Field = (name: String, value: String, line: Int)
 
-    /// Parses a file: JSON, or the `key = value` lines of earlier versions.
+    /// Parses the contents of a file: JSON, or the `key = value` lines of earlier versions.
     package init(parsing text: String) throws(Fault) {
         var address: BluetoothAddress?
         var type: AddressType?
@@ -156,7 +156,7 @@ package struct SelectedDevice: Hashable, Sendable {
 }
 
 extension Substring {
-    /// Returns the text without matching characters at both ends.
+    /// Returns the text without matching characters at its beginning and end.
     fileprivate func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
         var rest = drop(while: isTrimmed)
         while let last = rest.last, isTrimmed(last) { rest.removeLast() }

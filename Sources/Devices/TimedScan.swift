@@ -5,7 +5,7 @@ package import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// Scan for all devices in range, for a limited time.
+/// A scan for all devices in range, with a time limit.
 package final class TimedScan {
     private let radio: RadioArbiter
     private let scan: RadioScan
@@ -13,8 +13,8 @@ package final class TimedScan {
 
     /// Starts the scan.
     ///
-    /// `completion` is called once, unless the scan is abandoned: with the initial table extended by all devices heard,
-    /// or with the error.
+    /// `completion` is called once, unless the scan is abandoned. Its argument is the table with all devices heard, in
+    /// addition to the initial ones, or the error.
     package init(
         at devices: DeviceTable,
         for duration: Duration,
@@ -36,7 +36,7 @@ package final class TimedScan {
         radio.start(scan)
     }
 
-    /// Stops the scan at once, without calling `completion`.
+    /// Stops the scan immediately, without calling `completion`.
     package func abandon() {
         timer.cancel()
         radio.stop(scan)

@@ -3,9 +3,9 @@
 import BluetoothAdapters
 package import Texts
 
-/// Reasons why Bluetooth cannot be used, or a scan fails.
+/// Texts for the reasons why Bluetooth cannot be used, or why a scan fails.
 ///
-/// English texts come from BluetoothAdapters where it has one for the same fault.
+/// If BluetoothAdapters has an English text for the same fault, that text is used.
 package enum AdapterFaultText: String, FaultText {
     // The adapter.
     case noBluetooth, noAdapter, notFound, noLowEnergy, softBlocked, hardBlocked, refusedByKernel, missingRights
@@ -158,7 +158,7 @@ package enum AdapterFaultText: String, FaultText {
         }
     }
 
-    /// Remedy for a radio blocked by a hardware switch.
+    /// Remedy for a radio that is blocked by a hardware switch.
     package static let switchOn = LocalText(AdapterErrorDescription.Remedy.switchOn, "スイッチを入れるか、ファームウェアの設定を確認してください")
 
     private static let line = LocalText(

@@ -3,9 +3,9 @@
 import BluetoothAdapters
 package import Texts
 
-/// Reasons why the link to a device ended, was not established, or cannot be used.
+/// Texts for the reasons why the link to a device ended, was not established, or cannot be used.
 package enum LinkFaultText: String, FaultText {
-    // The link; the English is that of BluetoothAdapters.
+    // The link; the English texts come from BluetoothAdapters.
     case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed, notSecured
     // The bond with the device.
     case noBond, weakBond, legacyBond, otherDevice, otherAdapter, damagedBond, openDevice, unpaired, lessSecure
