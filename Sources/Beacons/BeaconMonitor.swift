@@ -2,11 +2,11 @@
 
 import BluetoothPackets
 
-/// State of beacon monitoring: the known, watched and ranged regions, and the designated beacons.
+/// The state of beacon monitoring: the known, watched and ranged regions, and the designated beacons.
 ///
-/// A pure state machine: its inputs are the controller's packets and the time. Its owner calls `expire` at `deadline`.
+/// A pure state machine whose inputs are the controller's packets and the time. Its owner calls `expire` at `deadline`.
 ///
-/// Its memory is bounded, however many beacons are received: see `Tables` for the limits.
+/// Its memory is limited, regardless of the number of received beacons; `Tables` describes the limits.
 package struct BeaconMonitor: Sendable {
     /// Group of regions that is watched or unwatched as a whole (SW-4).
     package enum Group: String, Hashable, Sendable, CaseIterable {
@@ -21,44 +21,46 @@ package struct BeaconMonitor: Sendable {
 
     /// Event to be reported.
     package enum Event: Equatable, Sendable {
-        /// A region was entered or left, or is inside when the display turns on.
+        /// A region was entered or left, or we are inside it when the display turns on.
         case region(RegionWatch.Notice)
-        /// A switcher started or stopped the watching of the non-switchers; `regions` is their number.
+        /// A switcher has started or stopped the watching of all regions except those of switchers; `regions` is their
+        /// number.
         case switched(by: BeaconIdentity, isOn: Bool, regions: Int)
         /// Beacons of a ranged region, reported once a second.
         case ranged(BeaconRegion, [RangedBeacon])
     }
 
-    /// Counters since the start; they wrap on overflow.
+    /// Counters since the start; they wrap around on overflow.
     package struct Counters: Equatable, Sendable {
-        /// Advertising reports examined.
+        /// Number of advertising reports examined.
         package var reports: UInt64 = 0
         package var beacons: UInt64 = 0
-        /// Events that cannot be decoded.
+        /// Number of events that could not be decoded.
         package var badEvents: UInt64 = 0
-        /// Reports of beacons that did not fit into the full list of a ranged region, counted once per such list.
+        /// Number of reports of beacons that did not fit into a ranged region's full list, counted once for each list.
         package var leftOut: UInt64 = 0
-        /// Beacons with a single report within the last 5 s that were evicted from the list of a ranged region.
+        /// Number of beacons that were evicted from a ranged region's list although they had one report within the last
+        /// 5 s.
         package var displaced: UInt64 = 0
-        /// Regions that were not watched because `RegionWatch.capacity` was reached.
+        /// Number of regions that were not watched because `RegionWatch.capacity` was reached.
         package var regionsLeftOut: UInt64 = 0
     }
 
     package struct Tables: Equatable, Sendable {
-        /// Watched regions: at most 65,536 (`RegionWatch.capacity`).
+        /// Number of watched regions: at most 65,536 (`RegionWatch.capacity`).
         package var watched: Int
-        /// Deadlines after which regions may be left: at most two per watched region, plus 16.
+        /// Number of deadlines after which regions may be left: at most two per watched region, plus 16.
         package var dues: Int
-        /// Ranged regions: at most 32 (`mostRanged`).
+        /// Number of ranged regions: at most 32 (`mostRanged`).
         package var ranged: Int
-        /// Beacons in the lists of ranged regions: at most 256 per region (`BeaconRanging.capacity`), with nine reports
-        /// each.
+        /// Number of beacons in the lists of ranged regions: at most 256 per region (`BeaconRanging.capacity`), with
+        /// nine reports each.
         package var beacons: Int
     }
 
-    /// Interval between two lists of a region's beacons.
+    /// Interval at which the beacons of a ranged region are reported.
     package static let rangingInterval = Duration.seconds(1)
-    /// Maximum number of regions ranged at a time: each may use the memory of 256 beacons.
+    /// Maximum number of ranged regions; it limits memory, because each region may have 256 beacons.
     package static let mostRanged = 32
 
     package private(set) var catalogue: RegionCatalogue
@@ -105,19 +107,20 @@ package struct BeaconMonitor: Sendable {
 
     package func isInside(_ region: BeaconRegion) -> Bool { watch.isInside(region) }
 
-    /// Returns the last sightings of at most `most` watched regions: those inside first, then the most recently heard.
+    /// Returns the last sightings for at most `most` watched regions: first the regions that we are inside, then the
+    /// most recently heard regions.
     package func sightings(most: Int) -> [RegionWatch.Sighting] { watch.sightings(most: most) }
 
     package func isWatched(_ region: BeaconRegion) -> Bool { watch.isWatched(region) }
 
-    /// All known regions without duplicates: those of the file, of the server, and of the designated beacons.
+    /// All known regions without duplicates: those from the file, from the server, and of the designated beacons.
     package var regions: [BeaconRegion] {
         let known = (catalogue.file.staticRegions + catalogue.file.dynamicRegions).map(\.region)
         let managed = catalogue.managed.current.map(\.region)
         return Self.once(known + managed + designated.beacons.map { BeaconRegion($0.identity) })
     }
 
-    /// Returns the regions without duplicates, in their order.
+    /// Returns the regions without duplicates, in the same order.
     private static func once(_ regions: [BeaconRegion]) -> [BeaconRegion] {
         var seen: Set<BeaconRegion> = []
         return regions.filter { seen.insert($0).inserted }
@@ -134,10 +137,11 @@ package struct BeaconMonitor: Sendable {
         regions(of: group).count { region in watch(region, options) }
     }
 
-    /// Watches a region, or changes the options of a watched one; returns false, and counts it, if there is no room.
+    /// Watches a region, or changes the options of a watched region; if there is no room, counts the region and returns
+    /// false.
     @discardableResult
     package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) -> Bool {
-        // A switcher's entry and exit are always needed, even if the options leave them out.
+        // The entry and exit of a switcher are always needed, even if the options do not include them.
         guard watch.watch(region, isSwitcher(region) ? options.union(.usual) : options) else {
             counters.regionsLeftOut &+= 1
             return false
@@ -146,7 +150,7 @@ package struct BeaconMonitor: Sendable {
         return true
     }
 
-    /// Stops watching the regions of a group, and returns the number of those that were watched.
+    /// Stops watching the regions of a group, and returns the number of regions that were watched.
     package mutating func unwatch(_ group: Group) -> Int {
         watch.regions.count { region in belongs(region, to: group) && unwatch(region) }
     }
@@ -188,21 +192,23 @@ package struct BeaconMonitor: Sendable {
         designated.beacons.contains { $0.isSwitcher && BeaconRegion($0.identity) == region }
     }
 
-    /// Reports each region that is inside and has `entryStateOnDisplay`, when the display turns on (D-24).
+    /// Handles the display turning on: reports each region that we are inside and that has `entryStateOnDisplay`
+    /// (D-24).
     package func displayCameOn(tell: (Event) -> Void) {
         watch.displayCameOn { notice in tell(.region(notice)) }
     }
 
-    /// Handles a display that turns on before the first sighting (D-24): regions are reported as inside as they are
-    /// entered.
+    /// Handles a display that turns on before the first sighting: regions are reported as inside when they are entered
+    /// (D-24).
     package mutating func displayStarted(now: Duration) { watch.displayStarted(now: now) }
 
-    /// Replaces the server's regions; watched regions stay watched.
+    /// Replaces the server's regions; watched regions remain watched.
     package mutating func setManaged(_ regions: ManagedRegions) { catalogue.managed = regions }
 
     // MARK: Designated beacons
 
-    /// Designates beacons: watches their regions, and stops watching the static region that contains them (D-29).
+    /// Designates beacons: watches the beacons' regions, and stops watching the static region that contains them
+    /// (D-29).
     ///
     /// Changes nothing if `keep` returns false, or if there is no adapter to receive the beacons.
     package mutating func designate(
@@ -226,7 +232,7 @@ package struct BeaconMonitor: Sendable {
         return answer
     }
 
-    /// Makes all of these designated beacons switchers or non-switchers; returns false if nothing was changed.
+    /// Makes the designated beacons with these codes switchers or non-switchers; returns false if nothing was changed.
     package mutating func update(_ codes: [String], isSwitcher: Bool, keep: (DesignatedBeacons) -> Bool) -> Bool {
         var changed = designated
         guard changed.update(codes, isSwitcher: isSwitcher), changed == designated || keep(changed) else {
@@ -251,7 +257,7 @@ package struct BeaconMonitor: Sendable {
 
     // MARK: Ranging
 
-    /// Starts listing the beacons of a region once a second; returns false if too many regions are ranged.
+    /// Starts reporting the beacons of a region once a second; returns false if too many regions are ranged.
     package mutating func range(_ region: BeaconRegion, now: Duration) -> Bool {
         guard !ranged.contains(where: { $0.region == region }) else { return true }
         guard ranged.count < Self.mostRanged else { return false }
@@ -275,7 +281,7 @@ package struct BeaconMonitor: Sendable {
         nextList = nil
     }
 
-    /// Stops listing the beacons of a region; returns false if it was not ranged.
+    /// Stops reporting the beacons of a region; returns false if it was not ranged.
     package mutating func unrange(_ region: BeaconRegion) -> Bool {
         guard let place = ranged.firstIndex(where: { $0.region == region }) else { return false }
         ranged.remove(at: place)
@@ -285,7 +291,8 @@ package struct BeaconMonitor: Sendable {
 
     // MARK: Received packets
 
-    /// Handles an event packet of the controller, including its indicator; ignores all but advertising reports.
+    /// Handles an event packet from the controller, including its indicator; ignores all events except advertising
+    /// reports.
     package mutating func handle(_ packet: Span<UInt8>, now: Duration, tell: (Event) -> Void) {
         do throws(DecodingError) {
             guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet),
@@ -323,13 +330,13 @@ package struct BeaconMonitor: Sendable {
         }
     }
 
-    /// Leaves the regions that have been silent for too long, and reports the lists of ranged beacons if they are due.
+    /// Leaves regions without a sighting for too long, and reports the lists of ranged beacons if they are due.
     package mutating func expire(now: Duration, tell: (Event) -> Void) {
         var notices: [RegionWatch.Notice] = []
         watch.expire(now: now) { notices.append($0) }
         for notice in notices { pass(notice, tell) }
         guard let due = nextList, due <= now else { return }
-        // After a delay, report one list, not one for each missed second.
+        // After a delay, report only one list, not one list for each missed second.
         nextList = now - due < Self.rangingInterval ? due + Self.rangingInterval : now + Self.rangingInterval
         for place in ranged.indices { tell(.ranged(ranged[place].region, ranged[place].list(now: now))) }
     }

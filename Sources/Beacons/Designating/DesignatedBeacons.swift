@@ -7,7 +7,8 @@ package struct DesignatedBeacons: Equatable, Sendable {
     package struct Beacon: Equatable, Sendable {
         package var identity: BeaconIdentity
         package var keyCode: String
-        /// True if entering its region starts the watching of all non-switchers, and leaving it stops that (SW-15).
+        /// True if entering the beacon's region starts watching all non-switchers, and leaving the region stops
+        /// watching them (SW-15).
         package var isSwitcher: Bool
 
         package init(_ identity: BeaconIdentity, keyCode: String, isSwitcher: Bool = false) {
@@ -23,12 +24,12 @@ package struct DesignatedBeacons: Equatable, Sendable {
         case limitReached = 0
         /// No adapter is available to receive beacons.
         case noAdapter = -1
-        /// No region was given, and there is not exactly one static region.
+        /// No region was given, and the number of static regions is not one.
         case noRegion = -2
         case noCodes = -3
         /// The region is not static.
         case unfitRegion = -4
-        /// One of the codes belongs to no beacon of the region.
+        /// One of the codes does not belong to a beacon of the region.
         case unfitCode = -5
         case tooMany = -6
         case notKept = -7
@@ -37,7 +38,7 @@ package struct DesignatedBeacons: Equatable, Sendable {
 
     /// Default maximum number of designated beacons.
     package static let usualLimit = 19
-    /// Range of the maximum number that a configuration may set.
+    /// Permitted range for the configured maximum number of designated beacons.
     package static let limits = 1...1_000
 
     /// Beacons in the order of their designation.
@@ -47,7 +48,7 @@ package struct DesignatedBeacons: Equatable, Sendable {
 
     package var isEmpty: Bool { beacons.isEmpty }
 
-    /// Returns true if the region is exactly that of a designated beacon.
+    /// Returns true if the region is exactly the region of a designated beacon.
     package func contains(_ region: BeaconRegion) -> Bool {
         beacons.contains { BeaconRegion($0.identity) == region }
     }
@@ -59,7 +60,8 @@ package struct DesignatedBeacons: Equatable, Sendable {
     /// Returns true if the region contains a designated beacon, so that its other beacons are ignored.
     package func closes(_ region: BeaconRegion) -> Bool { beacons.contains { region.contains($0.identity) } }
 
-    /// Designates the beacons with these codes, in this order; adds beacons only if it returns `all` or `limitReached`.
+    /// Designates the beacons with these codes, in this order; beacons are added only if it returns `all` or
+    /// `limitReached`.
     ///
     /// A beacon that is already designated stays unchanged, and does not count towards the limit again.
     package mutating func designate(
@@ -85,7 +87,8 @@ package struct DesignatedBeacons: Equatable, Sendable {
         return newcomers.count > room ? .limitReached : .all
     }
 
-    /// Makes all of the beacons switchers or non-switchers; changes nothing and returns false if a code is unknown.
+    /// Makes all beacons with these codes switchers or non-switchers; if a code is unknown, changes nothing and returns
+    /// false.
     package mutating func update(_ codes: [String], isSwitcher: Bool) -> Bool {
         let places = codes.map { code in beacons.firstIndex { $0.keyCode == code } }
         guard !codes.isEmpty, !places.contains(nil) else { return false }
@@ -99,12 +102,12 @@ package struct DesignatedBeacons: Equatable, Sendable {
 }
 
 extension RegionCatalogue {
-    /// Default region if none is given: the only static one.
+    /// Region to use if none is given: the static region, if there is only one.
     package var onlyStaticRegion: BeaconRegion? { file.staticRegions.count == 1 ? file.staticRegions[0].region : nil }
 }
 
 extension DesignatedBeacons {
-    /// Error in the file, with the number of its line, counted from 1.
+    /// An error in the file, with its line number, starting at 1.
     package struct UnreadableLine: Error, Equatable, Sendable {
         package var line: Int
 
@@ -115,7 +118,7 @@ extension DesignatedBeacons {
 
     private typealias Field = (identity: String?, code: String?, isSwitcher: Bool?, line: Int)
 
-    /// Contents of the file: a JSON object with the list `designated`, one line per element.
+    /// Contents of the file: a JSON object with the list `designated`, with one line per element.
     package var text: String {
         let lines = beacons.map { beacon in
             var object = JSONObject()
@@ -127,7 +130,8 @@ extension DesignatedBeacons {
         return "{\"designated\":[\n" + lines.joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// Parses the contents of the file, or the line format of an earlier version; throws if any line is wrong.
+    /// Parses the contents of the file, in the current format or in the line format of an earlier version; throws if
+    /// any line is invalid.
     package init(text: String) throws(UnreadableLine) {
         self.init()
         for field in text.hasPrefix("{") ? try Self.elements(of: text) : try Self.lines(of: text) {
@@ -152,11 +156,12 @@ extension DesignatedBeacons {
         }
     }
 
-    /// Parses the line format of an earlier version: a heading, then `beacon` or `switcher`, the identity and the code.
+    /// Parses the line format of an earlier version: a heading, and then lines with `beacon` or `switcher`, the
+    /// identity and the code.
     private static func lines(of text: String) throws(UnreadableLine) -> [Field] {
         var lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         guard lines.first == "blewedge designated beacons 1" else { throw UnreadableLine(line: 1) }
-        // The final line feed proves that the text is complete.
+        // A line feed at the end shows that the text is complete.
         guard lines.removeLast().isEmpty else { throw UnreadableLine(line: lines.count + 1) }
         return lines.enumerated().dropFirst().map { index, line in
             let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)

@@ -3,43 +3,43 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// Advertisement of a beacon: its identity, and its signal strength at one metre.
+/// The content of a beacon's advertisement: its identity, and its signal strength at one metre.
 ///
 /// iBeacon: manufacturer data of company 0x004C, type 0x02, length 0x15. AltBeacon 1.0: manufacturer data of any
-/// company that begins with 0xBEAC. Eddystone-UID: service data of 0xFEAA, frame type 0x00. Anything else is not a
-/// beacon; neither is a frame that is too short for its identity and power. Trailing bytes are ignored: some devices
-/// append a battery level, others omit AltBeacon's manufacturer byte or Eddystone's two reserved bytes, which
-/// Eddystone's first version did not have.
+/// company that begins with 0xBEAC. Eddystone-UID: service data of 0xFEAA, frame type 0x00. Any other data is not a
+/// beacon, and neither is a frame that is too short to contain its identity and power. The bytes after them are
+/// ignored: some devices append a battery level, and others omit AltBeacon's manufacturer byte or Eddystone's two
+/// reserved bytes, which the first version of Eddystone did not have.
 package struct BeaconFrame: Hashable, Sendable {
     package enum Format: String, Hashable, Sendable, CaseIterable {
         case iBeacon = "ibeacon"
-        /// AltBeacon, whose 20-byte identity is parsed like iBeacon's.
+        /// AltBeacon; its 20-byte identity is parsed like that of iBeacon.
         case altBeacon = "altbeacon"
         case eddystone = "eddystone"
     }
 
     package let format: Format
     package let identity: BeaconIdentity
-    /// Signal strength at one metre, in dBm; nil if the frame has none, or an implausible one.
+    /// Signal strength at one metre, in dBm; nil if the frame contains no plausible value.
     package let measuredPower: Int8?
 
-    /// Plausible signal strengths at one metre, in dBm; any other value was never measured.
+    /// Plausible signal strengths at one metre, in dBm; other values cannot have been measured.
     package static let measuredPowers: ClosedRange<Int8> = -100 ... -10
-    /// Path loss over the first metre, in dB: Eddystone states the strength at 0 m.
+    /// Path loss over the first metre, in dB; it is needed because Eddystone specifies the strength at 0 m.
     static let firstMetre: Int8 = 41
     /// Company identifier of iBeacon (Assigned Numbers, 7).
     static let apple: UInt16 = 0x004C
     /// Service UUID of Eddystone (Assigned Numbers, 3.5.2).
     static let eddystoneService: UInt16 = 0xFEAA
-    /// Value of an unspecified power.
+    /// Value that means that the power is not specified.
     private static let unknownPower: Int8 = 127
 
-    /// Length of an iBeacon or AltBeacon structure up to and including the power.
+    /// Length of an iBeacon or AltBeacon structure up to and including the power, in bytes.
     private static let numberedLength = 26
-    /// Length of an Eddystone-UID structure up to and including the instance.
+    /// Length of an Eddystone-UID structure up to and including the instance, in bytes.
     private static let instanceLength = 21
 
-    /// Creates a frame to be sent; fails if the format cannot carry the identity.
+    /// Creates a frame for sending; fails if the identity does not fit the format.
     package init?(_ format: Format, _ identity: BeaconIdentity, measuredPower: Int8?) {
         switch (format, identity.number) {
         case (.iBeacon, .majorMinor), (.altBeacon, .majorMinor), (.eddystone, .instance): break
@@ -50,9 +50,9 @@ package struct BeaconFrame: Hashable, Sendable {
         self.measuredPower = measuredPower.flatMap { Self.measuredPowers.contains($0) ? $0 : nil }
     }
 
-    /// Finds the first beacon among AD structures; fails if there is none.
+    /// Finds the first beacon in the AD structures of an advertisement; fails if there is none.
     ///
-    /// Stops at a structure whose length is zero or exceeds the remaining bytes.
+    /// The search stops at a structure whose length is zero or exceeds the remaining bytes.
     package init?(advertisement data: Span<UInt8>) {
         var offset = 0
         while offset < data.count {
@@ -68,7 +68,7 @@ package struct BeaconFrame: Hashable, Sendable {
         return nil
     }
 
-    /// Parses a beacon from one AD structure, which starts with its type.
+    /// Parses a beacon from one AD structure; the first byte is the structure's type.
     private init?(structure: Span<UInt8>) {
         switch (structure.count, structure[0]) {
         case (Self.numberedLength..., 0xFF):
@@ -102,7 +102,7 @@ package struct BeaconFrame: Hashable, Sendable {
 
     private static func plausible(_ power: Int8) -> Int8? { measuredPowers.contains(power) ? power : nil }
 
-    /// Parses the UUID, the major and the minor number from 20 bytes, each in big-endian order.
+    /// Parses the UUID, the major number and the minor number from 20 bytes, each in big-endian order.
     private static func identity(_ bytes: Span<UInt8>, from start: Int) -> BeaconIdentity {
         let uuid = BluetoothUUID(
             high: number(bytes, from: start, count: 8),
@@ -122,9 +122,9 @@ package struct BeaconFrame: Hashable, Sendable {
         return value
     }
 
-    /// Returns the content to advertise, which fits into an advertisement beside the flags.
+    /// Returns the content to advertise, which fits into an advertisement together with the flags.
     ///
-    /// `company` applies to AltBeacon; iBeacon always uses Apple's.
+    /// `company` is the company identifier for AltBeacon; iBeacon always uses that of Apple.
     package func content(company: UInt16 = 0xFFFF) -> AdvertisementLayout.Content {
         let power = UInt8(bitPattern: measuredPower ?? Self.unknownPower)
         switch format {
@@ -158,22 +158,22 @@ package struct BeaconFrame: Hashable, Sendable {
     }
 }
 
-/// Identity that a beacon claims: a UUID with two numbers, or an Eddystone namespace with an instance.
+/// The identity that a beacon claims to have: a UUID with two numbers, or an Eddystone namespace with an instance.
 ///
 /// A device that sends iBeacon and AltBeacon frames counts as one beacon. Identities are not authenticated: any device
 /// can send any identity.
 package struct BeaconIdentity: Hashable, Sendable {
-    /// Part of the identity within the group.
+    /// Part of the identity that distinguishes the beacons of a group.
     package enum Number: Hashable, Sendable {
-        /// Major and minor number of iBeacon or AltBeacon.
+        /// Major number and minor number of an iBeacon or AltBeacon.
         case majorMinor(UInt16, UInt16)
-        /// Instance of Eddystone-UID: 48 bits.
+        /// Instance of an Eddystone-UID beacon: 48 bits.
         case instance(UInt64)
     }
 
-    /// The UUID; for Eddystone, the ten bytes of the namespace as the low 80 bits.
+    /// UUID of the group; for Eddystone, the low 80 bits are the ten bytes of the namespace.
     package let group: BluetoothUUID
-    /// Part of the identity within the group.
+    /// Part of the identity that distinguishes the beacons of a group.
     package let number: Number
 
     /// Creates an identity for iBeacon and AltBeacon.
@@ -200,10 +200,10 @@ package struct BeaconIdentity: Hashable, Sendable {
 }
 
 extension BeaconIdentity: CustomStringConvertible {
-    /// `E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2`, or `eddystone:00112233445566778899/AABBCCDDEEFF`.
+    /// Text form: `E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2`, or `eddystone:00112233445566778899/AABBCCDDEEFF`.
     package var description: String { BeaconRegion(self).description }
 
-    /// Parses the format of `description`; fails for anything else, and if a part is missing.
+    /// Parses the format of `description`; fails for any other text, and if a part is missing.
     package init?(_ text: String) {
         guard let region = BeaconRegion(text) else { return nil }
         switch region.part {

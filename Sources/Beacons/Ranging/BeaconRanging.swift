@@ -3,26 +3,27 @@
 import BluetoothAdapters
 import Glibc
 
-/// Beacons of one region with their signal strengths and distances (SW-5).
+/// The beacons of one region with their signal strengths and distances (SW-5).
 ///
-/// A pure state machine with bounded memory: `capacity` beacons with nine reports each. In a full table, a new beacon
-/// replaces one with at most one report, or with expired reports, if one is found within a few probes. Otherwise the
-/// new beacon is left out, so that a flood of forged beacons cannot evict a real one. `take` returns the outcome.
+/// A pure state machine with limited memory: `capacity` beacons with nine reports each. If the table is full, a new
+/// beacon replaces a beacon with at most one report or with expired reports, if a few probes find such a beacon.
+/// Otherwise the new beacon is left out, so that a flood of forged beacons cannot evict a real one. `take` returns the
+/// outcome.
 package struct BeaconRanging: Sendable {
     /// Maximum number of beacons of one region.
     package static let capacity = 256
-    /// Maximum age of a report that counts.
+    /// Age after which a report expires.
     package static let life = Duration.seconds(5)
-    /// Maximum number of reports kept per beacon.
+    /// Maximum number of reports stored per beacon.
     static let mostReports = 9
-    /// Number of places of a full table that are probed for one that a new beacon can take.
+    /// Number of places in a full table that are probed for a beacon to replace.
     private static let looks = 8
 
     package enum Outcome: Hashable, Sendable {
         /// The beacon is not in the region.
         case outside
         case taken
-        /// The report was accepted, and its beacon evicted one with a single report within the last 5 s.
+        /// The report was accepted; its beacon has replaced a beacon with a single report within the last 5 s.
         case displacing
         /// The beacon is new, and the table had no room for it.
         case leftOut
@@ -32,7 +33,7 @@ package struct BeaconRanging: Sendable {
         var identity: BeaconIdentity
         var format: BeaconFrame.Format
         var measuredPower: Int8?
-        /// Reports, the newest last.
+        /// Reports of the beacon, the newest last.
         var reports: [(time: Duration, rssi: Int8?)] = []
     }
 
@@ -87,7 +88,7 @@ package struct BeaconRanging: Sendable {
         beacon.reports.last.map { now - $0.time > life } ?? true
     }
 
-    /// Returns the beacons received within the last 5 s, nearest first, and removes the others.
+    /// Returns the beacons that were received within the last 5 s, nearest first, and removes the other beacons.
     package mutating func list(now: Duration) -> [RangedBeacon] {
         for place in heard.indices { heard[place].reports.removeAll { now - $0.time > Self.life } }
         if heard.contains(where: \.reports.isEmpty) {
@@ -129,7 +130,7 @@ package struct BeaconDistance: Equatable, Sendable {
         case unknown
     }
 
-    /// Minimum number of reports for a distance estimate.
+    /// Minimum number of reports that a distance estimate requires.
     package static let leastReports = 3
     private static let immediateEnd = 0.5
     private static let nearEnd = 3.0
@@ -138,7 +139,8 @@ package struct BeaconDistance: Equatable, Sendable {
     /// Estimated distance in metres, off by a factor of two or more if a person is in the path; nil if unknown.
     package let metres: Double?
 
-    /// Estimates the distance by the log-distance path loss: 10^((measured − received) / (10 · exponent)) metres.
+    /// Estimates the distance with the log-distance path loss model: 10^((measured − received) / (10 · exponent))
+    /// metres.
     ///
     /// `rssi` and `measuredPower` are in dBm. Typical exponents are 2 in free space, 1.5 in a corridor, and 3 or more
     /// in a room with people.
@@ -154,19 +156,20 @@ package struct BeaconDistance: Equatable, Sendable {
     }
 }
 
-/// Beacon in the list of a ranged region (SW-5).
+/// A beacon in the list of a ranged region (SW-5).
 package struct RangedBeacon: Equatable, Sendable {
     package let identity: BeaconIdentity
     package let format: BeaconFrame.Format
-    /// Signal strength in dBm: the median of at most nine reports within the last 5 s; nil if the controller gave none.
+    /// Signal strength in dBm: the median of at most nine reports within the last 5 s; nil if the controller reported
+    /// none.
     package let rssi: Int8?
-    /// Signal strength at one metre in dBm, as claimed by the beacon; nil if it gives none, or an implausible one.
+    /// Signal strength at one metre in dBm, as claimed by the beacon; nil if it claims no plausible value.
     package let measuredPower: Int8?
     /// Number of reports from which `rssi` is computed.
     package let reports: Int
     package let distance: BeaconDistance
 
-    /// Orders beacons by distance; those of unknown distance come last, the strongest first; ties are broken by
+    /// Orders beacons by distance; beacons at an unknown distance come last, the strongest first; ties are broken by
     /// identity.
     static func isNearer(_ one: RangedBeacon, _ other: RangedBeacon) -> Bool {
         switch (one.distance.metres, other.distance.metres) {
@@ -180,9 +183,9 @@ package struct RangedBeacon: Equatable, Sendable {
     }
 }
 
-/// Collector of sightings of one region's beacons, until there are enough for a track (SW-7, D-26).
+/// Collects sightings of one region's beacons until there are enough for a track (SW-7, D-26).
 ///
-/// A pure state machine. Each call of `take` adds a list of `BeaconRanging`; each beacon in the list counts as one
+/// A pure state machine. Each call of `take` adds a list from `BeaconRanging`; each beacon in the list counts as one
 /// sighting.
 package struct BeaconTrack: Sendable {
     package struct Sighted: Equatable, Sendable {
@@ -211,11 +214,11 @@ package struct BeaconTrack: Sendable {
         self.region = region
     }
 
-    /// Adds a list of beacons; returns all sightings once there are enough, an empty list after the time limit, else
-    /// nil.
+    /// Adds a list of beacons; returns all sightings when there are enough, an empty list after the time limit, and
+    /// otherwise nil.
     ///
-    /// Also returns nil for a region that is not static, and before the first beacon. A new track starts after a list
-    /// was returned.
+    /// It also returns nil if the region is not static, and before the first beacon. After it has returned a list, a
+    /// new track starts.
     package mutating func take(_ beacons: [RangedBeacon], in catalogue: RegionCatalogue, now: Duration) -> [Sighted]? {
         guard catalogue.isStatic(region) else { return nil }
         if began == nil {

@@ -2,25 +2,25 @@
 
 package import BluetoothPackets
 
-/// Set of beacons that is watched as a unit: a UUID with or without numbers, or an Eddystone namespace (D-22).
+/// A set of beacons that is watched as a unit: a UUID with or without numbers, or an Eddystone namespace (D-22).
 package struct BeaconRegion: Hashable, Sendable {
-    /// Part of a beacon's identity that the region specifies.
+    /// The part of a beacon's identity that the region specifies.
     package enum Part: Hashable, Sendable {
-        /// The UUID alone.
+        /// Only the UUID.
         case all
         /// The UUID and the major number.
         case major(UInt16)
         /// The whole identity of an iBeacon or AltBeacon.
         case majorMinor(UInt16, UInt16)
-        /// Eddystone's namespace alone.
+        /// Only the Eddystone namespace.
         case namespace
-        /// The whole identity of Eddystone-UID.
+        /// The whole identity of an Eddystone-UID beacon.
         case instance(UInt64)
     }
 
-    /// The UUID; for Eddystone, the ten bytes of the namespace as the low 80 bits.
+    /// UUID of the group; for Eddystone, the low 80 bits are the ten bytes of the namespace.
     package let group: BluetoothUUID
-    /// Part of the identity that is specified, the group included.
+    /// The part of the identity that the region specifies, including the group.
     package let part: Part
 
     package init(_ group: BluetoothUUID, _ part: Part = .all) {
@@ -55,7 +55,7 @@ package struct BeaconRegion: Hashable, Sendable {
         }
     }
 
-    /// Widest region that contains this one: its UUID or namespace alone.
+    /// The widest region that contains this one: only its UUID or namespace.
     package var whole: BeaconRegion {
         switch part {
         case .all, .major, .majorMinor: BeaconRegion(group, .all)
@@ -69,7 +69,7 @@ extension BeaconRegion: CustomStringConvertible {
     private static let namespaceDigits = 20
     private static let instanceDigits = 12
 
-    /// `UUID[/MAJOR[/MINOR]]`, numbers in decimal, or `eddystone:NAMESPACE[/INSTANCE]` in hexadecimal.
+    /// Text form: `UUID[/MAJOR[/MINOR]]` with decimal numbers, or `eddystone:NAMESPACE[/INSTANCE]` in hexadecimal.
     package var description: String {
         switch part {
         case .all: return group.fullDescription
@@ -85,7 +85,7 @@ extension BeaconRegion: CustomStringConvertible {
         Hexadecimal.text(group.high & 0xFFFF, digits: 4) + Hexadecimal.text(group.low, digits: 16)
     }
 
-    /// Parses the format of `description`, ignoring case; fails for anything else.
+    /// Parses the format of `description`, ignoring case; fails for any other text.
     package init?(_ text: String) {
         let lowered = text.lowercased()
         let parts = (lowered.hasPrefix(Self.eddystone) ? lowered.dropFirst(Self.eddystone.count) : lowered[...])
@@ -111,7 +111,7 @@ extension BeaconRegion: CustomStringConvertible {
         }
     }
 
-    /// Parses decimal digits only: rejects `+1` and `0x1`.
+    /// Parses a number that consists only of decimal digits; rejects `+1` and `0x1`.
     private static func decimal(_ text: Substring) -> UInt16? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? UInt16(text) : nil
     }

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Known regions, watched or not: those of the file and of the server.
+/// Known regions from the file and from the server, whether they are watched or not.
 package struct RegionCatalogue: Sendable {
     package let file: RegionFile
     package var managed = ManagedRegions()
@@ -27,7 +27,7 @@ package struct RegionCatalogue: Sendable {
         Dictionary(grouping: entries.map(\.region), by: \.group)
     }
 
-    /// Returns the kinds of a region, given the designated beacons.
+    /// Returns the kinds of a region, which also depend on the designated beacons.
     package func kinds(of region: BeaconRegion, designated: DesignatedBeacons) -> RegionKinds {
         var kinds: RegionKinds = []
         if let statics = staticByGroup[region.group] {
@@ -43,7 +43,7 @@ package struct RegionCatalogue: Sendable {
         return kinds
     }
 
-    /// Returns true if the beacons of the region have fixed identities (SW-6).
+    /// Returns true if the region's beacons have fixed identities (SW-6).
     package func isStatic(_ region: BeaconRegion) -> Bool {
         staticByGroup[region.group]?.contains { $0.contains(region) } == true && !isDynamic(region)
     }
@@ -52,17 +52,17 @@ package struct RegionCatalogue: Sendable {
         dynamicByGroup[region.group]?.contains { $0.contains(region) } == true
     }
 
-    /// Returns the name of a region; if it has none, the name of the wider region that contains it.
+    /// Returns the name of a region; if the region has no name, returns the name of a wider region that contains it.
     package func name(of region: BeaconRegion) -> String? {
         for case let name? in [names[region], managed[region]?.entry.name] where !name.isEmpty { return name }
         let wider = (staticByGroup[region.group] ?? []) + (dynamicByGroup[region.group] ?? [])
         return wider.first { $0.contains(region) }.flatMap { names[$0] }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the key code of a static beacon: that of the file, else major and minor as eight hexadecimal digits
-    /// (D-25).
+    /// Returns the key code of a static beacon: the code from the file, or else the major and minor numbers as eight
+    /// hexadecimal digits (D-25).
     ///
-    /// Returns nil for beacons that are not static, and for Eddystone beacons without a key code in the file.
+    /// It returns nil for beacons that are not static, and for Eddystone beacons without a key code in the file.
     package func keyCode(of identity: BeaconIdentity) -> String? {
         guard isStatic(BeaconRegion(identity)) else { return nil }
         if let code = file.keyCodes[identity] { return code }
@@ -70,7 +70,7 @@ package struct RegionCatalogue: Sendable {
         return Hexadecimal.text(UInt64(major), digits: 4) + Hexadecimal.text(UInt64(minor), digits: 4)
     }
 
-    /// Returns the beacon of a region with this key code; nil if there is none.
+    /// Returns the beacon in a region that has this key code; nil if there is none.
     package func identity(ofCode code: String, in region: BeaconRegion) -> BeaconIdentity? {
         if let identity = identities[code] { return region.contains(identity) && isStatic(region) ? identity : nil }
         guard isStatic(region), code.utf8.count == 8, let bytes = Hexadecimal.bytes(code) else { return nil }
@@ -80,28 +80,28 @@ package struct RegionCatalogue: Sendable {
             major: UInt16(truncatingIfNeeded: numbers &>> 16),
             minor: UInt16(truncatingIfNeeded: numbers)
         )
-        // Skip beacons with another code in the file, and those outside the region.
+        // Ignore a beacon that has another code in the file, or that is outside the region.
         guard region.contains(identity), file.keyCodes[identity] == nil else { return nil }
         return identity
     }
 }
 
-/// Kinds of a region; most regions are of several (SW-3).
+/// Kinds of a region; most regions are of several kinds (SW-3).
 package struct RegionKinds: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Inside a static region of the file, or the region of a designated beacon.
+    /// Region inside a static region from the file, or region of a designated beacon.
     package static let reserved = RegionKinds(rawValue: 1)
-    /// Exactly one of the file's static regions.
+    /// Region that is exactly one of the static regions from the file.
     package static let initial = RegionKinds(rawValue: 2)
     package static let dynamic = RegionKinds(rawValue: 4)
     package static let managed = RegionKinds(rawValue: 8)
     /// Region of a designated beacon.
     package static let designated = RegionKinds(rawValue: 16)
 
-    /// Words for the kinds, as used by clients and configuration files.
+    /// Words for the kinds, as used by clients and in configuration files.
     package static let words: [(word: String, kind: RegionKinds)] = [
         ("reserved", .reserved), ("initial", .initial), ("dynamic", .dynamic), ("managed", .managed),
         ("designated", .designated),

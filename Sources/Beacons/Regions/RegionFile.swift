@@ -8,9 +8,9 @@
 ///     static   eddystone:00112233445566778899              Gates
 ///     key      E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2    A17C
 ///
-/// Empty lines and lines that begin with `#` are ignored. Every fault is reported with its line, up to 100 of them.
+/// Empty lines and lines that begin with `#` are ignored. Up to 100 faults are reported, each with its line number.
 package struct RegionFile: Equatable, Sendable {
-    /// Region with its display name.
+    /// A region with its display name.
     package struct Entry: Equatable, Sendable {
         package var region: BeaconRegion
         /// Display name; empty if there is none.
@@ -23,7 +23,7 @@ package struct RegionFile: Equatable, Sendable {
     }
 
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// Line number, counted from 1.
+        /// Line number, starting at 1.
         package var line: Int
         package var reason: String
 
@@ -37,9 +37,9 @@ package struct RegionFile: Equatable, Sendable {
 
     /// Maximum size of the file, in bytes.
     package static let mostBytes = 4 << 20
-    /// Maximum number of regions, and of key codes.
+    /// Maximum number of regions; also the maximum number of key codes.
     package static let mostEntries = 20_000
-    /// Maximum length of a name, and of a key code, in characters.
+    /// Maximum length of a name or a key code, in characters.
     package static let longestName = 64
     private static let mostFaults = 100
 
@@ -47,7 +47,7 @@ package struct RegionFile: Equatable, Sendable {
     package private(set) var staticRegions: [Entry] = []
     /// Regions of beacons with changing numbers.
     package private(set) var dynamicRegions: [Entry] = []
-    /// Explicit key codes of single beacons (D-25).
+    /// Key codes of individual beacons in the file (D-25).
     package private(set) var keyCodes: [BeaconIdentity: String] = [:]
 
     package init() {}
@@ -131,7 +131,7 @@ package struct RegionFile: Equatable, Sendable {
     }
 }
 
-/// Syntax of key codes, limited to characters that every table can type.
+/// Syntax of key codes, which is limited to characters that every table can type.
 enum KeyCodeText {
     /// Returns true for 1 to 64 ASCII letters and digits.
     static func isSound(_ text: String) -> Bool {

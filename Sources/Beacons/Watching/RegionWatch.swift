@@ -2,30 +2,31 @@
 
 import BluetoothAdapters
 
-/// Watched regions with their inside or outside state, as derived from the sightings of their beacons.
+/// Watched regions, and if we are inside or outside each region according to the sightings of its beacons.
 ///
-/// A pure state machine. A region is entered after `sightings` sightings of its beacons, each within `entryWindow` of
-/// the previous one; it is left after `exitSilence` without a sighting (D-23). A sighting costs at most three look-ups,
-/// however many regions are watched. Memory depends only on the number of regions, which is at most `capacity`.
+/// A pure state machine. A region is entered after `sightings` sightings of its beacons, each within `entryWindow`
+/// after the previous sighting; it is left after `exitSilence` without a sighting (D-23). A sighting requires at most
+/// three look-ups, however many regions are watched. Memory usage depends only on the number of regions, which is at
+/// most `capacity`.
 package struct RegionWatch: Sendable {
     package struct Settings: Equatable, Sendable {
-        /// Maximum time between two of the sightings that enter a region.
+        /// Maximum time between two of the sightings after which a region is entered.
         package var entryWindow = Duration.seconds(2)
         package var sightings = 2
         package var exitSilence = Duration.seconds(30)
 
-        /// Creates the default settings of D-23.
+        /// Creates the default settings according to D-23.
         package init() {}
     }
 
     package enum Change: String, Hashable, Sendable {
         case entered
         case left
-        /// The region is inside when the display turns on.
+        /// We are inside the region when the display turns on.
         case inside
     }
 
-    /// Change to be reported.
+    /// A change to be reported.
     package struct Notice: Hashable, Sendable {
         package let region: BeaconRegion
         package let change: Change
@@ -36,7 +37,7 @@ package struct RegionWatch: Sendable {
     package struct Sighting: Equatable, Sendable {
         package let region: BeaconRegion
         package let isInside: Bool
-        /// Most recently sighted beacon; nil if none was sighted since the watch began.
+        /// Most recently sighted beacon; nil if no beacon was sighted since the watch began.
         package let beacon: BeaconIdentity?
         package let last: Duration
     }
@@ -48,28 +49,30 @@ package struct RegionWatch: Sendable {
         var last = Duration.zero
         var sightings = 0
         var isInside = false
-        /// Time of the region's only valid entry in `dues`.
+        /// Time of the region's only valid entry in `dues`; other entries for the region are stale.
         var due = Duration.zero
     }
 
-    /// Time at which a region that is inside may have been left; rescheduled if the region was heard meanwhile.
+    /// A time at which we may have left a region; it is rescheduled if a beacon of the region was heard in the
+    /// meantime.
     private struct Due: Sendable {
         var time: Duration
         var region: BeaconRegion
     }
 
-    /// Maximum number of watched regions: 20,000 of a file, 10,000 of a server, and as many that the server managed
-    /// before.
+    /// Maximum number of watched regions; there is room for 20,000 from the file, and for 10,000 that the server
+    /// manages and as many that it managed before.
     package static let capacity = 65_536
-    /// Number of entries in `dues` that are allowed beyond two per region.
+    /// Number of entries that `dues` may have in addition to two per region.
     private static let spareDues = 16
 
     package let settings: Settings
     private var places: [Place] = []
     private var index: [BeaconRegion: Int] = [:]
-    /// Min-heap by time: one valid entry for each region that is inside, and some stale ones.
+    /// Min-heap by time: one valid entry for each region that we are inside, and some stale entries.
     private var dues: [Due] = []
-    /// Time until which an entered region is also reported as inside, after the display turned on; nil if it did not.
+    /// Time until which entered regions are also reported as inside, because the display has turned on; nil if it has
+    /// not.
     private var displayEnd: Duration?
 
     package init(_ settings: Settings = Settings()) {
@@ -78,7 +81,7 @@ package struct RegionWatch: Sendable {
 
     package var count: Int { places.count }
 
-    /// Number of deadlines, valid or stale, after which regions may be left: at most two per region, plus 16.
+    /// Number of entries in `dues`, both valid and stale: at most two per region, plus 16.
     package var dueCount: Int { dues.count }
 
     package var regions: [BeaconRegion] { places.map(\.region) }
@@ -89,8 +92,8 @@ package struct RegionWatch: Sendable {
 
     package func isWatched(_ region: BeaconRegion) -> Bool { index[region] != nil }
 
-    /// Returns the last sightings of at most `most` regions: those inside first, then the most recently sighted, then
-    /// those never sighted.
+    /// Returns the last sightings for at most `most` regions: first those that we are inside, then the most recently
+    /// sighted, then those never sighted.
     package func sightings(most: Int) -> [Sighting] {
         let heard = places.filter { $0.beacon != nil }.sorted { one, other in
             one.isInside == other.isInside ? one.last > other.last : one.isInside
@@ -101,7 +104,7 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Watches a region, or changes the options of a watched one; returns false if there is no room.
+    /// Watches a region, or changes the options of a watched region; returns false if there is no room.
     @discardableResult
     package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) -> Bool {
         if let place = index[region] {
@@ -164,7 +167,7 @@ package struct RegionWatch: Sendable {
     /// Time of the next call of `expire`; nil if none is scheduled.
     package var deadline: Duration? { dues.first?.time }
 
-    /// Leaves the regions without a sighting for `exitSilence`, and reports them to `tell` in the order of their
+    /// Leaves the regions that had no sighting for `exitSilence`, and reports them to `tell` in the order of their
     /// deadlines.
     package mutating func expire(now: Duration, tell: (Notice) -> Void) {
         while let due = dues.first, due.time <= now {
@@ -183,16 +186,16 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Reports each region that is inside and has `entryStateOnDisplay`, when the display turns on.
+    /// Handles the display turning on: reports each region that we are inside and that has `entryStateOnDisplay`.
     package func displayCameOn(tell: (Notice) -> Void) {
         for place in places where place.isInside && place.options.contains(.entryStateOnDisplay) {
             if let beacon = place.beacon { tell(Notice(region: place.region, change: .inside, beacon: beacon)) }
         }
     }
 
-    /// Handles a display that turns on before the first sighting: regions are reported as inside as they are entered.
+    /// Handles a display that turns on before the first sighting: regions are reported as inside when they are entered.
     ///
-    /// A region that is not entered within `exitSilence` after `now` counts as outside.
+    /// If a region is not entered within `exitSilence` after `now`, we are assumed to be outside.
     package mutating func displayStarted(now: Duration) { displayEnd = now + settings.exitSilence }
 
     // MARK: The heap
@@ -210,7 +213,8 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Removes stale deadlines: those of regions that are outside or no longer watched, outdated ones, and duplicates.
+    /// Removes stale deadlines: outdated deadlines, duplicates, and deadlines of regions that we are outside or no
+    /// longer watch.
     private mutating func dropStaleDues() {
         var seen: Set<BeaconRegion> = []
         dues.removeAll { due in
@@ -247,12 +251,12 @@ package struct WatchOptions: OptionSet, Hashable, Sendable {
 
     package static let onEntry = WatchOptions(rawValue: 1)
     package static let onExit = WatchOptions(rawValue: 2)
-    /// Report of a region that is inside when the display turns on (D-24).
+    /// Report that we are inside the region when the display turns on (D-24).
     package static let entryStateOnDisplay = WatchOptions(rawValue: 4)
 
     package static let usual: WatchOptions = [.onEntry, .onExit]
 
-    /// Words for the options, as used by clients and configuration files.
+    /// Words for the options, as used by clients and in configuration files.
     package static let named: [(word: String, option: WatchOptions)] = [
         ("on-entry", .onEntry), ("on-exit", .onExit), ("entry-state-on-display", .entryStateOnDisplay),
     ]
