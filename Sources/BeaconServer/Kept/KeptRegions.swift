@@ -4,9 +4,9 @@ package import LinuxIO
 package import SystemPackage
 import Texts
 
-/// Managed regions as last fetched, with the changes of the last fetch (SW-10).
+/// Managed regions from the last fetch, with the changes that it made (SW-10).
 package struct KeptRegions: Equatable, Sendable {
-    /// Difference between the fetched regions and those kept before.
+    /// Difference between the fetched regions and the regions stored before.
     package enum Difference: String, Hashable, Sendable {
         case none = "no-difference"
         case new = "has-new"
@@ -34,10 +34,11 @@ package struct KeptRegions: Equatable, Sendable {
         }
     }
 
-    /// Returns the time from which this scope may be fetched again, in seconds since 1970-01-01 00:00:00 UTC; nil if
+    /// Returns when this scope may be fetched again, in seconds since 1970-01-01 00:00:00 UTC; nil if it may be fetched
     /// now.
     ///
-    /// A fetch counts for all scopes that it covers. A fetch in the future, caused by a wrong clock, is ignored.
+    /// A fetch counts for all scopes that it covers. A fetch whose time is in the future, because of a wrong clock, is
+    /// ignored.
     package func nextFetch(of scope: RegionScope, interval hours: Int, at now: Int) -> Int? {
         let last = fetched.filter { $0.key.covers(scope) && $0.value <= now }.values.max()
         guard let last else { return nil }
@@ -45,12 +46,13 @@ package struct KeptRegions: Equatable, Sendable {
         return next > now ? next : nil
     }
 
-    /// Returns true if a fetch at `now` or before, but not before `start`, covers a scope; all in seconds since 1970 UTC.
+    /// Returns true if a fetch between `start` and `now` covers the scope; times are in seconds since 1970-01-01
+    /// 00:00:00 UTC.
     package func isFetched(_ scope: RegionScope, since start: Int, at now: Int) -> Bool {
         fetched.contains { $0.key.covers(scope) && start <= $0.value && $0.value <= now }
     }
 
-    /// Replaces the regions of a scope by the fetched ones, and updates the lists of new and abandoned regions.
+    /// Replaces the regions of a scope by the fetched regions, and updates the lists of new and abandoned regions.
     package mutating func take(_ regions: [ManagedRegion], of scope: RegionScope, at now: Int) {
         let known = Set(current.map(\.region))
         let found = Set(regions.map(\.region))
@@ -61,7 +63,7 @@ package struct KeptRegions: Equatable, Sendable {
         fetched[scope] = max(0, now)
     }
 
-    /// Contents of the file: JSON with a final line feed.
+    /// Contents of the file: JSON, with a line feed at the end.
     package var text: String {
         var object = JSONObject()
         object.add("version", 1)
@@ -93,7 +95,7 @@ package struct KeptRegions: Equatable, Sendable {
         abandoned = try Self.list(object["abandoned"])
     }
 
-    /// Parses a list of at most as many regions as all scopes can have together.
+    /// Parses a list of regions; its maximum length is the number of regions that all scopes together can have.
     private static func list(_ member: AnswerMember) throws(ServerAnswerFault) -> [ManagedRegion] {
         var regions: [ManagedRegion] = []
         for element in try member.elements(most: 8 * ManagedRegion.most) { regions.append(try ManagedRegion(element)) }
@@ -124,15 +126,16 @@ package struct RegionStore: Sendable {
 
     package init(_ path: FilePath) { file = ServerFile(path, limit: ServerFile.limit) }
 
-    /// Reads the regions; returns none if there is no file.
+    /// Reads the regions; returns an empty value if the file does not exist.
     package func read() throws(ServerFile.Failure) -> KeptRegions {
         try file.read { bytes throws(ServerAnswerFault) in try KeptRegions(parsing: bytes) } ?? KeptRegions()
     }
 
     package func remove() throws(ServerFile.Failure) { try file.removeUnderLock() }
 
-    /// Changes the stored regions while holding the file's lock; they are on disk on return, and unchanged if this
-    /// throws.
+    /// Changes the stored regions while holding the file's lock.
+    ///
+    /// The regions are on disk when the method returns, and unchanged if it throws.
     package func update(_ body: (inout KeptRegions) -> Void) throws(ServerFile.Failure) -> KeptRegions {
         try file.withLock { () throws(ServerFile.Failure) in
             var regions = try read()

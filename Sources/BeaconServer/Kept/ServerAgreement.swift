@@ -4,7 +4,7 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// User's agreement to the use of a beacon server (SW-17); it covers that server only.
+/// The user's agreement to the use of a beacon server (SW-17); it applies only to that server.
 package struct ServerAgreement: Equatable, Sendable {
     /// Maximum length of the text, in characters.
     private static let longestText = 4096
@@ -28,7 +28,7 @@ package struct ServerAgreement: Equatable, Sendable {
         return object
     }
 
-    /// Contents of the file: JSON with a final line feed.
+    /// Contents of the file: JSON, with a line feed at the end.
     package var text: String {
         var object = JSONObject()
         object.add("version", 1)
@@ -45,13 +45,13 @@ package struct ServerAgreement: Equatable, Sendable {
     }
 }
 
-/// File of the user's agreement.
+/// The file that stores the user's agreement.
 package struct AgreementStore: Sendable {
     private let file: ServerFile
 
     package init(_ path: FilePath) { file = ServerFile(path, limit: 1 << 16) }
 
-    /// Reads the agreement; returns nil if there is no file.
+    /// Reads the agreement; returns nil if the file does not exist.
     package func read() throws(ServerFile.Failure) -> ServerAgreement? {
         try file.read { bytes throws(ServerAnswerFault) in try ServerAgreement(parsing: bytes) }
     }

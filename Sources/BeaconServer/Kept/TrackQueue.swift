@@ -2,9 +2,9 @@
 
 package import Texts
 
-/// Queue of the tracks to be sent, with the counts of earlier ones (SW-7): a pure value.
+/// Queue of the tracks to be sent, with the counts of earlier tracks (SW-7).
 ///
-/// A record is given up after a first attempt and three retries, but waits as long as the server cannot be reached. An
+/// A record is given up after the first attempt and three retries, but waits while the server cannot be reached. An
 /// attempt is counted before it is made, so that the count is never too low.
 package struct TrackQueue: Equatable, Sendable {
     package struct Entry: Hashable, Sendable {
@@ -12,27 +12,27 @@ package struct TrackQueue: Equatable, Sendable {
         package var attempts = 0
     }
 
-    /// Maximum number of records; adding another one drops the oldest.
+    /// Maximum number of records; if another record is added, the oldest is dropped.
     package static let capacity = 1000
-    /// Maximum number of sightings in all records, which bounds the size of the file.
+    /// Maximum number of sightings in all records, which limits the size of the file.
     package static let mostSightings = 20_000
-    /// Pause before each of the retries.
+    /// Pauses before the first, second and third retry.
     package static let pauses = [Duration.seconds(2), .seconds(4), .seconds(8)]
     package static let mostAttempts = 1 + pauses.count
 
-    /// Records that wait to be sent, the oldest first.
+    /// Records that are waiting to be sent, the oldest first.
     package private(set) var entries: [Entry] = []
     package private(set) var sent = 0
-    /// Number of records dropped because the queue was full.
+    /// Number of records that were dropped because the queue was full.
     package private(set) var dropped = 0
-    /// Number of records given up after their last attempt.
+    /// Number of records that were given up after their last attempt.
     package private(set) var givenUp = 0
-    /// Record that was sent last; nil if none was.
+    /// Record that was sent last; nil if no record was sent.
     package private(set) var last: TrackRecord?
 
     package init() {}
 
-    /// Adds a record; if the queue is full, drops and counts the oldest ones.
+    /// Adds a record; if the queue is full, drops the oldest records and counts them.
     package mutating func add(_ record: TrackRecord) {
         var sightings = entries.reduce(record.sightings.count) { $0 + $1.record.sightings.count }
         while entries.count >= Self.capacity || sightings > Self.mostSightings, let oldest = entries.first {
@@ -43,7 +43,7 @@ package struct TrackQueue: Equatable, Sendable {
         entries.append(Entry(record: record))
     }
 
-    /// Counts an attempt that is about to be made; returns false if the record was removed, or has no attempts left.
+    /// Counts an attempt that is about to be made; returns false if the record was removed or has no attempts left.
     package mutating func begin(_ record: TrackRecord) -> Bool {
         guard let index = index(of: record), entries[index].attempts < Self.mostAttempts else { return false }
         entries[index].attempts += 1
@@ -56,12 +56,12 @@ package struct TrackQueue: Equatable, Sendable {
         if let index = index(of: record) { entries.remove(at: index) }
     }
 
-    /// Takes back an attempt in which nothing reached the server.
+    /// Subtracts an attempt in which nothing reached the server.
     package mutating func takeBack(_ record: TrackRecord) {
         if let index = index(of: record) { entries[index].attempts = max(0, entries[index].attempts - 1) }
     }
 
-    /// Handles a failed attempt; returns the pause before the next one, or nil if the record is given up or was
+    /// Handles a failed attempt; returns the pause before the next attempt, or nil if the record is given up or was
     /// removed.
     package mutating func fail(_ record: TrackRecord) -> Duration? {
         guard let index = index(of: record) else { return nil }
@@ -74,7 +74,7 @@ package struct TrackQueue: Equatable, Sendable {
         return Self.pauses[max(0, attempts - 1)]
     }
 
-    /// Gives up records whose last attempt was begun by a process that ended before the result.
+    /// Gives up records whose last attempt was started by a process that ended before the attempt did.
     package mutating func giveUpExhausted() {
         let count = entries.count
         entries.removeAll { $0.attempts >= Self.mostAttempts }
@@ -85,7 +85,7 @@ package struct TrackQueue: Equatable, Sendable {
         entries.firstIndex { $0.record.number == record.number }
     }
 
-    /// Contents of the file: JSON with a final line feed.
+    /// Contents of the file: JSON, with a line feed at the end.
     package var text: String {
         var object = counts
         object.add("version", 1)

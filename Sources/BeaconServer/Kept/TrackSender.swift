@@ -4,21 +4,24 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// Order and times of sending the records of a queue: pure, with the time as an argument.
+/// Determines in which order and when the records of a queue are sent.
+///
+/// It has no side effects; the current time is an argument.
 package struct TrackSender: Sendable {
     package enum Step: Equatable, Sendable {
         case send(TrackRecord)
-        /// Wait for this time.
+        /// Wait for this duration.
         case wait(Duration)
         case done
     }
 
-    /// Times of the retries, by record number.
+    /// Times of the retries, by the numbers of the records.
     private var due: [UInt64: Duration] = [:]
 
     package init() {}
 
-    /// Returns the next step: send the oldest record that is due, wait for the first one to be due, or done.
+    /// Returns the next step: send the oldest record that is due, wait until the first record is due, or stop because
+    /// no records are left.
     package func step(_ queue: TrackQueue, at now: Duration) -> Step {
         var first: Duration?
         for entry in queue.entries {
@@ -28,14 +31,14 @@ package struct TrackSender: Sendable {
         return first.map { .wait($0 - now) } ?? .done
     }
 
-    /// Schedules the retry of a failed record after a pause.
+    /// Schedules a retry for a failed record after a pause.
     package mutating func postpone(_ record: TrackRecord, by pause: Duration, at now: Duration) {
         due[record.number] = now + pause
     }
 }
 
 package struct TrackRun {
-    /// Record that the server accepted, with the result of its contact check (SW-19).
+    /// A record that the server has accepted, with the result of its contact check (SW-19).
     package struct Contact: Equatable, Sendable {
         package let record: TrackRecord
         package let result: ContactResult
@@ -52,11 +55,11 @@ package struct TrackRun {
     }
 
     package struct Report: Equatable, Sendable {
-        /// Records that were sent, in their order.
+        /// Records that were sent, in the order of sending, with their contact checks.
         package var contacts: [Contact] = []
         package var givenUp = 0
         package var waiting = 0
-        /// Error of the last record that was given up, or of the unreachable server; nil if there was none.
+        /// Error for the last record that was given up or for an unreachable server; nil if there was no error.
         package var fault: ServerFault?
 
         package init(contacts: [Contact] = [], givenUp: Int = 0, waiting: Int = 0, fault: ServerFault? = nil) {
@@ -69,7 +72,7 @@ package struct TrackRun {
     private let now: () -> Duration
     private let wait: (Duration) throws -> Void
 
-    /// Creates a run over a file, with functions that send a record, read the clock, and wait.
+    /// Creates a run for the tracks in a file, with functions that send a record, read the clock, and wait.
     package init(
         _ store: TrackStore,
         send: @escaping (TrackRecord) throws(ServerFault) -> ContactResult,
@@ -79,10 +82,10 @@ package struct TrackRun {
         (self.store, self.send, self.now, self.wait) = (store, send, now, wait)
     }
 
-    /// Sends records until none waits, or until one is given up because its request failed.
+    /// Sends records until no record is left, or until a record is given up because its request failed.
     ///
-    /// An unreachable server is tried again three times, for all records together; then all of them wait for the next
-    /// run, however often that was in vain.
+    /// If the server is unreachable, the run makes three retries, for all records together. After that, all records
+    /// wait for the next run, even if earlier runs have already failed.
     package func run() throws -> Report {
         try store.asSender {
             var report = Report()
@@ -125,7 +128,7 @@ package struct TrackRun {
             queue.giveUpExhausted()
             return queue.begin(record)
         }
-        // The record was dropped in the meantime.
+        // The record was dropped in the meantime, so continue with the next one.
         guard isBegun else { return .next }
         let result: ContactResult
         do throws(ServerFault) {
@@ -150,16 +153,16 @@ package struct TrackRun {
     }
 }
 
-/// File of the tracks to be sent: the tracking process adds to it, the sending process removes from it.
+/// The file with the tracks to be sent; the tracking process adds tracks, and the sending process removes them.
 ///
-/// Only its owner may access the file: tracks reveal the user's location.
+/// Only its owner may access the file, because tracks reveal the user's location.
 package struct TrackStore: Sendable {
     private let file: ServerFile
 
     /// Creates a store for a file, which need not exist.
     package init(_ path: FilePath) { file = ServerFile(path, limit: ServerFile.limit, mode: 0o600) }
 
-    /// Reads the queue; returns an empty one if there is no file.
+    /// Reads the queue; returns an empty queue if the file does not exist.
     package func read() throws(ServerFile.Failure) -> TrackQueue {
         try file.read { bytes throws(ServerAnswerFault) in try TrackQueue(parsing: bytes) } ?? TrackQueue()
     }
@@ -167,7 +170,9 @@ package struct TrackStore: Sendable {
     /// Removes the file, including unsent tracks.
     package func remove() throws(ServerFile.Failure) { try file.removeUnderLock() }
 
-    /// Changes the queue while holding the file's lock; it is on disk on return, and unchanged if this throws.
+    /// Changes the queue while holding the file's lock.
+    ///
+    /// The queue is on disk when the method returns, and unchanged if it throws.
     package func update<Result>(_ body: (inout TrackQueue) -> Result) throws(ServerFile.Failure) -> Result {
         try file.withLock { () throws(ServerFile.Failure) in
             var queue = try read()

@@ -4,10 +4,10 @@ import CCurl
 import Glibc
 package import LinuxIO
 
-/// Functions of libcurl, resolved by name in the library loaded at run time (D-31).
+/// Functions of libcurl, which is loaded at run time (D-31).
 ///
-/// Their types are those of `<curl/curl.h>`, which is not needed for the build: the library's ABI has not changed since
-/// the file name became `libcurl.so.4` (2006), and a library with another ABI has another file name.
+/// Their types are those in `<curl/curl.h>`, which is not needed for building. The library's ABI has not changed since
+/// its file name became `libcurl.so.4` (2006), and a library with another ABI has another file name.
 @safe
 package struct CurlLibrary {
     /// File name of the library, as passed to the loader.
@@ -32,11 +32,12 @@ package struct CurlLibrary {
     private let set: UnsafeMutableRawPointer
     private let get: UnsafeMutableRawPointer
 
-    /// Loads the library, and resolves its functions: `dlopen`, `dlsym` and `curl_global_init` in C.
+    /// Loads the library and looks up its functions (C: `dlopen`, `dlsym` and `curl_global_init`).
     package init(fileName: String = Self.fileName) throws(LoadedLibrary.Failure) {
         let loaded = try LoadedLibrary(fileName)
         self.loaded = loaded
-        // Sound: the types match the header, C enumerations are passed as int, and the library is never unloaded.
+        // Sound: the types match the library's header, C enumerations are passed as int, and the library is never
+        // unloaded.
         unsafe new = unsafeBitCast(try loaded.function("curl_easy_init"), to: New.self)
         unsafe release = unsafeBitCast(try loaded.function("curl_easy_cleanup"), to: Release.self)
         unsafe performRequest = unsafeBitCast(try loaded.function("curl_easy_perform"), to: Perform.self)
@@ -51,27 +52,28 @@ package struct CurlLibrary {
         guard status == 0 else { throw LoadedLibrary.Failure(text(of: CurlResult(status))) }
     }
 
-    /// Returns the number of an option, 0 if unknown; nil before 7.73, which introduced `curl_easy_option_by_name`.
+    /// Returns the number of an option, or 0 for an unknown option; nil before libcurl 7.73, which introduced
+    /// `curl_easy_option_by_name`.
     package func number(ofOption name: String) -> Int32? {
         guard let find = unsafe try? loaded.function("curl_easy_option_by_name") else { return nil }
-        // Sound: the function has that type, and the name lives for the call.
+        // Sound: the function has this type, and the name outlives the call.
         return unsafe blewedge_curl_option(find, name)
     }
 
-    /// Returns the library's text for a result code.
+    /// Returns the library's description of a result code.
     func text(of result: CurlResult) -> String {
         // Sound: the texts are constants of the library.
         unsafe describe(result.rawValue).map { unsafe String(cString: $0) } ?? "\(result.rawValue)"
     }
 
-    /// Request of the library: an easy handle.
+    /// A request of the library: an easy handle.
     @safe
     struct Easy: ~Copyable {
         private let library: CurlLibrary
         private let handle: UnsafeMutableRawPointer
         private var lines: UnsafeMutableRawPointer?
 
-        /// Creates a request; fails if out of memory: `curl_easy_init` in C.
+        /// Creates a request; fails if there is not enough memory (C: `curl_easy_init`).
         init?(_ library: CurlLibrary) {
             guard let handle = unsafe library.new() else { return nil }
             self.library = library
@@ -80,19 +82,19 @@ package struct CurlLibrary {
         }
 
         deinit {
-            // Sound: we own both; the request is freed before the lines that it refers to.
+            // Sound: this object owns both; the request is freed before the header lines to which it refers.
             unsafe library.release(handle)
             if let lines = unsafe lines { unsafe library.releaseLines(lines) }
         }
 
         func set(_ option: CurlOption, _ value: Int) -> CurlResult {
-            // Sound: the option is a long.
+            // Sound: the value of this option is a long.
             CurlResult(unsafe blewedge_curl_set_long(library.set, handle, option.rawValue, value))
         }
 
         /// Sets a string option, which the library copies; nil resets the option.
         func set(_ option: CurlOption, _ text: String?) -> CurlResult {
-            // Sound: the option is a null-terminated string, or NULL.
+            // Sound: the value of this option is a null-terminated string or NULL.
             guard let text else {
                 return CurlResult(unsafe blewedge_curl_set_pointer(library.set, handle, option.rawValue, nil))
             }
@@ -105,7 +107,7 @@ package struct CurlLibrary {
         func set(body: [UInt8]) -> CurlResult {
             let result = set(.bodyLength, body.count)
             guard result == .done else { return result }
-            // Sound: the library copies as many bytes as were set before.
+            // Sound: the library copies the number of bytes that was set before.
             return CurlResult(
                 unsafe body.withUnsafeBytes { bytes in
                     unsafe blewedge_curl_set_pointer(
@@ -120,15 +122,15 @@ package struct CurlLibrary {
 
         /// Adds a header line to the request.
         mutating func add(line: String) -> CurlResult {
-            // Sound: the library copies the text; the list lives as long as the request.
+            // Sound: the library copies the text, and the list lives as long as the request.
             guard let longer = unsafe library.appendLine(lines, line) else { return .noMemory }
             unsafe lines = longer
             return CurlResult(unsafe blewedge_curl_set_pointer(library.set, handle, CurlOption.lines.rawValue, longer))
         }
 
-        /// Performs the request on this thread, and passes the response body to the sink: `curl_easy_perform` in C.
+        /// Performs the request on this thread, and passes the response body to the sink (C: `curl_easy_perform`).
         func perform(into sink: CurlSink) -> CurlResult {
-            // Sound: the sink outlives the call, which is on this thread, and each part comes with its length.
+            // Sound: the sink outlives the call, which is made on this thread, and each part is passed with its length.
             let take: blewedge_curl_sink = { bytes, size, count, context in
                 guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
                 let sink = unsafe Unmanaged<CurlSink>.fromOpaque(context).takeUnretainedValue()
@@ -149,10 +151,11 @@ package struct CurlLibrary {
             }
         }
 
-        /// HTTP status of the response, 0 if there is none: `curl_easy_getinfo` (CURLINFO_RESPONSE_CODE) in C.
+        /// HTTP status of the response; 0 if there is no response (C: `curl_easy_getinfo` with CURLINFO_RESPONSE_CODE).
         var status: Int { number(0x20_0002) }
 
-        /// Length of the sent request in bytes, 0 if nothing was sent: CURLINFO_REQUEST_SIZE in C.
+        /// Length of the sent request in bytes; 0 if nothing was sent (C: `curl_easy_getinfo` with
+        /// CURLINFO_REQUEST_SIZE).
         var requestSize: Int { number(0x20_000C) }
 
         private func number(_ information: Int32) -> Int {
@@ -164,8 +167,10 @@ package struct CurlLibrary {
     }
 }
 
-/// Options of a request, with their numbers in libcurl's stable ABI: numeric options below 10,000, pointers from
-/// 10,000, and functions from 20,000.
+/// Options of a request, with their numbers in libcurl's stable ABI.
+///
+/// The numbers of numeric options are below 10,000, those of pointers start at 10,000, and those of functions at
+/// 20,000.
 package enum CurlOption: Int32, CaseIterable, Sendable {
     case address = 10002
     case proxy = 10004
@@ -223,18 +228,22 @@ struct CurlResult: Equatable, Sendable {
 
     static let done = CurlResult(0)
     static let noMemory = CurlResult(27)
-    /// CURLE_UNKNOWN_OPTION: the library is older than the option.
+    /// CURLE_UNKNOWN_OPTION: the library is too old for the option.
     static let unknownOption = CurlResult(48)
     /// CURLE_SSL_CACERT_BADFILE: the CA file cannot be read.
     static let badAuthorityFile = CurlResult(77)
     static let timedOut = CurlResult(28)
 
-    /// True if no connection could be made: the name of the server or of the proxy cannot be resolved, or the
-    /// connection attempt failed (CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT).
+    /// True if no connection could be made, because the server's or the proxy's name cannot be resolved or the
+    /// connection attempt failed.
+    ///
+    /// The codes are CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST and CURLE_COULDNT_CONNECT.
     var isUnreachable: Bool { (5...7).contains(rawValue) }
 
-    /// True if the server's certificate does not match its name, or is not signed by a trusted authority
-    /// (CURLE_PEER_FAILED_VERIFICATION, before libcurl 7.62 two numbers; CURLE_SSL_ISSUER_ERROR).
+    /// True if the server's certificate does not match its name, or is not signed by a trusted authority.
+    ///
+    /// The codes are CURLE_PEER_FAILED_VERIFICATION, which had two numbers before libcurl 7.62, and
+    /// CURLE_SSL_ISSUER_ERROR.
     var isRefusedCertificate: Bool { [51, 60, 83].contains(rawValue) }
 }
 
@@ -248,7 +257,7 @@ final class CurlSink {
     /// Creates a sink for at most `limit` bytes.
     init(limit: Int) { self.limit = limit }
 
-    /// Appends a part; if the body would exceed the limit, keeps nothing of it and returns false.
+    /// Appends a part of the body; if the body would exceed the limit, discards all of it and returns false.
     func take(_ part: UnsafeRawBufferPointer) -> Bool {
         guard part.count <= limit - bytes.count else {
             isOverfull = true

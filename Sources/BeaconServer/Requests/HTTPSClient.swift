@@ -6,22 +6,22 @@ import Texts
 
 /// HTTPS client of a beacon server: one request at a time, on the caller's thread.
 ///
-/// The client always verifies the certificate, follows no redirects, uses no other protocol, and limits the length of
-/// responses.
+/// The client always verifies the certificate, does not follow redirects, uses no other protocol, and limits the length
+/// of responses.
 package struct HTTPSClient {
     package enum Failure: Error, Equatable, Sendable {
-        /// libcurl cannot be loaded; the error text of the loader.
+        /// libcurl cannot be loaded; the value is the loader's error text.
         case noLibrary(String)
-        /// The library rejects an option, such as the TLS version; the option and the error text.
+        /// The library rejects an option, such as the TLS version; the values are the option and the error text.
         case unfit(CurlOption, String)
-        /// The name cannot be resolved, or the connection attempt failed or timed out; nothing was sent.
+        /// The server's name cannot be resolved, or the connection attempt failed or timed out; nothing was sent.
         case unreachable(String)
         case timedOut
         /// The certificate does not match the server's name, or is not signed by a trusted authority.
         case certificate(String)
         /// The CA file cannot be used.
         case authorityFile(String)
-        /// The response exceeds this number of bytes.
+        /// The response is longer than this number of bytes.
         case tooLong(Int)
         /// The connection broke, or the response is not HTTP.
         case broken(String)
@@ -39,7 +39,7 @@ package struct HTTPSClient {
     package static let longestAnswer = 1 << 20
 
     private static let httpsBit = 1 << 1
-    /// CURL_SSLVERSION_TLSv1_2, the oldest version accepted.
+    /// CURL_SSLVERSION_TLSv1_2: the oldest TLS version that is accepted.
     private static let oldestTLS = 6
 
     private let library: CurlLibrary
@@ -61,7 +61,7 @@ package struct HTTPSClient {
         self.token = token
     }
 
-    /// Posts JSON to `name` below the server's address, and returns the response, whatever its status.
+    /// Posts JSON to the path `name` below the server's address, and returns the response, whatever its status.
     package func post(_ body: [UInt8], to name: String) throws(Failure) -> Answer {
         guard var easy = CurlLibrary.Easy(library) else { throw .broken(library.text(of: .noMemory)) }
         try restrict(easy)
@@ -69,7 +69,7 @@ package struct HTTPSClient {
         try check(.post, easy.set(.post, 1))
         try check(.copiedBody, easy.set(body: body))
         try check(.userAgent, easy.set(.userAgent, "blewedge"))
-        // An empty `Expect` header avoids the wait for `100 Continue` before a long body is sent.
+        // The empty `Expect` header prevents libcurl from waiting for `100 Continue` before it sends a long body.
         for line in ["Content-Type: application/json", "Accept: application/json", "Expect:", token.line] {
             try check(.lines, easy.add(line: line))
         }
@@ -77,19 +77,19 @@ package struct HTTPSClient {
         let result = easy.perform(into: sink)
         if sink.isOverfull { throw .tooLong(Self.longestAnswer) }
         guard result == .done else {
-            // Nothing of the request has left: the server cannot have taken it.
+            // Nothing was sent, so the server cannot have received the request.
             if result == .timedOut, easy.requestSize == 0 { throw .unreachable(library.text(of: result)) }
             throw failure(result)
         }
         return Answer(status: easy.status, body: sink.bytes)
     }
 
-    /// Restricts a request to verified HTTPS with the configured server, and sets its time-outs.
+    /// Restricts a request to verified HTTPS without redirects or other protocols, and sets its proxy and time-outs.
     private func restrict(_ easy: borrowing CurlLibrary.Easy) throws(Failure) {
         try check(.noSignals, easy.set(.noSignals, 1))
         let named = easy.set(.protocolNames, "https")
         if named == .unknownOption {
-            // Before libcurl 7.85.
+            // libcurl before 7.85 has only this option.
             try check(.protocols, easy.set(.protocols, Self.httpsBit))
         } else {
             try check(.protocolNames, named)
@@ -98,13 +98,13 @@ package struct HTTPSClient {
         try check(.verifyPeer, easy.set(.verifyPeer, 1))
         try check(.verifyHost, easy.set(.verifyHost, 2))
         try check(.sslVersion, easy.set(.sslVersion, Self.oldestTLS))
-        // An empty proxy means none, even if the environment names one.
+        // An empty value means that no proxy is used, even if the environment specifies one.
         try check(.proxy, easy.set(.proxy, settings.proxy ?? ""))
         try check(.connectTimeout, easy.set(.connectTimeout, Self.milliseconds(settings.connectTimeout)))
         try check(.timeout, easy.set(.timeout, Self.milliseconds(settings.timeout)))
         if let file = settings.authorityFile {
             try check(.authorityFile, easy.set(.authorityFile, file.string))
-            // Otherwise, the system's CA directory would be trusted as well.
+            // Without this, the system's CA directory would be trusted as well.
             try check(.authorityFolder, easy.set(.authorityFolder, nil))
         }
     }
@@ -124,6 +124,6 @@ package struct HTTPSClient {
         }
     }
 
-    /// Returns a time-out in milliseconds, at least 1, because 0 selects libcurl's default.
+    /// Returns a time-out in milliseconds; it is at least 1, because 0 selects libcurl's default.
     private static func milliseconds(_ time: Duration) -> Int { max(1, Int(Int32(clamping: time.inMilliseconds))) }
 }

@@ -9,7 +9,7 @@ package struct ServerClient {
     private let settings: ServerSettings
     private let client: HTTPSClient
 
-    /// Creates a client: reads the access token, and loads libcurl; throws unless the user has agreed (SW-17).
+    /// Creates a client, reads the access token and loads libcurl; throws if the user has not agreed (SW-17).
     package init(
         _ settings: ServerSettings,
         user: UInt32 = ProcessFacts.user,
@@ -32,7 +32,8 @@ package struct ServerClient {
 
     /// Fetches the regions of a scope (SW-10); `KeptRegions.take` merges them into the stored regions.
     ///
-    /// Throws `tooSoon`, without a request, if the update interval is not over at `now`, in seconds since 1970 UTC.
+    /// Throws `tooSoon`, without sending a request, if the update interval has not passed at `now`, which is in seconds
+    /// since 1970-01-01 00:00:00 UTC.
     package func fetch(
         _ scope: RegionScope,
         after kept: KeptRegions,
@@ -44,13 +45,14 @@ package struct ServerClient {
         return try ServerAnswer.regions(ask(.regions(scope)), for: scope)
     }
 
-    /// Sends a track without retries (SW-7); returns the result of the contact check (SW-19).
+    /// Sends a track, without retries (SW-7); returns the result of the contact check (SW-19).
     package func send(_ record: TrackRecord) throws(ServerFault) -> ContactResult {
         try ServerAnswer.contact(ask(.track(record)))
     }
 
-    /// Adds an event to the server's test log at `now`, in seconds since 1970 UTC (SW-11); throws, without a request,
-    /// outside test mode.
+    /// Adds an event to the server's test log (SW-11); throws, without sending a request, outside test mode.
+    ///
+    /// `now` is the time of the event, in seconds since 1970-01-01 00:00:00 UTC.
     package func log(_ event: ServerRequest.Event, of region: ServerRegion, at now: Int) throws(ServerFault) {
         guard settings.isTestMode else { throw .notInTestMode }
         try ServerAnswer.acceptance(ask(.testLog(region, event, seconds: now)))
@@ -81,21 +83,21 @@ package struct ServerClient {
 /// Settings of the beacon server (D-27); without a server, no request is sent.
 package struct ServerSettings: Equatable, Sendable {
     package var address: ServerAddress
-    /// File of the access token, accessible to its owner only.
+    /// File with the access token, accessible only to its owner.
     package var tokenFile: FilePath
-    /// File of CA certificates that are trusted instead of the system's; nil for the system's.
+    /// File with CA certificates that are trusted instead of the system's; nil to use those of the system.
     package var authorityFile: FilePath?
-    /// Proxy in libcurl's syntax; nil for none, even if the environment names one.
+    /// Proxy in libcurl's syntax; nil to use no proxy, even if the environment specifies one.
     package var proxy: String?
     /// Time-out for the connection, including the TLS handshake.
     package var connectTimeout = Duration.seconds(15)
-    /// Time-out for the request as a whole.
+    /// Time-out for the whole request.
     package var timeout = Duration.seconds(15)
     /// Minimum interval between two fetches of regions, in hours.
     package var updateInterval = 12
-    /// Identifier that the application has for its user; nil for none (SW-18).
+    /// Identifier that the application uses for its user; nil if there is none (SW-18).
     package var userID: String?
-    /// User's agreement; nil if there is none, and it may be to the use of another server.
+    /// The user's agreement, which may be for another server; nil if there is none.
     package var agreement: ServerAgreement?
     /// True if the test log is enabled (`test-mode`).
     package var isTestMode = false
@@ -106,17 +108,17 @@ package struct ServerSettings: Equatable, Sendable {
     }
 }
 
-/// Base address of a server: `https://HOST[:PORT][/PATH]`.
+/// The base address of a server: `https://HOST[:PORT][/PATH]`.
 package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
-    /// Error in the text of a server's address.
+    /// An error in the text of a server's address.
     package enum Fault: Error, Equatable, Sendable {
         /// The address does not begin with `https://`.
         case notHTTPS
         case host
         case port
-        /// The address contains a user name or a password, which would be visible to everybody who reads it.
+        /// The address contains a user name or a password, which anyone who reads the address would see.
         case user
-        /// The address contains a question mark, a `#`, a blank, or another forbidden or non-ASCII character.
+        /// The address contains a question mark, a `#`, a space, or another forbidden or non-ASCII character.
         case sign
     }
 
@@ -166,12 +168,12 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Access token of an application (the application code of SW-1), never printed.
+/// The access token of an application (the application code in SW-1); it is never printed.
 package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package enum Failure: Error, Equatable, Sendable {
         case unreadable(FilePath, Errno)
         case foreign(FilePath, owner: UInt32)
-        /// The mode of the file gives more rights than reading and writing by its owner.
+        /// The mode of the file permits more than reading and writing by its owner.
         case open(FilePath, mode: UInt32)
         /// The file is not a single line of 1 to 4,096 visible ASCII characters.
         case garbled(FilePath)
@@ -179,13 +181,13 @@ package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugString
 
     private static let limit = 4096
 
-    /// Header line with the token, to be passed to the library only.
+    /// Header line with the token, which may only be passed to libcurl.
     let line: String
 
     package init(file: FilePath, user: UInt32 = ProcessFacts.user) throws(Failure) {
         let read: (bytes: [UInt8], owner: UInt32, mode: UInt32)
         do throws(Errno) {
-            // One more byte for a final line feed.
+            // The additional byte is for a line feed at the end.
             read = try FileSystem.contentsAndRights(of: file, limit: Self.limit + 1)
         } catch .fileTooLarge {
             throw .garbled(file)

@@ -6,35 +6,36 @@ package import Texts
 package enum ServerError: Int, Error, Hashable, Sendable, CaseIterable {
     /// The server has no regions for the application.
     case noRegions = 1400
-    /// The update interval since the last fetch is not over; no request was sent.
+    /// The update interval since the last fetch has not passed; no request was sent.
     case tooSoon = 1500
     /// The application is not registered for one-time beacons.
     case invalidApplication = 2001
-    /// The beacon is in no region of one-time beacons.
+    /// The beacon is not in a region of one-time beacons.
     case invalidRegion = 2002
-    /// The beacon is not a one-time beacon in use.
+    /// The beacon is not a one-time beacon that is in use.
     case invalidBeacon = 2003
     case serverFailed = 2004
     /// The server cannot be reached.
     case unreachable = 2005
 }
 
-/// Cause of a server request that was not sent, or that failed.
+/// The reason why a server request was not sent or failed.
 package enum ServerFault: Error, Equatable, Sendable {
     case token(AccessToken.Failure)
     case request(HTTPSClient.Failure)
     /// The HTTP status is not 200.
     case http(Int)
     case answer(ServerAnswerFault)
-    /// An error with a number, reported by the server or determined by the client.
+    /// A numbered error, reported by the server or detected by the client.
     case refused(ServerError)
-    /// Regions were fetched recently; the time of the next permitted fetch, in seconds since 1970-01-01 00:00:00 UTC.
+    /// Regions were fetched recently; `until` is the time of the next permitted fetch, in seconds since 1970-01-01
+    /// 00:00:00 UTC.
     case tooSoon(until: Int)
     case notInTestMode
     /// The user has not agreed to the use of this server (SW-17); no request was sent.
     case notAgreed(ServerAddress)
 
-    /// Numbered error; nil if the fault has no number.
+    /// The numbered error; nil if the fault has no number.
     package var error: ServerError? {
         switch self {
         case .refused(let error): error
@@ -51,7 +52,7 @@ package enum ServerFault: Error, Equatable, Sendable {
 }
 
 package enum ServerAnswer {
-    /// Parses a response to `regions`: at least one region, all within the requested scope.
+    /// Parses a response to `regions`; there must be at least one region, and all must be within the requested scope.
     package static func regions(
         _ answer: HTTPSClient.Answer,
         for scope: RegionScope
@@ -70,7 +71,7 @@ package enum ServerAnswer {
         return regions
     }
 
-    /// Parses a response to `track` that confirms acceptance: the result of the contact check (SW-19).
+    /// Parses a response to `track`, which must confirm acceptance; returns the result of the contact check (SW-19).
     package static func contact(_ answer: HTTPSClient.Answer) throws(ServerFault) -> ContactResult {
         let object = try accepted(answer)
         do throws(ServerAnswerFault) {
@@ -104,8 +105,8 @@ package enum ServerAnswer {
         }
     }
 
-    /// Returns the JSON object of a response without an error; throws the reported error, which must be one of
-    /// `errors`.
+    /// Returns the JSON object of a response; if the response reports an error, which must be one of `errors`, throws
+    /// that error.
     private static func whole(
         _ answer: HTTPSClient.Answer,
         errors: Set<ServerError>
@@ -127,9 +128,9 @@ package enum ServerAnswer {
     }
 }
 
-/// Fault in a server's response, or in a file made from one: its place and its description.
+/// A fault in a server's response, or in a file made from a response: its place and its description.
 package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Member, such as `regions[3].uuid`, or line and column of invalid JSON.
+    /// Path of the member, such as `regions[3].uuid`, or the line and column of invalid JSON.
     package var place: String
     package var reason: String
 
@@ -141,7 +142,7 @@ package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConver
 struct AnswerMember {
     typealias Fault = ServerAnswerFault
 
-    /// Value; nil if the member is missing or `null`.
+    /// Value of the member; nil if the member is missing or `null`.
     let value: JSONValue?
     /// Path of the member, such as `regions[3].uuid`.
     let place: String
@@ -196,7 +197,7 @@ struct AnswerMember {
         return value
     }
 
-    /// Returns the elements of an array, at most `most`.
+    /// Returns the elements of an array with at most `most` elements.
     func elements(most: Int) throws(Fault) -> [AnswerMember] {
         guard let values = value?.array else { throw fault("is no array") }
         guard values.count <= most else { throw Fault(place: place, reason: "has more than \(most) elements") }

@@ -2,16 +2,16 @@
 
 package import Texts
 
-/// Set of beacons that a region comprises, as a server and the command line name it (D-22).
+/// A set of beacons, as specified by a server or on the command line (D-22).
 package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
-    /// A UUID alone, with a major number, or with both numbers.
+    /// A UUID without numbers, with a major number, or with a major and a minor number.
     case uuid(ServerUUID, major: UInt16?, minor: UInt16?)
-    /// An Eddystone namespace of 20 hexadecimal digits, optionally with an instance of 12, in upper case.
+    /// An Eddystone namespace of 20 hexadecimal digits, optionally with an instance of 12 digits, in upper case.
     case namespace(String, instance: String?)
 
     private static let eddystone = "eddystone:"
 
-    /// Parses `UUID[/MAJOR[/MINOR]]` or `eddystone:NAMESPACE[/INSTANCE]`, ignoring case; fails for anything else.
+    /// Parses `UUID[/MAJOR[/MINOR]]` or `eddystone:NAMESPACE[/INSTANCE]`, ignoring case; fails for any other text.
     package init?(_ text: String) {
         let isEddystone = text.lowercased().hasPrefix(Self.eddystone)
         let parts = text.dropFirst(isEddystone ? Self.eddystone.count : 0)
@@ -89,11 +89,11 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// 128-bit UUID, written as 36 characters in upper case.
+/// A 128-bit UUID, written as 36 characters in upper case.
 package struct ServerUUID: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    /// Parses 36 characters, ignoring case; fails for anything else.
+    /// Parses a UUID of 36 characters, ignoring case; fails for any other text.
     package init?(_ text: String) {
         let hyphens: Set<Int> = [8, 13, 18, 23]
         guard text.utf8.count == 36,
@@ -117,7 +117,7 @@ package struct ServerUUID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One-time beacon, whose numbers change, and which a server can validate (SW-14).
+/// A one-time beacon, whose numbers change, and which a server can validate (SW-14).
 package struct OnetimeBeacon: Hashable, Sendable {
     package var uuid: ServerUUID
     package var major: UInt16
@@ -128,10 +128,10 @@ package struct OnetimeBeacon: Hashable, Sendable {
     }
 }
 
-/// Region that a server manages for an application (SW-10).
+/// A region that a server manages for an application (SW-10).
 package struct ManagedRegion: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// Official region of the server's operator.
+        /// An official region of the server's operator.
         case service
         case test
         /// Owned by the application.
@@ -187,22 +187,24 @@ package struct ManagedRegion: Hashable, Sendable {
     }
 }
 
-/// Selection of managed regions: all, or those of a kind; service and owned ones also by the variety of their beacons,
-/// which makes four kinds of beacons (SW-20).
+/// A selection of managed regions: all regions, or the regions of one kind.
+///
+/// The regions of the kinds `service` and `owned` can also be selected by the variety of their beacons, which makes
+/// four kinds of beacons (SW-20).
 package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
-    /// Kind of the regions; nil for all.
+    /// Kind of the regions; nil for all kinds.
     package let kind: ManagedRegion.Kind?
-    /// Variety of the regions' beacons; nil for all.
+    /// Variety of the regions' beacons; nil for all varieties.
     package let variety: ManagedRegion.Variety?
 
     package static let whole = RegionScope(kind: nil, variety: nil)
-    /// Official regions, which set-up prepares (SW-21).
+    /// Official regions, which the set-up prepares (SW-21).
     package static let official = RegionScope(kind: .service, variety: nil)
 
     package static let words = ["whole"] + ManagedRegion.Kind.allCases.map(\.rawValue)
 
-    /// Selects the regions of a kind by its word; fails for an unknown word, or for a variety of another kind than
-    /// `service` and `owned`.
+    /// Creates a scope from the word for a kind; fails for an unknown word, or if a variety is given for a kind other
+    /// than `service` or `owned`.
     package init?(_ word: String, beacons variety: ManagedRegion.Variety? = nil) {
         let kind = ManagedRegion.Kind(rawValue: word)
         guard kind != nil || word == "whole", variety == nil || kind == .service || kind == .owned else { return nil }
@@ -222,7 +224,7 @@ package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
         (self.kind, self.variety) = (kind, variety)
     }
 
-    /// Word of the kind, such as `third-party`; `whole` for all kinds.
+    /// Word for the kind, such as `third-party`; `whole` for all kinds.
     package var word: String { kind?.rawValue ?? "whole" }
 
     package var description: String { ([word] + [variety?.rawValue].compactMap { $0 }).joined(separator: " ") }

@@ -2,13 +2,13 @@
 
 package import Texts
 
-/// Complete track (D-26): the sightings of one region's beacons.
+/// A complete track (D-26): the sightings of one region's beacons.
 package struct TrackRecord: Hashable, Sendable {
     package struct Sighting: Hashable, Sendable {
-        /// Part of the beacon's identity after its UUID or namespace, which is the region's.
+        /// The part of the beacon's identity after its UUID or namespace, which is the same as that of the region.
         package enum Number: Hashable, Sendable {
             case majorMinor(UInt16, UInt16)
-            /// Whole instance of an Eddystone beacon: 12 hexadecimal digits in upper case.
+            /// Instance of an Eddystone beacon: 12 hexadecimal digits in upper case.
             case instance(String)
         }
 
@@ -17,7 +17,7 @@ package struct TrackRecord: Hashable, Sendable {
         package var keyCode: String?
         /// Signal strength in dBm; nil if unknown.
         package var rssi: Int8?
-        /// Time since the first sighting, in milliseconds, at most 15,000.
+        /// Time since the first sighting, in milliseconds; at most 15,000.
         package var milliseconds: Int
 
         package init(major: UInt16, minor: UInt16, keyCode: String? = nil, rssi: Int8? = nil, milliseconds: Int) {
@@ -59,21 +59,22 @@ package struct TrackRecord: Hashable, Sendable {
 
     /// Maximum duration of a track, in milliseconds.
     package static let longest = 15_000
-    /// Maximum number of sightings: four, and one list of a ranged region's beacons, which has at most 256.
+    /// Maximum number of sightings: four, plus one list of a ranged region's beacons, which contains at most 256
+    /// beacons.
     package static let mostSightings = 260
 
-    /// Unique number of the record, by which the server detects duplicates.
+    /// Unique number of the record, which allows the server to detect duplicates.
     package let number: UInt64
     package let region: ServerRegion
     /// Time of the first sighting, in seconds since 1970-01-01 00:00:00 UTC.
     package let seconds: Int
-    /// Sightings in their order; 1 to 260.
+    /// Sightings, in order; 1 to 260.
     package private(set) var sightings: [Sighting]
 
-    /// Creates a record, with a random number if none is given; fails if a bound is exceeded, or a key code contains a
+    /// Creates a record, with a random number if none is given; fails if a limit is exceeded, or a key code contains a
     /// control character.
     ///
-    /// Every stored or sent record can therefore be parsed again.
+    /// Therefore, every stored or sent record can be parsed again.
     package init?(
         _ region: ServerRegion,
         seconds: Int,
@@ -86,7 +87,7 @@ package struct TrackRecord: Hashable, Sendable {
         }
     }
 
-    /// Number as it is sent: 16 hexadecimal digits.
+    /// Number of the record as sent to the server: 16 hexadecimal digits.
     package var identifier: String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
@@ -116,9 +117,9 @@ package struct TrackRecord: Hashable, Sendable {
     }
 }
 
-/// Request to a beacon server (D-27); the article `Wire` of the documentation has examples.
+/// A request to a beacon server (D-27); the article `Wire` in the documentation contains examples.
 package enum ServerRequest: Hashable, Sendable {
-    /// Event or state of a region, for the test log (SW-11).
+    /// An event or state of a region, for the test log (SW-11).
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case enter
         case exit
@@ -129,14 +130,14 @@ package enum ServerRequest: Hashable, Sendable {
     }
 
     case regions(RegionScope)
-    /// Track to be recorded (SW-7).
+    /// A track to be recorded (SW-7).
     case track(TrackRecord)
-    /// Event to be logged in test mode, with its time in seconds since 1970-01-01 00:00:00 UTC (SW-11).
+    /// An event to be logged in test mode, with its time in seconds since 1970-01-01 00:00:00 UTC (SW-11).
     case testLog(ServerRegion, Event, seconds: Int)
-    /// Validation of a one-time beacon (SW-14).
+    /// The validation of a one-time beacon (SW-14).
     case validate(OnetimeBeacon)
 
-    /// Path below the server's address.
+    /// Path of the request below the server's address.
     package var path: String {
         switch self {
         case .regions: "regions"
@@ -164,7 +165,7 @@ package enum ServerRequest: Hashable, Sendable {
         return object
     }
 
-    /// Returns the members with the identifier that the application has for its user, if it has one.
+    /// Returns the members of the request, including the application's identifier for its user if there is one.
     package func members(of user: String?) -> JSONObject {
         var object = members
         object.add("auid", user)
