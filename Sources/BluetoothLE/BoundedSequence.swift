@@ -3,7 +3,8 @@
 import BluetoothAdapters
 import Synchronization
 
-/// An asynchronous sequence that buffers a limited number of elements for one consumer, and counts the discarded ones.
+/// An asynchronous sequence that buffers a limited number of elements for one consumer, and counts the elements that it
+/// discards.
 ///
 /// It ends when the consumer's task is cancelled. If its source ends with an error, the sequence throws that error
 /// after the buffered elements.

@@ -118,7 +118,7 @@ public actor Central {
     )
 }
 
-/// A report of a device in a scan: its current state, and the effect of the report.
+/// A report of a device during a scan: the device's current state, and the effect of the report.
 public typealias Discovery = DeviceTable.Update
 
 /// The central role on the loop's thread: the scan with its sequence, and the known devices.

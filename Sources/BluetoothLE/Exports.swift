@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The types of the inner modules that the roles' declarations name, exported again so that an application needs one
-// import only. Nothing else of these modules is visible through it.
+// Re-exports the types of other modules that the public declarations of this module use, so that an application needs
+// only one import. No other declarations of those modules become visible.
 
 @_exported public import enum BluetoothAdapters.AdapterTransport
 @_exported public import enum BluetoothAdapters.BluetoothError

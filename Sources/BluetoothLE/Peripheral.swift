@@ -216,7 +216,7 @@ public actor Peripheral {
 
     // MARK: Subscriptions
 
-    /// Subscribes to a characteristic's values, in this connection and in all later ones (CB-10).
+    /// Subscribes to a characteristic's values, in this connection and in all later connections (CB-10).
     ///
     /// Without a `kind`, notifications are preferred to indications. Values of either kind are delivered, even from a
     /// characteristic without a client configuration descriptor (D-36). At most `capacity` values are buffered; on

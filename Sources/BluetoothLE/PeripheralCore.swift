@@ -12,7 +12,7 @@ final class PeripheralCore {
     /// A function that receives each value without a copy.
     typealias Sink = @Sendable (Span<UInt8>) -> Void
 
-    /// A subscription to a characteristic's values, in this connection and in all later ones (CB-10).
+    /// A subscription to a characteristic's values, in this connection and in all later connections (CB-10).
     private struct Subscription {
         var identifier: UInt64
         var characteristic: GATTCharacteristic

@@ -14,7 +14,7 @@ package final class TimedScan {
     /// Starts the scan.
     ///
     /// `completion` is called once, unless the scan is abandoned. Its argument is the table with all devices heard, in
-    /// addition to the initial ones, or the error.
+    /// addition to the initial devices, or the error.
     package init(
         at devices: DeviceTable,
         for duration: Duration,

@@ -62,7 +62,7 @@ package enum GATTTarget: Equatable, Sendable {
 }
 
 extension GATTTarget: CustomStringConvertible {
-    /// Target in the notation of the command line.
+    /// The target as written on the command line.
     package var description: String {
         switch self {
         case .handle(let handle): "\(handle)"

@@ -106,7 +106,7 @@ package struct LineQueue {
         }
     }
 
-    /// Removes and returns the queued lines; the caller takes over the queue's hold on them.
+    /// Removes and returns the queued lines; the caller must release each line with `letGo`.
     ///
     /// The client must not have begun to receive any of them.
     mutating func takeAll() -> [OutputLine] {

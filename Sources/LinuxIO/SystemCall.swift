@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The only place where errno is read. Every system call of the product goes through `SystemCall.run`, which repeats
-// an interrupted call, makes "would block" a value, and throws everything else; what an error leads to is said by
-// `Errno.recovery`.
+// The only file that reads errno. Every system call of the product goes through `SystemCall.run`, which repeats an
+// interrupted call, returns "would block" as a value, and throws any other error. `Errno.recovery` determines the
+// reaction to an error.
 
 import CLinux
 import Glibc

@@ -22,10 +22,10 @@ package enum AdapterError: Error, Equatable {
     /// The kernel does not support this command.
     case unknownToKernel(String)
     case silent(ManagementOpcode)
-    /// A system call failed; the values are the operation, as the text after "cannot", and the error.
+    /// A system call failed; the values are the operation, worded so that it can follow "cannot", and the error.
     case system(String, Errno)
     case stream(H4Address, Errno)
-    /// The controller of this process's host stack failed, or the connection to it; the text is the cause.
+    /// The controller of this process's host stack, or the connection to it, failed; the text is the cause.
     case controller(String)
 
     /// Creates the error for a failed bring-up; reads the rfkill state and the missing capabilities from the system.
@@ -45,7 +45,8 @@ package enum AdapterError: Error, Equatable {
         }
     }
 
-    /// Creates the error for a failed call on the management channel; `what` is the text after "cannot".
+    /// Creates the error for a failed call on the management channel; `what` is the operation, worded so that it can
+    /// follow "cannot".
     init(_ error: Errno, _ what: String) {
         switch error.recovery(of: .management) {
         case .absent: self = .noBluetoothInKernel
@@ -202,13 +203,13 @@ package enum AdapterErrorDescription {
     }
 }
 
-/// The cause of losing an adapter in use; the first value is the adapter's name, such as `hci0`.
+/// The reason why an adapter in use was lost; the first value is the adapter's name, such as `hci0`.
 package enum AdapterLoss: Equatable, Sendable {
     /// The adapter was unplugged, or its driver was unbound.
     case removed(String)
     /// The adapter was powered off, by another program or by rfkill.
     case switchedOff(String)
-    /// The controller failed, or the connection to it; the second value is the cause, in English.
+    /// The controller, or the connection to it, failed; the second value is the cause, in English.
     case failed(String, cause: String)
 
     package var name: String {

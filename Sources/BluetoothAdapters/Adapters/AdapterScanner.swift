@@ -6,7 +6,7 @@ package import LinuxIO
 package import SystemPackage
 
 package enum ScanError: Error, Equatable {
-    /// A system call failed; the values are the operation, as the text after "cannot", and the error.
+    /// A system call failed; the values are the operation, worded so that it can follow "cannot", and the error.
     case system(String, Errno)
     /// The process lacks these capabilities, which are required for sending HCI commands.
     case notPermitted(missing: [Capability])
@@ -128,7 +128,7 @@ package final class AdapterScanner: DeviceScanner {
 
     deinit { close() }
 
-    /// Devices heard since the start.
+    /// Devices heard since the scan was started.
     package var devices: DeviceTable { commands.procedure?.devices ?? wanted?.devices ?? DeviceTable() }
 
     /// Number of reports that the kernel dropped because they were not read in time.

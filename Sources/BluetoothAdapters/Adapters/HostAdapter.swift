@@ -57,7 +57,7 @@ package final class HostAdapter: LowEnergyAdapter {
 
     /// Initialises the controller.
     ///
-    /// `completion` is called once, later. Call the method only once.
+    /// `completion` is called once, asynchronously. Call the method only once.
     package func start(completion: @escaping (Result<Void, AdapterError>) -> Void) {
         onReady = completion
         flush()

@@ -146,7 +146,7 @@ final class HostPairableMode: PairableMode {
     private let offer: PairableOptions
     private let timer = LoopTimer()
     private var isOpen = false
-    /// The connection of the central whose pairing involves the user.
+    /// The connection of the central whose pairing has asked the user or shown a passkey; nil if there is none.
     private var asked: LowEnergyHost.Connection?
     private var isDeclined = false
 

@@ -52,7 +52,7 @@ package final class HostScanner: DeviceScanner {
         adapter.perform { $0.stopScanning() }
     }
 
-    /// Devices heard since the start.
+    /// Devices heard since the scan was started.
     package var devices: DeviceTable { adapter.perform { $0.scannedDevices } ?? DeviceTable() }
 
     package func expireDevices() {

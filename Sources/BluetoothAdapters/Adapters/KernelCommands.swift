@@ -92,7 +92,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
     /// The kernel passes an event to raw sockets before it processes the event itself. If a program reads the end of a
     /// scan and connects immediately, the kernel may consider the scan still running, disable it again, receive an
     /// error, and never start the connection (seen on 6.1). Events are processed in order, so the response to one more
-    /// command shows that the earlier ones are processed. The corresponding C function is `hci_rx_work`.
+    /// command shows that the earlier events have been processed. The corresponding C function is `hci_rx_work`.
     func catchUp(completion: @escaping () -> Void) {
         onCaughtUp = completion
         _ = discovery.enqueue(.readLocalSupportedCommands)

@@ -26,7 +26,7 @@ package protocol DeviceScanner: AnyObject {
     /// Stops the scan immediately; no handler is called afterwards.
     func close()
 
-    /// Devices heard since the start.
+    /// Devices heard since the scan was started.
     var devices: DeviceTable { get }
     /// Removes devices that have not been heard recently (LK-3); called before the devices are shown.
     func expireDevices()

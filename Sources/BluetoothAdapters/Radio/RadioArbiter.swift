@@ -6,7 +6,7 @@ package import LinuxIO
 
 /// The owner of an adapter's radio: every scan, connection, pairing and advertisement goes through it.
 ///
-/// One scan runs at a time: the newest active scan, or the newest passive one if none is active. The other scans
+/// One scan runs at a time: the newest active scan, or the newest passive scan if no scan is active. The other scans
 /// receive its reports, each with its own filter and table, so no scan blocks another. All scans are paused while a
 /// connection is being made (BT-4); connecting starts when the controller has stopped scanning. Connections are made
 /// one after another. A pairing has priority over scans and connections; while it runs, all scans are paused and no

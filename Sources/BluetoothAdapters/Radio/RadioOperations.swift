@@ -112,7 +112,7 @@ package final class RadioScan {
         last = (devices, 0)
     }
 
-    /// The initial devices of the scan, and those heard since.
+    /// The initial devices of the scan, and the devices heard since it was started.
     package var devices: DeviceTable { scanner?.devices ?? last.devices }
 
     /// Number of reports that were lost since the scan last started running because they were not read in time.

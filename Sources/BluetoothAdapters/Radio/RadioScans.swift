@@ -4,7 +4,7 @@ import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// The scans of a `RadioArbiter`: the requested ones and the running one.
+/// The scans of a `RadioArbiter`: the requested scans and the running scan.
 ///
 /// The other scans receive the running scan's reports. The running scan is monitored, and restarted when it may have
 /// been disabled (`ScanWatch`). Used on the loop's thread.

@@ -114,7 +114,7 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         return try DirectoryLock.hold(directory, refused: { refused(failure($0)) }, body)
     }
 
-    /// Runs `body` while no other process is in this method for the same file; throws `inUse` if another process is.
+    /// Runs `body`; throws `inUse` if another process is running this method for the same file.
     package func asOnlyUser<Value>(_ body: () throws -> Value) throws -> Value {
         let lock: LockFile
         do throws(Errno) {

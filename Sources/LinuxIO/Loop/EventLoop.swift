@@ -73,7 +73,8 @@ package final class EventLoop {
     private var isRunning = false
     /// True if the kernel's time is replaced, because a timerfd follows only the kernel's time.
     private let isVirtual = SystemTime.isReplaced
-    /// True if due timers must be looked for after each sleep, because there is no timerfd or the time is replaced.
+    /// True if the loop must check for due timers after each sleep, because there is no timerfd or the time is
+    /// replaced.
     private var looksForTimers = true
 
     /// Longest sleep without a timerfd, because `epoll_wait` does not count the time while the machine is suspended.
@@ -296,8 +297,8 @@ package final class EventLoop {
 
 /// A timer of an event loop with at most one pending call.
 ///
-/// Setting it again cancels the pending call. It is no longer set when its handler runs, and it is cancelled when it
-/// is destroyed.
+/// Setting the timer again cancels the pending call. The timer is no longer set when its handler runs, and it is
+/// cancelled when it is destroyed.
 package final class LoopTimer {
     private var pending: (loop: EventLoop, timer: EventLoop.Timer)?
 

@@ -77,7 +77,8 @@ package struct SystemThread: ~Copyable {
         return unsafe blewedge_ppoll(nil, 0, &time) >= 0
     }
 
-    /// Waits until the thread has ended; if the time is replaced, it does not advance meanwhile (C: `pthread_join`).
+    /// Waits until the thread has ended; a replacement of the time does not advance during the wait (C:
+    /// `pthread_join`).
     package consuming func join() {
         _ = pthread_join(thread, nil)
     }

@@ -50,8 +50,8 @@ package final class Terminal {
         _ = tcflush(0, TCIFLUSH)
     }
 
-    /// Returns the settings to restore: the given ones, or those of a shell if a killed program has left the terminal
-    /// in raw mode.
+    /// Returns the settings to restore: `settings`, or those of a shell if a killed program has left the terminal in
+    /// raw mode.
     private static func usable(_ settings: termios) -> termios {
         guard settings.c_lflag & tcflag_t(ICANON | ECHO | ISIG) == 0 else { return settings }
         var usable = settings
