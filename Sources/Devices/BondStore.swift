@@ -162,7 +162,7 @@ package struct BondStore: Sendable {
 }
 
 extension BondStore.Contents {
-    /// Returns the messages for the user: tightened permissions, and skipped lines of the file.
+    /// Returns messages for the user about tightened permissions and skipped lines of the file.
     package func notes(_ path: FilePath) -> [Message] {
         var notes = tightened.map { BondText.tightened.message("\($0)") }
         if !brokenLines.isEmpty {
@@ -205,7 +205,7 @@ package struct DamagedBond: Equatable, Sendable {
     private static let length = 17
 
     package var number: Int
-    /// Words that look like an address.
+    /// Words of the line that look like addresses.
     private var addresses: [String]
 
     init(_ line: String, number: Int) {

@@ -8,7 +8,7 @@ import Typing
 /// parts of a line are passed on as they arrive.
 package struct RawLines {
     package struct Part: Equatable, Sendable {
-        /// Bytes of the part, at least one.
+        /// Bytes of the part; there is at least one.
         package var bytes: [UInt8]
         package var begins: Bool
         /// True if the last byte is a carriage return or a line feed.

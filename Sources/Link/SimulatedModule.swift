@@ -198,7 +198,7 @@ package enum SimulationFailure: Error, CustomStringConvertible {
 
 /// Sample barcodes for simulated devices, as a scanner would send them.
 package enum Barcodes {
-    /// Barcodes of the demo: books, food, a parcel, a serial number and a web address.
+    /// Barcodes for the demo: books, food, a parcel, a serial number and a web address.
     package static let samples = [
         ean13("490277802014"), ean13("978014044926"), ean13("400638133393"), ean13("501234567890"),
         "LOT-2026/11-A7", "SN:LT01 BC000120", ean13("307560000135"), "https://example.org/t?id=4711",

@@ -65,7 +65,7 @@ package struct Descriptor: ~Copyable, Sendable {
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (number, CallSite(kind, .write))
         return try unsafe bytes.withUnsafeBytes { bytes in
-            // Sound: as in read.
+            // Sound: the pointer is used within the closure, with the span's own length.
             Result { () throws(Errno) in
                 try SystemCall.runNonBlocking(site) { unsafe CLinux.write(number, bytes.baseAddress, bytes.count) }
             }

@@ -52,7 +52,7 @@ package final class AdapterScanner: DeviceScanner {
     private let packets = PacketBatch(size: HCISocket.packetCapacity)
     private var faults = RepeatedFaults()
 
-    /// The steps of stopping a scan, in order.
+    /// The steps for stopping a scan, in order.
     private enum Ending {
         /// Waiting until the start of the scan has succeeded or failed.
         case awaitingStart

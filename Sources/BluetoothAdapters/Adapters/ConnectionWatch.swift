@@ -50,7 +50,7 @@ final class ConnectionWatch {
                     return
                 }
                 evidence.handle(buffer.span.extracting(first: packet.count))
-                // Later answers of the controller are irrelevant.
+                // Later responses from the controller are irrelevant.
                 if evidence.isBegun { return close() }
             }
         } catch {

@@ -23,7 +23,7 @@ final class KernelAdvertiser {
     private var onStopped: (() -> Void)?
     private var onConnection: ((any ATTChannel) -> Void)?
 
-    /// Opens the sockets, and starts accepting connections of centrals.
+    /// Opens the sockets, and starts accepting connections from centrals.
     init(_ adapter: KernelAdapter) throws(AdapterError) {
         self.adapter = adapter.name
         loop = adapter.loop
@@ -181,7 +181,7 @@ extension KernelAdapter {
         let parameters = AdvertisingParameters(
             kind: kind,
             interval: advertisement.intervalSlots,
-            // A controller without a public address has a static random one, which the kernel has set.
+            // A controller without a public address has a static random address, which the kernel has set.
             ownAddressType: address.rawValue == 0 ? .random : .public
         )
         let content = Advertiser.Content(parameters, data: advertisement.data, scanResponse: advertisement.scanResponse)

@@ -227,7 +227,7 @@ package final class AdapterEnumerator {
 }
 
 extension AdapterTransport {
-    /// True if the controller exists; one that is reached over TCP is assumed to exist.
+    /// True if the controller exists; a controller that is reached over TCP is assumed to exist.
     package var isPresent: Bool {
         switch self {
         case .kernel(let selector):

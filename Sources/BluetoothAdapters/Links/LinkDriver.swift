@@ -20,7 +20,7 @@ package final class LinkDriver {
         case ready(ATTLink)
         /// A procedure that the owner started has ended.
         case procedure(GATTClient.Event)
-        /// The device did not prove that it is the paired one; the owner must close the link.
+        /// The device did not prove that it is the paired device; the owner must close the link.
         case notSecured
         /// The link has ended or could not be made.
         case failed(LinkFailure)
@@ -29,7 +29,7 @@ package final class LinkDriver {
     package var onEvent: ((Event) -> Void)?
     /// The link; nil before the connection is made, and after `close`.
     package private(set) var link: ATTLink?
-    /// True if the device disconnected during the last MTU exchange, so that the next `open` omits it.
+    /// True if the device disconnected during the last MTU exchange, so that the next `open` omits the exchange.
     package private(set) var leavesMTU = false
 
     private let radio: RadioArbiter

@@ -14,8 +14,7 @@ package typealias AdapterOpener =
 package typealias SendableAdapterOpener =
     @Sendable (EventLoop, @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void) throws(AdapterError) -> Void
 
-/// The owner of one adapter: opens it, shares its radio through an arbiter, and retries every 3 s after a loss or a
-/// failure.
+/// Opens one adapter and shares its radio through an arbiter; after a loss or a failure, tries again every 3 s.
 ///
 /// Every method is called on the loop's thread.
 package final class AdapterCore {

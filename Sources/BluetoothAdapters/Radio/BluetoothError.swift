@@ -79,7 +79,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     case procedure(GATTError)
     /// Advertising could not be started.
     case advertisingFailed(cause: String)
-    /// The advertisement fits neither into 31 bytes nor into the scan response.
+    /// The data does not fit into the advertisement and the scan response, which have 31 bytes each.
     case advertisementTooLong(AdvertisementLayout.Failure)
     /// The GATT server refused the operation.
     case server(GATTServerError)

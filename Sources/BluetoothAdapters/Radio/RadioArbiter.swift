@@ -25,13 +25,14 @@ package final class RadioArbiter {
     /// The handler that is called when a scan detects that the adapter was removed, before the system reports it.
     var onAdapterGone: (() -> Void)?
 
-    /// True to restart an adapter that receives nothing for a long time, or rejects every scan; its scans fail then.
+    /// True to restart an adapter that receives nothing for a long time or rejects every scan; a restart makes its
+    /// scans fail.
     ///
     /// Set it only in a program that reopens the adapter and uses it exclusively.
     package var restartsAdapter = false
 
     private var radio = Radio.idle
-    /// The requested scans and the running one.
+    /// The requested scans and the running scan.
     private let scans: RadioScans
     private let limits: Limits
     /// Timer for the time-out of the adapter's current operation.
@@ -122,7 +123,7 @@ package final class RadioArbiter {
         becomeQuiet()
     }
 
-    /// Runs `body`, and arbitrates once afterwards instead of after each call within it.
+    /// Runs `body`, and arbitrates once afterwards instead of after each call that `body` makes.
     package func together(_ body: () -> Void) {
         holds += 1
         body()

@@ -173,11 +173,11 @@ package final class RadioScan {
     }
 }
 
-/// A pairing, queued in a `RadioArbiter`, with exclusive use of the radio until `RadioArbiter.end`.
+/// A pairing, queued in a `RadioArbiter`; once started, it has exclusive use of the radio until `RadioArbiter.end`.
 package final class RadioPairing {
     /// The device, and the user's options for the pairing.
     package let wish: PairingOptions
-    /// The handler of questions, numbers and the result, like that of `DevicePairing`.
+    /// The handler of questions, numbers and the result, like `DevicePairing.onNews`.
     package var onNews: ((ManagedPairing.News) -> Void)?
     /// The handler that is called once if the adapter is lost, which ends the pairing without a result.
     package var onLoss: ((AdapterLoss) -> Void)?

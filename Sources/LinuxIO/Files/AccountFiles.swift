@@ -21,7 +21,7 @@ package struct AccountFiles: Sendable {
 
     private let directory: String
 
-    /// Uses the files `passwd` and `group` of a directory.
+    /// Selects the directory that contains the files `passwd` and `group`.
     package init(directory: String = "/etc") { self.directory = directory }
 
     /// Returns the user with this name; nil if there is no such user or the file cannot be read (passwd(5)).
@@ -109,7 +109,7 @@ package struct ServiceUser: Sendable {
         let (number, group) = (number, group)
         let kept = Set(Capability.allCases.filter(\.isPermitted).map(\.number))
         let groups = [group] + AccountFiles().groups(ofUserNamed: name).filter { $0 != group }
-        // Sound: the kernel reads as many numbers as the array has.
+        // Sound: the kernel reads as many numbers as the array contains.
         _ = try SystemCall.run { unsafe setgroups(groups.count, groups) }
         _ = try SystemCall.run { setgid(group) }
         for capability in sequence(first: Int32(0), next: { $0 + 1 }).prefix(while: Self.isKnown) {

@@ -12,7 +12,7 @@ package struct ChildProcess: ~Copyable {
     package let descriptor: Descriptor
     private let identifier: pid_t
 
-    /// WNOHANG, which the C library defines in two of its modules.
+    /// WNOHANG; the name itself is ambiguous, because two modules of the C library define it.
     private static let doNotWait: Int32 = 1
 
     package enum End: Equatable, Sendable {

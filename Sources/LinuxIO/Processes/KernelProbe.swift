@@ -98,7 +98,7 @@ package struct KernelVersion: Equatable, Sendable {
     package let minor: Int
     /// Third number; nil if the distribution does not provide it.
     package let patch: Int?
-    /// The version as text: Debian's, such as `6.1.192-2`, or else the release.
+    /// The version as text: Debian's version, such as `6.1.192-2`, or otherwise the release.
     package let text: String
 
     /// Parses a version from the release and the build, as `uname -r` and `uname -v` print them; nil for other texts.

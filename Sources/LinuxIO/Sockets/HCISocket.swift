@@ -53,7 +53,7 @@ package struct HCISocket: ~Copyable {
         try Capability.raised { () throws(Errno) in try unsafe descriptor.write(packet.span.bytes) }
     }
 
-    /// struct hci_filter: 14 bytes and two bytes of padding, which newer kernels require.
+    /// Layout of struct hci_filter: 14 bytes, and two bytes of padding that newer kernels require.
     private struct Filter: BitwiseCopyable {
         var packetTypes: UInt32
         var events: (UInt32, UInt32) = (0, 0)

@@ -25,7 +25,7 @@ package struct L2CAPSocket: ~Copyable {
 
     /// Creates a socket bound to the controller with the public address `local` (48 bits).
     ///
-    /// Binding to the controller's own address keeps the kernel from choosing another controller.
+    /// Binding to the controller's own address prevents the kernel from choosing another controller.
     package init(local: UInt64, receiveBuffer: Int32) throws(Errno) {
         let socket = try Descriptor.bluetoothSocket(.link, type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
         socket.raiseReceiveBuffer(to: receiveBuffer)
