@@ -84,8 +84,8 @@ package final class OutputListener: OutputEnd {
 
     /// Returns true if the line can be delivered now; false only under the policy `wait`.
     ///
-    /// Under that policy, a line waits until every client has room. A socket without clients waits for a client;
-    /// standard output that has been closed does not wait.
+    /// Under that policy, a line must wait until every client has room. A socket without clients waits for a client. If
+    /// standard output has been closed, lines do not wait.
     package func hasRoom(for line: OutputLine) -> Bool {
         guard policy == .wait else { return true }
         guard !connections.isEmpty else { return listener == nil }

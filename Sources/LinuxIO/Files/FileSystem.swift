@@ -8,7 +8,7 @@ package import SystemPackage
 package enum FileSystem {
     /// Returns the sorted names in a directory, or an empty array if the directory cannot be read.
     ///
-    /// The names do not begin with a dot; if `hidden` is true, only names that begin with a dot are returned. The
+    /// If `hidden` is false, names that begin with a dot are omitted; if it is true, only such names are returned. The
     /// corresponding C functions are `opendir` and `readdir`.
     package static func names(in directory: String, hidden: Bool = false) -> [String] {
         // Sound: the stream is closed before the function returns, and each entry is copied before the next is read.
