@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Parser of the bytes in scan mode: collects them from the ring until a barcode is complete, checks it, and then types
-/// it with its prefix and suffix.
+/// Parser of the bytes in scan mode.
+///
+/// It collects bytes from the ring until a barcode is complete, checks the barcode, and then types it with its prefix
+/// and suffix.
 ///
 /// The memory is allocated once, for two barcodes of the maximum length: the current one and the one typed last. A
 /// barcode is refused as a whole, before its first key, for the first of these reasons that applies:
 ///
 /// 1. its first byte arrived while the gate was closed, or its link was dropped;
 /// 2. some of its bytes were lost, or its link ended before the barcode did: cut;
-/// 3. it exceeds the maximum length: too long, from that byte to its end;
+/// 3. it exceeds the maximum length: too long, from the first excess byte to its end;
 /// 4. its first byte is older than the maximum age;
 /// 5. it is too short, contains a byte that the layout cannot type, or is a duplicate.
 ///
-/// The rest of a refused barcode, up to its end, is refused too, so that no fragment is ever mistaken for a barcode.
-/// Its end is its terminator, another link, or a silence.
+/// The rest of a refused barcode is refused too, so that no fragment is ever mistaken for a barcode. A refused barcode
+/// ends with its terminator, at the first byte of another link, or with a silence.
 ///
-/// A class, so that the typist of stream mode contains a reference instead of hundreds of bytes.
+/// This is a class, so that the typist of stream mode contains a reference instead of hundreds of bytes.
 final class BarcodeFramer {
     /// Silence that ends a refused barcode if no idle gap is configured, in nanoseconds.
     static let refusedGap: Int64 = 1_000_000_000
@@ -23,7 +25,7 @@ final class BarcodeFramer {
     private enum State {
         /// The current barcode is incomplete; it may be empty.
         case collecting
-        /// The rest of a refused barcode is refused too.
+        /// The barcode was refused, and so is the rest of it.
         case refusing(Ledger.Fate)
         /// The current barcode is complete.
         case whole
@@ -38,14 +40,14 @@ final class BarcodeFramer {
     private let openTable: CompiledTable
     private var state = State.collecting
 
-    /// Place up to which the ring has been read and released.
+    /// Position up to which the ring has been read and released.
     private var place: RingPlace
-    /// True if the loss of bytes before the current chunk was already handled.
+    /// True if the loss of bytes before the current chunk has already been handled.
     private var isMarkSeen = false
-    /// Set when the last byte was a carriage return that ended a barcode.
+    /// Carriage return that ended a barcode, if it was the last byte read; else nil.
     private var lineEnd: LineEnd?
     private var barcode: PartialBarcode
-    /// Link of the barcode's first byte.
+    /// Link on which the barcode's first byte arrived.
     private var epoch: UInt32 = 0
     /// True if a part of the barcode came from an unpaired device.
     private var isOpen = false
@@ -53,7 +55,7 @@ final class BarcodeFramer {
     private var began: Int64 = 0
     private var lastReceived: Int64 = 0
 
-    /// The barcode typed last, without its terminator, and the time of its last byte; nil before the first barcode.
+    /// Barcode typed last, without its terminator, and the time of its last byte; nil before the first barcode.
     private var previous: [UInt8] = []
     private var previousTime: Int64?
 
@@ -70,9 +72,10 @@ final class BarcodeFramer {
     /// Position up to which the ring has been read.
     var position: UInt { place.position }
 
-    /// Reads on until a barcode is whole and good, and returns true; returns false if the ring has no such barcode yet.
+    /// Reads on until a barcode is complete and accepted, and returns true; returns false if the ring contains none
+    /// yet.
     ///
-    /// Sets `wakeUp` in the latter case to the time of the next look even if no byte arrives, or to nil.
+    /// When it returns false, it sets `wakeUp` to the time at which to check again even if no byte arrives, or to nil.
     func find(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
@@ -107,7 +110,7 @@ final class BarcodeFramer {
         if !barcode.bytes.isEmpty, let fate = conditions.gate.refusal(epoch: epoch, received: began) {
             refuse(fate, ledger)
         }
-        // Loaded before the ring is read, so that bytes that arrive in between are found in the ring.
+        // Load this before reading the ring, so that bytes that arrive in between are found in the ring.
         let isMissingBytes = ledger.endsInMissingBytes
         guard place.findBytes(&consumer) else { return endWithoutBytes(isMissingBytes, ledger, conditions) }
         if place.isAtChunkStart, endsBeforeChunk(ledger) { return true }
@@ -132,7 +135,7 @@ final class BarcodeFramer {
         return true
     }
 
-    /// Ends the current barcode for a reason other than new bytes; returns true if that makes it complete.
+    /// Ends the current barcode for a reason other than new bytes; returns true if the barcode is then complete.
     private func endWithoutBytes(_ isMissingBytes: Bool, _ ledger: Ledger, _ conditions: Typist.Conditions) -> Bool {
         guard !barcode.bytes.isEmpty, case .collecting = state else { return false }
         if epoch <= conditions.gate.endedThrough || isMissingBytes {
@@ -146,7 +149,7 @@ final class BarcodeFramer {
         return false
     }
 
-    /// Ends the current barcode before a chunk that is not part of it; returns true if that makes it complete.
+    /// Ends the current barcode before a chunk that is not part of it; returns true if the barcode is then complete.
     private func endsBeforeChunk(_ ledger: Ledger) -> Bool {
         let chunk = place.chunk
         if chunk.epoch != epoch {
@@ -169,7 +172,7 @@ final class BarcodeFramer {
         return false
     }
 
-    /// Consumes bytes up to and including a terminator, or all of them; returns their number.
+    /// Consumes bytes up to and including a terminator, or all of them; returns the number of consumed bytes.
     private func take(_ input: Span<UInt8>, _ ledger: Ledger) -> Int {
         let length = bytesBeforeTerminator(input)
         let terminators = length < input.count ? 1 : 0
@@ -206,14 +209,14 @@ final class BarcodeFramer {
         return input.count
     }
 
-    /// Refuses the collected bytes, and those that follow up to the end of the barcode.
+    /// Refuses the collected bytes and the following bytes up to the end of the barcode.
     private func refuse(_ fate: Ledger.Fate, _ ledger: Ledger) {
         ledger.add(barcode.bytes.count, to: fate)
         barcode.clear()
         state = .refusing(fate)
     }
 
-    /// Returns the time of the next look even if no byte arrives; nil if none is due.
+    /// Returns the time at which to check again even if no byte arrives; nil if no check is needed.
     private func nextLook(_ conditions: Typist.Conditions) -> Int64? {
         guard !barcode.bytes.isEmpty else { return nil }
         let (tooOld, isNever) = lastReceived.addingReportingOverflow(conditions.maximumAge)
@@ -225,7 +228,7 @@ final class BarcodeFramer {
 
     // MARK: Judging
 
-    /// Returns the reason to refuse the whole barcode in hand; nil to type it.
+    /// Returns the reason for refusing the complete current barcode; nil to type it.
     private func judgement(_ conditions: Typist.Conditions) -> Ledger.Fate? {
         if let fate = conditions.gate.refusal(epoch: epoch, received: began) { return fate }
         if began < conditions.staleBefore { return .tooOld }
@@ -276,7 +279,7 @@ final class BarcodeFramer {
         if let fate = barcode.settle(ledger) { finish(fate) }
     }
 
-    /// Counts the outcome of all encoded bytes if only the first keystrokes were written; the other bytes are lost.
+    /// Counts the outcome of all encoded bytes when only the first keystrokes were written; the other bytes are lost.
     func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
         barcode.loseAll(after: keystrokes, ledger, &batch, typedRules, typedTable)
         settle(ledger)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The rules of scan mode: where a barcode ends, which barcodes are typed, and the text around them.
+/// Rules of scan mode: where a barcode ends, which barcodes are typed, and the text around them.
 public struct BarcodeRules: Sendable {
     /// Error in the rules of scan mode.
     public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// One-line description for users: the violated rule, and its requirement.
+        /// One-line description for users: the violated rule and its requirement.
         public let description: String
     }
 
@@ -20,7 +20,7 @@ public struct BarcodeRules: Sendable {
     public static let longestTime: Int64 = 3_600_000_000_000
 
     let terminators: InlineArray<256, Bool>
-    /// A byte that ends a barcode, CR if possible; nil if only a silence ends one.
+    /// Byte that ends a barcode, preferably CR; nil if only a silence ends one.
     package var terminator: UInt8? {
         if terminators[Int(ByteTable.carriageReturn)] { return ByteTable.carriageReturn }
         return terminators.indices.first { terminators[$0] }.map { UInt8(truncatingIfNeeded: $0) }
@@ -33,9 +33,9 @@ public struct BarcodeRules: Sendable {
     private(set) var prefix: BarcodeAffix
     /// Text typed after each barcode instead of its terminator; nil types the terminator as the table defines it.
     private(set) var suffix: BarcodeAffix?
-    /// Time in which the barcode typed last is not typed again, in nanoseconds; 0 types every barcode.
+    /// Time in which a repetition of the last barcode is not typed, in nanoseconds; 0 types every barcode.
     let duplicateWindow: Int64
-    /// True if a carriage return and its line feed are a single end.
+    /// True if a carriage return with its line feed is a single terminator.
     let joinsLineEnds: Bool
     /// Replacement texts, by the bytes of the barcode without its terminator.
     private(set) var meanings: [[UInt8]: BarcodeAffix] = [:]
@@ -44,8 +44,8 @@ public struct BarcodeRules: Sendable {
     ///
     /// A barcode ends with one of `terminators`, or after a silence of `idleGap` nanoseconds; at least one of the two
     /// is required. It has `minimumLength` to `maximumLength` bytes, not counting its terminator. `prefix` is typed
-    /// before it, and `suffix` after it instead of the terminator. A barcode that repeats the one typed just before,
-    /// within `duplicateWindow` nanoseconds, is not typed again.
+    /// before it, and `suffix` is typed after it instead of the terminator. A barcode that repeats the previous one
+    /// within `duplicateWindow` nanoseconds is not typed again.
     public init(
         terminators: Set<UInt8> = defaultTerminators,
         idleGap: Int64? = nil,
@@ -83,8 +83,8 @@ public struct BarcodeRules: Sendable {
 
     /// Returns these rules with replacement texts for some barcodes.
     ///
-    /// A text is typed instead of the barcode, its prefix, terminator and suffix, even if the barcode is shorter than
-    /// the minimum length.
+    /// A replacement text is typed instead of the barcode with its prefix, terminator and suffix, even if the barcode
+    /// is shorter than the minimum length.
     public func typing(_ meanings: [[UInt8]: BarcodeAffix]) throws(Fault) -> BarcodeRules {
         for bytes in meanings.keys {
             guard (1...lengths.upperBound).contains(bytes.count), !bytes.contains(where: { terminators[Int($0)] })
@@ -109,18 +109,18 @@ public struct BarcodeRules: Sendable {
         return rules
     }
 
-    /// The keys that the prefix, the suffix and the replacement texts press.
+    /// Keys that the prefix, the suffix and the replacement texts press.
     public var keys: KeySet {
         meanings.values.reduce(prefix.keys.union(suffix?.keys ?? KeySet())) { $0.union($1.keys) }
     }
 }
 
-/// Text typed before, after or instead of a barcode; it may contain keys that have no character.
+/// Text typed before, after or instead of a barcode; it may contain keys that produce no character.
 ///
-/// It is a short byte string with a table of its own, for the encoder that types the barcodes: each distinct action is
+/// It is stored as a short byte string with its own table, so that the same encoder types it: each distinct action is
 /// one byte value.
 public struct BarcodeAffix: Sendable {
-    /// Error in an affix.
+    /// Error in the text of an affix.
     public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         /// One-line description of the error and its place, for users.
         public let description: String
@@ -131,9 +131,9 @@ public struct BarcodeAffix: Sendable {
     /// An affix that types nothing.
     public static let nothing = BarcodeAffix()
 
-    /// The actions as byte values of `table`, in the order in which they are typed.
+    /// Actions as byte values of `table`, in typing order.
     let bytes: [UInt8]
-    /// Table that types the bytes; nil if there are none.
+    /// Table that types `bytes`; nil if `bytes` is empty.
     let table: CompiledTable?
 
     private init() { self.init(bytes: [], table: nil) }
@@ -143,7 +143,7 @@ public struct BarcodeAffix: Sendable {
         self.table = table
     }
 
-    /// The affix without the keys that are blocked for unpaired devices: Escape and Ctrl.
+    /// Affix without the keys that are blocked for unpaired devices: Escape and Ctrl.
     var forOpenDevices: BarcodeAffix {
         BarcodeAffix(bytes: bytes, table: table.map { CompiledTable(open: $0) { _ in true } })
     }
@@ -159,7 +159,7 @@ public struct BarcodeAffix: Sendable {
         try self.init(actions, layout)
     }
 
-    /// Creates an affix from steps in typing order, for `layout`; at most 256 of them may differ.
+    /// Creates an affix from steps in typing order, for `layout`; at most 256 of them may be distinct.
     public init(_ steps: [ByteTable.Step], layout: KeyboardLayout) throws(Fault) {
         try self.init(steps.map { ByteTable.Action.type([$0]) }, layout)
     }
@@ -193,12 +193,12 @@ public struct BarcodeAffix: Sendable {
         }
     }
 
-    /// The keys that the affix presses.
+    /// Keys that the affix presses.
     public var keys: KeySet { table?.keys ?? KeySet() }
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Returns true if a part of it has no keys in the layout for this state of CapsLock.
+    /// Returns true if the layout has no keys for a part of the affix in this state of CapsLock.
     func hasUntypable(capsLock: Bool) -> Bool {
         table.map { table in bytes.contains { table.isRejected($0, capsLock: capsLock) } } ?? false
     }
@@ -240,7 +240,7 @@ public struct BarcodeAffix: Sendable {
         return actions
     }
 
-    /// Keys that do nothing by themselves, or that switch a state on and off.
+    /// Keys that have no effect by themselves, or that switch a state on and off.
     private static let modifiers: Set<String> = [
         "leftshift", "rightshift", "leftctrl", "rightctrl", "leftalt", "rightalt", "leftmeta", "rightmeta", "capslock",
     ]

@@ -25,12 +25,12 @@ public final class ByteRing: @unchecked Sendable {
     // Unchecked is sound: the block's words are atomics, and its bytes are accessed only through two handles, each of
     // which exists once and cannot be copied, under the invariants above.
 
-    /// Error for a capacity that no ring can have.
+    /// Error for a capacity that is not valid for a ring.
     public struct CapacityError: Error, Equatable, Sendable, CustomStringConvertible {
         /// Requested capacity, in bytes.
         public var capacity: Int
 
-        /// The rule for capacities, with the requested capacity.
+        /// One-line description for users: the rule for capacities, and the requested capacity.
         public var description: String {
             "ring capacity \(capacity): must be a power of two from 2 to \(ByteRing.largestCapacity)"
         }
@@ -94,7 +94,7 @@ public final class ByteRing: @unchecked Sendable {
 }
 
 extension ByteRing {
-    /// The end of the ring that pushes; used by one thread at a time.
+    /// Producer's end of the ring; used by one thread at a time.
     @safe
     public struct Producer: ~Copyable, @unchecked Sendable {
         // Unchecked is sound: the handle cannot be copied, so its owner is the only producer.
@@ -132,7 +132,7 @@ extension ByteRing {
 
         /// Appends two words in native byte order and all of `source`, or nothing; returns false if they do not fit.
         ///
-        /// The consumer sees either all of it or nothing.
+        /// The consumer sees either the whole record or nothing.
         @inlinable @inline(__always)
         public mutating func push(_ first: UInt64, _ second: UInt64, _ source: RawSpan) -> Bool {
             let count = UInt(bitPattern: source.byteCount) &+ 16
@@ -161,7 +161,7 @@ extension ByteRing {
             unsafe source.withUnsafeBytes { unsafe write($0, at: tail &+ 16) }
         }
 
-        /// Returns true if the consumer sleeps and must be woken; to be called after a successful push.
+        /// Returns true if the consumer sleeps and must be woken; call this after a successful push.
         ///
         /// Returns true at most once for each time that the consumer falls asleep.
         @inlinable @inline(__always)
@@ -201,9 +201,9 @@ extension ByteRing {
         }
     }
 
-    /// The end of the ring that reads; used by one thread at a time.
+    /// Consumer's end of the ring; used by one thread at a time.
     ///
-    /// It reads in place, at any position from `position` on, and then releases bytes that are no longer needed.
+    /// It reads bytes in place, at any position from `position` on, and then releases bytes that are no longer needed.
     @safe
     public struct Consumer: ~Copyable, @unchecked Sendable {
         // Unchecked is sound: the handle cannot be copied, so its owner is the only consumer.
@@ -232,18 +232,19 @@ extension ByteRing {
         @inlinable
         public var position: UInt { head }
 
-        /// Returns the number of bytes known to be readable from `position` on; 0 only if there are none.
+        /// Returns the number of bytes known to be readable from `position` on; 0 only if the ring is empty.
         @inlinable @inline(__always)
         public mutating func available(from position: UInt) -> Int {
             if seenTail == position { seenTail = unsafe tailPointer.pointee.load(ordering: .acquiring) }
             return Int(bitPattern: seenTail &- clamped(position))
         }
 
-        /// Returns at most `count` bytes in place from `position` on; fewer if the block or the bytes end first.
+        /// Returns up to `count` bytes in place from `position` on; fewer if the memory block or the available bytes
+        /// end first.
         @inlinable @inline(__always)
         @_lifetime(borrow self)
         public borrowing func span(at position: UInt, count: Int) -> Span<UInt8> {
-            // The span of a position outside the bytes of the ring is empty.
+            // If the position is outside the bytes in the ring, the span is empty.
             let (before, filled) = (position &- head, seenTail &- head)
             let offset = position & (capacity &- 1)
             let length =
@@ -309,9 +310,9 @@ extension ByteRing {
             return count
         }
 
-        /// Declares that the consumer will sleep, unless there are bytes beyond `position`; returns false in that case.
+        /// Announces that the consumer will sleep; returns false, without effect, if there are bytes beyond `position`.
         ///
-        /// After true, the next successful push makes `mustWake` return true.
+        /// After it returns true, the next successful push makes `mustWake` return true.
         @inlinable
         public mutating func mayFallAsleep(at position: UInt) -> Bool {
             unsafe flagPointer.pointee.store(true, ordering: .sequentiallyConsistent)
@@ -321,7 +322,7 @@ extension ByteRing {
             return false
         }
 
-        /// Withdraws the declaration: the consumer is awake, for whatever reason.
+        /// Withdraws the announcement, because the consumer is awake for whatever reason.
         @inlinable
         public mutating func stayAwake() {
             unsafe flagPointer.pointee.store(false, ordering: .sequentiallyConsistent)

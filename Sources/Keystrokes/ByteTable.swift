@@ -4,9 +4,9 @@
 public struct ByteTable: Equatable, Sendable {
     /// One step of a byte's action.
     public enum Step: Hashable, Sendable {
-        /// A character, with whatever keys the layout has for it, and with additional modifiers held.
+        /// A character, typed with the keys that the layout has for it, while additional modifiers are held.
         case character(Unicode.Scalar, KeyModifiers)
-        /// A key, whatever character the layout assigns to it, with modifiers held.
+        /// A key, regardless of the character that the layout assigns to it, pressed while modifiers are held.
         case key(KeyCode, KeyModifiers)
     }
 
@@ -24,7 +24,7 @@ public struct ByteTable: Equatable, Sendable {
             .type(characters.unicodeScalars.map { .character($0, []) })
         }
 
-        /// Presses and releases a key, with modifiers held.
+        /// Presses and releases a key while modifiers are held.
         public static func key(_ key: KeyCode, _ modifiers: KeyModifiers = []) -> Action {
             .type([.key(key, modifiers)])
         }
@@ -37,17 +37,18 @@ public struct ByteTable: Equatable, Sendable {
     static let backspace: UInt8 = 0x08
     static let lineFeed: UInt8 = 0x0A
     static let carriageReturn: UInt8 = 0x0D
-    /// The group separator (GS), which GS1 codes have between fields of variable length.
+    /// The group separator (GS), which separates fields of variable length in GS1 codes.
     static let groupSeparator: UInt8 = 0x1D
 
-    /// The built-in table that the entries override.
+    /// Built-in table that the entries override.
     public let base: BuiltIn
     /// Entries for single bytes, which override the built-in table.
     ///
-    /// The layout must be able to type every entry, while a byte of the built-in table that it cannot type is rejected.
+    /// The layout must be able to type every entry; a byte of the built-in table that it cannot type is merely
+    /// rejected.
     public private(set) var entries: [UInt8: Action] = [:]
 
-    /// Creates a built-in table without entries.
+    /// Creates a table that is a built-in table without entries.
     public init(_ base: BuiltIn) {
         self.base = base
     }
@@ -62,19 +63,19 @@ public struct ByteTable: Equatable, Sendable {
     public static let discard = ByteTable(.discard)
     /// A table that types printable ASCII, with CR and LF as Enter, and discards everything else.
     public static let strict = ByteTable(.strict)
-    /// The default table: as `strict`, with HT as Tab and BS as Backspace.
+    /// The default table: `strict`, and HT as Tab and BS as Backspace.
     public static let linble = ByteTable(.linble)
 
     /// The built-in tables by name, in the order in which users see them.
     public static let builtIn = BuiltIn.allCases.map { (name: $0.rawValue, table: ByteTable($0)) }
 
-    /// Creates the built-in table of that name; nil if there is none.
+    /// Creates the built-in table with this name; nil if there is none.
     public init?(named name: String) {
         guard let base = BuiltIn(rawValue: name) else { return nil }
         self.init(base)
     }
 
-    /// The tables that need no file, in the order in which users see them.
+    /// Tables that need no file, in the order in which users see them.
     public enum BuiltIn: String, CaseIterable, Sendable {
         /// Printable ASCII, Tab, Backspace and one Enter.
         case linble
@@ -86,7 +87,7 @@ public struct ByteTable: Equatable, Sendable {
         case gs1Text = "gs1-text"
         /// Table `strict` with the group separator as the key F8.
         case gs1F8 = "gs1-f8"
-        /// Table `strict` with the group separator as Ctrl+], which terminals interpret as the character itself.
+        /// Table `strict` with the group separator as Ctrl+], which terminals convert back to the group separator.
         case gs1Control = "gs1-ctrl"
         case discard
 
@@ -120,7 +121,7 @@ public struct ByteTable: Equatable, Sendable {
 }
 
 extension ByteTable.Step {
-    /// Reason why no byte may perform this step, in words; nil if a byte may.
+    /// Reason why a byte cannot have this step, for users; nil if it can.
     var fault: String? {
         switch self {
         case .character(let character, _) where character.properties.generalCategory == .control:
@@ -137,9 +138,9 @@ extension ByteTable.Step {
 
 /// Names of bytes in table files and settings.
 ///
-/// Either the ASCII name of a control character, or `0x` and one or two hexadecimal digits; case is ignored.
+/// A name is the ASCII name of a control character, or `0x` and one or two hexadecimal digits; case is ignored.
 public enum ByteName {
-    /// Returns the byte of a name or number; nil for any other text.
+    /// Returns the byte that a name or number denotes; nil for any other text.
     public static func byte(_ text: some StringProtocol) -> UInt8? {
         let word = text.lowercased()
         if let named = all.first(where: { $0.name == word }) { return named.byte }
@@ -153,7 +154,7 @@ public enum ByteName {
     /// Returns the name of a byte; nil if it has none.
     public static func name(of byte: UInt8) -> String? { all.first { $0.byte == byte }?.name }
 
-    /// All names; `name(of:)` returns the first name of a byte that has two.
+    /// All names; if a byte has two, `name(of:)` returns the first.
     public static let all: [(name: String, byte: UInt8)] = [
         ("nul", 0), ("soh", 1), ("stx", 2), ("etx", 3), ("eot", 4), ("tab", 9), ("ht", 9), ("lf", 10), ("cr", 13),
         ("etb", 23), ("esc", 27), ("fs", 28), ("gs", 29), ("rs", 30), ("us", 31), ("space", 32),

@@ -14,11 +14,11 @@
 extension ByteTable {
     /// Error in the text of a table.
     public struct TextError: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The line, counted from 1.
+        /// Line number, counted from 1.
         public var line: Int
-        /// The column of the error, counted in characters from 1.
+        /// Column of the error, in characters, counted from 1.
         public var column: Int
-        /// The error, in words.
+        /// Description of the error.
         public var reason: String
 
         /// Line, column and reason: `line 3, column 8: unknown key "entr"`.
@@ -96,7 +96,7 @@ extension ByteTable {
         }
     }
 
-    /// Parses the steps after the word `text` or `key`; `before` is the number of steps before them.
+    /// Parses the steps after the word `text` or `key`; `before` is the number of steps that precede them.
     private static func steps(_ verb: LineWords.Word, _ words: inout LineWords, _ before: Int) throws(TextError)
         -> [Step]
     {
@@ -176,9 +176,9 @@ extension ByteTable.Action: CustomStringConvertible {
     }
 }
 
-/// Scanner for the words of one line of a table's text.
+/// Scanner for the words in one line of a table's text.
 private struct LineWords {
-    /// A word and its column; empty if another sign or the end of the line follows.
+    /// Word and its column; the word is empty if another sign or the end of the line follows.
     struct Word {
         var text: String
         var column: Int
@@ -194,7 +194,7 @@ private struct LineWords {
         self.number = number
     }
 
-    /// Place of the next word for error messages, as an empty word.
+    /// Position of the next word, as an empty word for error messages.
     var place: Word {
         mutating get {
             skipSpace()
@@ -202,7 +202,7 @@ private struct LineWords {
         }
     }
 
-    /// True if text in quotation marks comes next.
+    /// True if the next character is a quotation mark.
     var isAtQuote: Bool {
         mutating get {
             skipSpace()
@@ -210,7 +210,7 @@ private struct LineWords {
         }
     }
 
-    /// True if only spaces and a comment are left.
+    /// True if only spaces and a comment remain.
     var isAtEnd: Bool {
         mutating get {
             skipSpace()
@@ -218,7 +218,7 @@ private struct LineWords {
         }
     }
 
-    /// Consumes the next run of letters, digits and underscores; empty if there is none.
+    /// Consumes the next run of letters, digits and underscores; returns an empty word if there is none.
     mutating func word() -> Word {
         skipSpace()
         let start = index
@@ -233,7 +233,7 @@ private struct LineWords {
         return name
     }
 
-    /// Consumes a sign if it comes next; returns false otherwise.
+    /// Consumes `sign` if it is the next character; returns false otherwise.
     mutating func takes(_ sign: Unicode.Scalar) -> Bool {
         skipSpace()
         guard index < scalars.count, scalars[index] == sign else { return false }
@@ -241,7 +241,7 @@ private struct LineWords {
         return true
     }
 
-    /// Consumes a sign that must come next.
+    /// Consumes `sign`; throws an error if it is not the next character.
     mutating func sign(_ sign: Unicode.Scalar) throws(ByteTable.TextError) {
         guard !takes(sign) else { return }
         throw error(column: index + 1, "\"\(sign)\" expected")

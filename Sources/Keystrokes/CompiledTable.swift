@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A byte table and a layout, validated once and compiled into rows for the hot loop.
+/// Byte table and layout, validated once and compiled into rows for the hot loop.
 ///
-/// A byte of the base table that the layout cannot type is rejected. An entry of the user that the layout cannot type
-/// is an error, because it can only be a mistake. A byte that cannot be typed with CapsLock on is rejected while it is
+/// A byte of the base table that the layout cannot type is rejected. A user's entry that the layout cannot type is an
+/// error, because it can only be a mistake. A byte that cannot be typed with CapsLock on is rejected while CapsLock is
 /// on.
 public final class CompiledTable: Sendable {
-    /// Error in a table; nothing is typed with a table that has one.
+    /// Error in a table; a table with an error is not used.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The layout has no key for the character of this byte.
         case untypable(byte: UInt8, character: Unicode.Scalar, layout: String)
@@ -33,14 +33,14 @@ public final class CompiledTable: Sendable {
 
     /// Maximum number of events of one byte.
     ///
-    /// This is the number of unread events that the smaller queue survives, so that a table works with either queue.
+    /// This is the number of unread events that fit into the smaller queue, so that a table works with either queue.
     public static let mostEvents = ReaderQueue.small.window
 
     /// Compiled action of one byte.
     struct Row {
-        /// Marks (see below) for everything that the encoder must check besides keystrokes; 0 for nearly all bytes.
+        /// Marks (see below) for cases that the encoder must handle specially; 0 for nearly all bytes.
         var marks: UInt8 = 0
-        /// Number of keystrokes of the byte, and their start in `strokes`.
+        /// Number of keystrokes of the byte, and index of the first one in `strokes`.
         var count: UInt8 = 0
         var first: UInt16 = 0
     }
@@ -54,7 +54,7 @@ public final class CompiledTable: Sendable {
 
     /// Mark of a byte whose last key, Enter or Tab, ends a barcode.
     static let endsBarcode: UInt8 = 1
-    /// Mark of the line feed that is absorbed after a carriage return.
+    /// Mark of a line feed that is absorbed after a carriage return.
     static let endsLineEnd: UInt8 = 2
     /// Mark of a byte that is more than one plain or shifted key.
     static let isSequence: UInt8 = 4
@@ -65,7 +65,7 @@ public final class CompiledTable: Sendable {
 
     /// Rows of all byte values without CapsLock, followed by those with CapsLock.
     let rows: [Row]
-    /// The rows in the format of the hot loop.
+    /// Rows in the format of the hot loop.
     let hot: HotRows
     let strokes: [KeyStroke]
     /// Keys that the table can press, including the modifiers that characters need.
@@ -105,8 +105,8 @@ public final class CompiledTable: Sendable {
         self.longestByte = longestByte
     }
 
-    /// Restricts `table` for unpaired devices: no byte presses Escape or Ctrl, and only the bytes that `mayEnter`
-    /// accepts press Enter (D-2).
+    /// Restricts `table` for unpaired devices: no byte presses Escape or Ctrl, and only bytes for which `mayEnter`
+    /// returns true press Enter (D-2).
     init(open table: CompiledTable, mayEnter: (UInt8) -> Bool) {
         var rows = table.rows
         for byte in UInt8.min...UInt8.max {
@@ -126,7 +126,7 @@ public final class CompiledTable: Sendable {
         longestByte = table.longestByte
     }
 
-    /// Returns the keystrokes of a byte: none if it is discarded, nil if it is rejected.
+    /// Returns the keystrokes of a byte: empty if it is discarded, nil if it is rejected.
     private static func strokes(
         of byte: UInt8,
         _ table: ByteTable,
@@ -163,12 +163,12 @@ public final class CompiledTable: Sendable {
         }
     }
 
-    /// Returns the reason why the encoder cannot make this keystroke, the table's or the layout's; nil if it can.
+    /// Returns the reason why the encoder cannot type this keystroke, whether in a table or a layout; nil if it can.
     private static func fault(_ stroke: KeyboardLayout.Stroke) -> String? {
         ByteTable.Step.key(stroke.key, stroke.modifiers).fault
     }
 
-    /// Counts the events of these keystrokes alone: two key events and two reports each, and all changes of modifiers.
+    /// Counts the events of these keystrokes: two key events and two reports for each, and all modifier changes.
     private static func events(_ strokes: [KeyboardLayout.Stroke]) -> Int {
         var held = KeyModifiers()
         var count = 0
@@ -179,10 +179,11 @@ public final class CompiledTable: Sendable {
         return count + held.count
     }
 
-    /// Returns true if this byte's last key ends a barcode.
+    /// Returns true if the last key of this byte ends a barcode.
     func endsBarcode(_ byte: UInt8) -> Bool { rows[Int(byte)].marks & Self.endsBarcode != 0 }
 
-    /// Returns the number of bytes of `input` up to and including the first that ends a barcode; all if none does.
+    /// Returns the number of bytes of `input` up to and including the first that ends a barcode; `input.count` if none
+    /// does.
     func barcodeLength(_ input: Span<UInt8>) -> Int {
         input.indices.first { endsBarcode(input[$0]) }.map { $0 + 1 } ?? input.count
     }
@@ -195,7 +196,7 @@ public final class CompiledTable: Sendable {
         row(byte, capsLock).marks & Self.isRejected != 0
     }
 
-    /// Returns the keystrokes of a byte; none if it types nothing.
+    /// Returns the keystrokes of a byte; empty if it types nothing.
     public func strokes(of byte: UInt8, capsLock: Bool = false) -> [KeyboardLayout.Stroke] {
         let row = row(byte, capsLock)
         return strokes[Int(row.first)..<Int(row.first) + Int(row.count)].map {
@@ -229,10 +230,10 @@ extension CompiledTable.KeyStroke {
 
 /// Rows for the hot loop, five words for each byte.
 ///
-/// There are four banks of 256 rows: with CapsLock off or on, and, for either state, continuing after the end of a
-/// barcode or stopping there. A bank contains the first words of all rows, then the second words, and so on: the byte
-/// is the index of each of its words, so no address needs to be computed. The rows that a text uses, out of the 10 KiB
-/// of a bank, stay in the L1 cache beside the events.
+/// There are four banks of 256 rows: with CapsLock off or on and, for either state, continuing after the end of a
+/// barcode or stopping there. A bank contains the first words of all rows, then all second words, and so on, so that
+/// the byte itself is the index of each of its words and no address needs to be computed. A bank has 10 KiB; the rows
+/// that a text uses stay in the L1 cache together with the events.
 @safe
 struct HotRows: ~Copyable, @unchecked Sendable {
     // Unchecked is sound: nothing writes to the memory after `init`.
@@ -251,11 +252,11 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         /// Size in bytes of the events of the key, without the Shift event; 0 if nothing is typed.
         var size: UInt64 = 0
 
-        /// True if the byte is a key, whatever precedes it.
+        /// True if the byte is a key regardless of the byte before it.
         var isKey: Bool { down != 0 }
-        /// True if the byte types nothing after a carriage return.
+        /// True if the byte is a line feed, which types nothing after a carriage return.
         var isLineFeed: Bool { keep == Self.lineFeed.keep }
-        /// True if the byte depends on the one before it, or is left to `EventBatch.typeOthers`.
+        /// True if the action of the byte depends on the byte before it, or if `EventBatch.typeOthers` must handle it.
         var isSpecial: Bool { Int64(bitPattern: keep) > 0 }
         /// Returns the Shift state after the byte, given the state before it.
         @inline(__always)
@@ -340,7 +341,7 @@ struct HotRows: ~Copyable, @unchecked Sendable {
 
     /// Returns the 256 rows for this CapsLock state, which continue after the end of a barcode or stop there.
     ///
-    /// They are valid while this value is alive, and are read by `Row`.
+    /// They are valid while this value exists, and are read by `Row`.
     @unsafe @inline(__always)
     borrowing func bank(capsLock: Bool, stopAtBarcodeEnd: Bool) -> UnsafePointer<UInt64> {
         // There are four banks, all completely initialised.
@@ -349,9 +350,9 @@ struct HotRows: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// The encoder alone, without ring, pacer and account: it converts bytes into the events of their keystrokes.
+/// Encoder without ring, pacer and ledger: converts bytes into the events of their keystrokes.
 ///
-/// For measurements, and for tools that show what would be typed.
+/// For measurements, and for tools that show how bytes would be typed.
 public struct ByteEncoder: ~Copyable {
     private var batch = EventBatch()
     private let table: CompiledTable
@@ -363,7 +364,7 @@ public struct ByteEncoder: ~Copyable {
 
     /// Encodes as many bytes of `input` as fit into one batch, and returns their number.
     ///
-    /// Every batch begins and ends with all keys up.
+    /// No key is down at the beginning or the end of a batch.
     public mutating func encode(_ input: Span<UInt8>) -> Int {
         batch.clear()
         // Sound: the table is alive during the call.

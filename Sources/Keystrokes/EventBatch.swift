@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The events of one write to the keyboard device, and the encoder that produces them.
+/// Events of one write to the keyboard device, and the encoder that produces them.
 ///
-/// A key is press, report, release, report: each change has its own frame, so that an application sees a repeated
-/// character as such. Modifiers are pressed in the frame of the first key that needs them, before that key, and are
-/// held over a run of keys. They are released in the frame of the next key that does not need them, before that key, or
-/// with the release of the last key in the batch. So every batch begins and ends with nothing held, and no modifier is
-/// down between two batches. A plain key takes four events, and a run of n shifted keys takes 4n + 2. No frame has more
-/// than six values, including its report, because no keystroke has more than two modifiers.
+/// A key consists of press, report, release and report: each change has its own frame, so that an application sees
+/// repeated characters separately. Modifiers are pressed in the frame of the first key that needs them, before that
+/// key, and are held over a run of keys. They are released in the frame of the next key that does not need them, before
+/// that key, or with the release of the last key in the batch. So no key is down at the beginning or the end of a
+/// batch, and no modifier is down between two batches. A plain key has four events, and a run of n shifted keys has 4n
+/// + 2. No frame has more than six events, including its report, because no keystroke has more than two modifiers.
 ///
 /// A byte may be several keystrokes, for a dead key or a macro: a batch contains all of them or none.
 ///
 /// The memory is zeroed once. Only the eight bytes of type, code and value are ever written, so the times stay zero.
 @safe
 struct EventBatch: ~Copyable {
-    /// Maximum number of events in one batch: as many as fit into 16 KiB, half of the L1 cache, at 24 bytes per event.
+    /// Maximum number of events in one batch: as many 24-byte events as fit into 16 KiB, half of the L1 cache.
     ///
-    /// The number is the same at 16 bytes per event, so that all processors write the same batches.
+    /// It is the same on systems with 16-byte events, so that all processors write the same batches.
     static let capacity = 682
     /// Number of events of a plain key, and of a key that needs Shift.
     static let plainKey = 4
     static let shiftedKey = 6
-    /// Limit that admits the first byte that types something, whatever its number of events, and no other.
+    /// Limit that admits exactly one byte that types something, regardless of its number of events.
     static let oneByte = -1
 
     /// Offset of the events, so that a barcode's events and the table rows of its bytes have different page offsets.
     ///
-    /// A processor mistakes a load for one from a recent store if their addresses share the low twelve bits, and waits.
+    /// If a load and a recent store have the same low twelve bits in their addresses, the processor mistakes the load
+    /// for one of the stored data, and waits.
     private static let offset = 1024
 
     private let memory: UnsafeMutableRawPointer
     private var end = 0
-    /// Shift state at `end`, in the form of the hot loop: the size of an event if Shift is down, else 0.
+    /// Shift state at `end`, in the form used by the hot loop: the size of an event if Shift is down, else 0.
     private var shift: UInt64 = 0
     /// Other modifiers that are down at `end`.
     private var others = KeyModifiers()
 
     init() {
-        // One key more than the capacity, because the encoder writes a whole key before it knows whether the key is
-        // typed; one event before the first, because `finish` writes before `end` even if the batch is empty.
+        // The memory holds one key more than the capacity, because the encoder writes a whole key before it knows
+        // whether the key is typed, and one event before the first, because `finish` writes before `end` even if the
+        // batch is empty.
         let byteCount = (1 + Self.capacity + Self.shiftedKey) * InputEvent.size
         // Sound: fresh memory, freed in deinit, for bytes that contain no pointers.
         let allocated = UnsafeMutableRawPointer.allocate(
@@ -77,7 +79,7 @@ struct EventBatch: ~Copyable {
         }
     }
 
-    /// The event at `index`; nil beyond the last.
+    /// Event at `index`; nil if there is none.
     subscript(index: Int) -> InputEvent? {
         guard index >= 0, index < count else { return nil }
         // Sound: `index` was checked just above, and every word lies at a multiple of eight.
@@ -93,13 +95,13 @@ struct EventBatch: ~Copyable {
         others = []
     }
 
-    /// Part of the input that the encoder consumed, and the reason why it stopped.
+    /// Number of input bytes that the encoder consumed, by result, and the reason why it stopped.
     struct Run {
         var taken = 0
         var typed = 0
         /// Consumed bytes that the layout cannot type.
         var rejected = 0
-        /// Consumed bytes that are blocked for unpaired devices.
+        /// Consumed bytes that are withheld because they are blocked for unpaired devices.
         var withheld = 0
         /// Reason why the encoder stopped before the end of the input; nil if it consumed all of it.
         var stop: Typist.End?
@@ -117,7 +119,7 @@ struct EventBatch: ~Copyable {
 
         /// Creates rules that stop before the batch exceeds `limit` events and, if requested, at the end of a barcode.
         ///
-        /// With `capsLock`, the keystrokes produce the same text while CapsLock is on.
+        /// With `capsLock`, the keystrokes produce the same text when CapsLock is on.
         @inline(__always)
         init(_ table: CompiledTable, limit: Int, stopAtBarcodeEnd: Bool, capsLock: Bool = false) {
             unsafe rows = table.hot.bank(capsLock: capsLock, stopAtBarcodeEnd: stopAtBarcodeEnd)
@@ -139,12 +141,12 @@ struct EventBatch: ~Copyable {
         unsafe type(input, table, Rules(table, limit: limit, stopAtBarcodeEnd: stopAtBarcodeEnd, capsLock: capsLock))
     }
 
-    /// Types bytes until the chunk ends or the rules, made with the same table, stop the encoder.
+    /// Types bytes until the chunk ends or the rules stop the encoder; the rules must have been created for this table.
     ///
-    /// A line feed directly after a carriage return is absorbed. Other consumed bytes that are not rejected are
-    /// discarded.
+    /// A line feed directly after a carriage return is absorbed. Other consumed bytes that are neither typed nor
+    /// rejected are discarded.
     ///
-    /// Inlined, so that arguments that a caller never varies cost nothing in the short run of one notification.
+    /// Inlined, so that arguments that are constant in a caller cost nothing in the short run of one notification.
     @unsafe @inline(__always)
     mutating func type(_ input: Span<UInt8>, _ table: CompiledTable, _ rules: Rules) -> Run {
         let limit = unsafe rules.limit < 0 ? oneByteLimit(input, table, rules.capsLock) : rules.limit
@@ -156,9 +158,9 @@ struct EventBatch: ~Copyable {
         return unsafe typeOthers(input, after: run, table, rules, limit)
     }
 
-    /// Continues where the hot loop stopped: handles each byte that it does not know, and re-enters it after that byte.
+    /// Continues where the hot loop stopped: handles each byte that the loop cannot, and re-enters the loop after it.
     ///
-    /// Not inlined, so that the hot loop has the processor's registers to itself.
+    /// Not inlined, so that the hot loop can use all of the processor's registers.
     @unsafe @inline(never)
     private mutating func typeOthers(
         _ input: Span<UInt8>,
@@ -199,7 +201,7 @@ struct EventBatch: ~Copyable {
 
     /// Types bytes from `start` on while they fit and are plain or shifted keys, line feeds, or discarded.
     ///
-    /// Not inlined, so that the loop has the processor's registers to itself.
+    /// Not inlined, so that the loop can use all of the processor's registers.
     @unsafe @inline(never)
     private mutating func typePlainKeys(
         _ input: Span<UInt8>,
@@ -221,7 +223,7 @@ struct EventBatch: ~Copyable {
         }
     }
 
-    /// Returns the limit that admits the first byte that types something, and no other.
+    /// Returns a limit that admits exactly one byte that types something.
     private func oneByteLimit(_ input: Span<UInt8>, _ table: CompiledTable, _ capsLock: Bool) -> Int {
         guard end == 0 else { return count + held.count }
         for index in input.indices {
@@ -232,7 +234,7 @@ struct EventBatch: ~Copyable {
         return 0
     }
 
-    /// Counts the events of the batch with all keystrokes of another byte, and the releases after them.
+    /// Counts the events in the batch after adding all keystrokes of another byte and releasing the modifiers.
     private func eventsAndReleases(_ row: CompiledTable.Row, _ table: CompiledTable) -> Int {
         var held = held
         var events = count
@@ -294,7 +296,7 @@ struct EventBatch: ~Copyable {
         held = []
     }
 
-    /// Counts the keystrokes whose press and release are both among the first `events` events, each with its report.
+    /// Counts the keystrokes whose press and release, each with its report, are all among the first `events` events.
     func keystrokes(in events: Int) -> Int {
         var keystrokes = 0
         var released = 0

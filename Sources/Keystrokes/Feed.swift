@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The radio thread's end of the data path: counts received bytes and queues them for the typist.
+/// Radio thread's end of the data path: counts received bytes and queues them for the typist.
 public struct Feed: ~Copyable, Sendable {
     private var producer: ByteRing.Producer
     private let ledger: Ledger
-    /// Rules for unpaired devices in stream mode; nil to withhold nothing here.
+    /// Rules for unpaired devices in stream mode; nil in scan mode.
     ///
-    /// In scan mode it is nil: the barcode framer applies rules of its own to chunks that are marked.
+    /// In scan mode, the barcode framer applies its own rules to chunks that are marked.
     private let open: OpenDeviceRules?
-    /// Link whose latest notifications were lost, because of a full ring or before they reached the feed; else 0.
+    /// Epoch of the link whose latest notifications were lost, because of a full ring or before they reached the feed;
+    /// else 0.
     private var missing: UInt32 = 0
 
-    /// Creates a feed into a ring, counted in `ledger`; `open` limits the keys of unpaired devices in stream mode.
+    /// Creates a feed that writes to a ring and counts bytes in `ledger`; `open` restricts unpaired devices in stream
+    /// mode.
     public init(_ producer: consuming ByteRing.Producer, ledger: Ledger, open: OpenDeviceRules? = nil) {
         self.producer = producer
         self.ledger = ledger
         self.open = open
     }
 
-    /// Outcome of a notification, including whether the caller must wake the typist.
+    /// Outcome of a notification, which also tells the caller whether to wake the typist.
     public enum Outcome: Equatable, Sendable {
         /// The bytes wait to be typed.
         case accepted
-        /// The bytes wait to be typed, and the typist sleeps: wake it.
+        /// The bytes wait to be typed, and the caller must wake the sleeping typist.
         case acceptedMustWake
         /// The ring has no room for the bytes; they are counted as lost.
         case lost
     }
 
-    /// Queues one notification: all of it or, if the ring has no room, nothing.
+    /// Queues a whole notification, or nothing if the ring has no room for it.
     ///
-    /// `epoch` numbers the link, from 1 on; `now` is in nanoseconds and must not decrease. From an unpaired device,
+    /// `epoch` numbers the link, from 1 on; `now` is in nanoseconds and must not decrease. If the device is unpaired,
     /// bytes that would press blocked keys are withheld (D-2).
     public mutating func receive(
         _ bytes: RawSpan,
@@ -69,18 +71,19 @@ public struct Feed: ~Copyable, Sendable {
         return producer.mustWake() ? .acceptedMustWake : .accepted
     }
 
-    /// Records that notifications of a link were lost after the last one queued, before they reached the feed.
+    /// Records that notifications of a link were lost after the last queued one and before they reached the feed.
     ///
-    /// They are in no account of bytes, because their length is unknown.
+    /// The ledger does not count their bytes, because their length is unknown.
     public mutating func noteMissing(epoch: UInt32) {
         missing = epoch
         ledger.noteMissingBytes()
     }
 
-    /// Counts bytes of a device with frames that are not typed: those around payloads, and invalid frames.
+    /// Counts bytes of a framing device that are not typed: bytes around payloads, and invalid frames.
     public mutating func skip(wrapping: Int, bad: Int) { ledger.addFrames(wrapping: wrapping, bad: bad) }
 
-    /// Counts received bytes that are passed unchanged to an output other than the keyboard, and have no outcome yet.
+    /// Counts received bytes that are passed unchanged to an output other than the keyboard; their outcome is still
+    /// unknown.
     public mutating func pass(_ count: Int) { ledger.addReceived(count) }
 
     /// Counts bytes for an output other than the keyboard that arrived while the gate was closed.
@@ -97,19 +100,19 @@ public struct Feed: ~Copyable, Sendable {
 
 /// Header of a record in the ring: length, link and time of one received notification.
 ///
-/// Sixteen bytes before those of the notification, in native byte order.
+/// It occupies the sixteen bytes before the notification's bytes, in native byte order.
 struct ChunkHeader: Equatable {
     /// Size of a header, in bytes.
     static let size: UInt = 16
-    /// Mark of a chunk that follows lost bytes; this bit is above the bits of every length.
+    /// Mark of a chunk that follows lost bytes; the bit is higher than the bits of any length.
     private static let missingBytes: UInt32 = 1 << 31
     /// Mark of a chunk from an unpaired device; no chunk is that long, because it would not fit beside its header.
     private static let openDevice: UInt32 = 1 << 30
 
-    /// The two words in the ring: first epoch, marks and length, then time.
+    /// Two words as stored in the ring: first the epoch, marks and length, then the time.
     private(set) var words: (UInt64, UInt64)
 
-    /// Creates the header of a chunk of `count` bytes, less than 2^30.
+    /// Creates the header of a chunk of `count` bytes; `count` is less than 2^30.
     init(
         count: Int,
         epoch: UInt32,
@@ -123,7 +126,7 @@ struct ChunkHeader: Equatable {
         words = (UInt64(epoch) &<< 32 | UInt64(lengthAndMarks), UInt64(bitPattern: received))
     }
 
-    /// Creates a header from its two words.
+    /// Parses a header from its two words.
     init(_ words: (UInt64, UInt64)) {
         self.words = words
     }
@@ -132,16 +135,16 @@ struct ChunkHeader: Equatable {
 
     var count: Int { Int(lengthAndMarks & ~(Self.missingBytes | Self.openDevice)) }
 
-    /// Number of the link on which the bytes arrived: a new one for each connection, from 1 on.
+    /// Number of the link on which the bytes arrived; every connection has a new number, from 1 on.
     var epoch: UInt32 { UInt32(truncatingIfNeeded: words.0 &>> 32) }
 
     /// Arrival time, in nanoseconds of the caller's monotonic clock.
     var received: Int64 { Int64(bitPattern: words.1) }
 
-    /// True if bytes were lost between the previous chunk, on the same link, and this one.
+    /// True if bytes of the same link were lost between the previous chunk and this one.
     var followsMissingBytes: Bool { lengthAndMarks & Self.missingBytes != 0 }
 
-    /// True if the bytes came over a link without security, so that any device could have sent them.
+    /// True if the bytes arrived over a link without security, so that any device could have sent them.
     var isFromOpenDevice: Bool { lengthAndMarks & Self.openDevice != 0 }
 
     static func == (one: Self, other: Self) -> Bool { one.words == other.words }
@@ -160,7 +163,7 @@ struct RingPlace {
         self.position = position
     }
 
-    /// True if nothing of the current chunk was consumed yet.
+    /// True if no byte of the current chunk has been consumed.
     var isAtChunkStart: Bool { remaining == chunk.count }
 
     /// Advances to the next byte; returns false if the ring has no more.
@@ -175,7 +178,7 @@ struct RingPlace {
         return remaining > 0
     }
 
-    /// Returns the rest of the current chunk, at most up to the end of the ring's memory.
+    /// Returns the rest of the current chunk, or only the part before the end of the ring's memory.
     @inline(__always)
     @_lifetime(borrow consumer)
     func bytes(of consumer: borrowing ByteRing.Consumer) -> Span<UInt8> {
@@ -190,9 +193,9 @@ struct RingPlace {
     }
 }
 
-/// A carriage return that may be followed by its line feed (D-3).
+/// Carriage return that may be followed by its line feed (D-3).
 struct LineEnd {
-    /// Time between the two that is accepted on every link, in nanoseconds.
+    /// Time between carriage return and line feed that is accepted on every link, in nanoseconds.
     static let usualTime: Int64 = 100_000_000
 
     var epoch: UInt32
@@ -200,7 +203,7 @@ struct LineEnd {
     /// Outcome of the carriage return, which its line feed shares.
     var fate: Ledger.Fate
 
-    /// Returns true if the next byte, from this chunk, is its line feed: on the same link and within this time.
+    /// Returns true if `byte`, from this chunk, is the line feed: on the same link and within this time.
     @inline(__always)
     func isFollowed(by byte: UInt8, of chunk: ChunkHeader, within time: Int64) -> Bool {
         byte == ByteTable.lineFeed && epoch == chunk.epoch && chunk.received &- received <= time

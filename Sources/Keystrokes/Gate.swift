@@ -2,14 +2,15 @@
 
 import Synchronization
 
-/// Orders from other threads to the typist: to stop or resume typing, to drop waiting bytes, to expect no more bytes of
-/// a link, and how late the line feeds of a link may be.
+/// Orders from other threads to the typist.
 ///
-/// All but the last are limits in time or in link numbers, up to which bytes are refused. They therefore also apply to
-/// bytes that already wait, and a gate that was closed and reopened between two calls of `Typist.next` still refuses
-/// the bytes received in between.
+/// They stop or resume typing, drop waiting bytes, end a link, and set how late the line feeds of a link may be.
+///
+/// All but the last are stored as limits, in time or in link numbers, up to which bytes are refused. They therefore
+/// also apply to bytes that already wait. A gate that is closed and reopened between two calls of `Typist.next` still
+/// refuses the bytes received in between.
 public final class Gate: Sendable {
-    /// Cause for dropping the bytes of earlier links.
+    /// Reason for dropping the bytes of earlier links.
     public enum Drop: UInt64, Sendable {
         case disconnected = 0
         /// Another device was selected.
@@ -19,7 +20,7 @@ public final class Gate: Sendable {
     private static let closed = Int64.max
     /// Bytes received up to this time are refused.
     private let refusedThrough: Atomic<Int64>
-    /// Bytes of links up to this epoch are dropped: the epoch is in the upper half, the cause in the lower.
+    /// Bytes of links up to this epoch are dropped; the epoch is in the upper half, the reason in the lower.
     private let droppedThrough = Atomic<UInt64>(0)
     /// Links up to this epoch have ended.
     private let endedThrough = Atomic<UInt32>(0)
@@ -38,7 +39,7 @@ public final class Gate: Sendable {
     /// Refuses waiting and newly received bytes from now on.
     public func close() { refusedThrough.store(Self.closed, ordering: .releasing) }
 
-    /// Opens the gate for bytes received after `now`; those received up to then stay refused.
+    /// Opens the gate for bytes received after `now`; bytes received earlier stay refused.
     ///
     /// Has no effect on an open gate.
     public func open(now: Int64) {
@@ -49,18 +50,18 @@ public final class Gate: Sendable {
         )
     }
 
-    /// Drops the waiting bytes of links through `epoch`, and counts them as lost for this cause.
+    /// Drops the waiting bytes of links through `epoch`, and counts them as lost for this reason.
     public func drop(through epoch: UInt32, _ cause: Drop) {
         droppedThrough.store(UInt64(epoch) &<< 32 | cause.rawValue, ordering: .releasing)
     }
 
-    /// Ends the links through `epoch`; to be called after their last bytes were received.
+    /// Ends the links through `epoch`; call this after their last bytes were received.
     ///
-    /// Complete barcodes are still typed; an incomplete one is cut (D-1). The caller must wake the typist.
+    /// Complete barcodes are still typed; an incomplete one is cut off (D-1). The caller must wake the typist.
     public func endLink(through epoch: UInt32) { endedThrough.store(epoch, ordering: .releasing) }
 
-    /// Joins a line feed to the carriage return before it if it arrives within `time` nanoseconds, or within 100 ms
-    /// (D-35).
+    /// Joins a line feed to the carriage return before it if it arrives within `time` nanoseconds, or 100 ms if that is
+    /// longer (D-35).
     public func joinLineFeeds(within time: Int64) {
         lineFeedTime.store(max(time, LineEnd.usualTime), ordering: .relaxed)
     }
@@ -76,7 +77,7 @@ public final class Gate: Sendable {
         )
     }
 
-    /// Snapshot of the limits.
+    /// Snapshot of the gate's limits.
     struct State {
         var refusedThrough: Int64
         var droppedThrough: UInt32
@@ -96,7 +97,8 @@ public final class Gate: Sendable {
             )
         }
 
-        /// Returns the fate of all bytes of this link and time if the gate refuses them; nil if it does not.
+        /// Returns the fate of the bytes of this link received at this time if the gate refuses them; nil if it accepts
+        /// them.
         @inline(__always)
         func refusal(epoch: UInt32, received: Int64) -> Ledger.Fate? {
             if received <= refusedThrough { return .gated }
@@ -106,10 +108,10 @@ public final class Gate: Sendable {
     }
 }
 
-/// Rules for the keys that an unpaired device may press in stream mode: its link has no security (D-2).
+/// Rules for the keys that an unpaired device may press in stream mode, because its link has no security (D-2).
 ///
 /// Only the last byte of a notification may press Enter, and only once; a carriage return with its line feed counts as
-/// one byte if the table joins them. No byte may press Escape or Ctrl. A byte that would press more is withheld: it
+/// one byte if the table joins them. No byte may press Escape or Ctrl. A byte that violates a rule is withheld: it
 /// counts as discarded, and nothing is typed in its place.
 public struct OpenDeviceRules: Sendable {
     /// Class of the keys that each byte presses.
@@ -122,7 +124,7 @@ public struct OpenDeviceRules: Sendable {
         joinsLineEnds = table.joinsLineEnds
     }
 
-    /// Returns the bytes of a notification that are typed; nil if all of them are.
+    /// Returns the bytes of a notification that may be typed; nil if all of them may.
     func typed(of bytes: RawSpan) -> [UInt8]? {
         let end = lineEnd(of: bytes)
         guard let first = bytes.byteOffsets.first(where: { isWithheld(Self.byte($0, bytes), isLast: $0 >= end) }) else {
@@ -159,17 +161,17 @@ public struct OpenDeviceRules: Sendable {
 }
 
 extension CompiledTable {
-    /// Class of the keys that a byte presses, as far as it matters for an unpaired device.
+    /// Class of the keys that a byte presses, for the rules of unpaired devices.
     enum Press: UInt8, Sendable {
         /// Neither Enter nor Escape nor Ctrl.
         case harmless
-        /// Enter once, as its last key.
+        /// Enter once, as the last key of the byte.
         case enter
-        /// Escape or Ctrl, or Enter more than once or before another key.
+        /// Escape or Ctrl, or Enter more than once or followed by another key.
         case more
     }
 
-    /// Returns the class of the keys that a byte presses: the more dangerous one of CapsLock off and on.
+    /// Returns the class of the keys that a byte presses, with CapsLock off or on, whichever is more dangerous.
     func press(of byte: UInt8) -> Press {
         let cases = [false, true].map { press(strokes(of: byte, capsLock: $0)) }
         return cases.contains(.more) ? .more : cases.contains(.enter) ? .enter : .harmless

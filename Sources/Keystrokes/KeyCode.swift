@@ -2,12 +2,14 @@
 
 import Synchronization
 
-/// A key's number in the kernel's numbering, and its name in table files (C: `KEY_…` of `<linux/input-event-codes.h>`).
+/// Key, identified by its number in the kernel, with its name in table files.
+///
+/// The corresponding C constants are `KEY_…` of `<linux/input-event-codes.h>`.
 public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     /// The kernel's number.
     public let rawValue: UInt16
 
-    /// Creates a key from its number, whether it has a name or not.
+    /// Creates a key from its number, even if the key has no name.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -15,7 +17,7 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     /// Orders keys by number.
     public static func < (left: KeyCode, right: KeyCode) -> Bool { left.rawValue < right.rawValue }
 
-    /// Enter, which ends an input (C: `KEY_ENTER`).
+    /// Enter, which completes an input (C: `KEY_ENTER`).
     public static let enter = KeyCode(rawValue: 28)
     /// Tab, which moves to the next field (C: `KEY_TAB`).
     public static let tab = KeyCode(rawValue: 15)
@@ -38,7 +40,7 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     /// The right Alt, AltGr (C: `KEY_RIGHTALT`).
     public static let rightAlt = KeyCode(rawValue: 100)
 
-    /// True if the key changes the meaning of other keys, and so is never pressed by itself.
+    /// True if the key only changes the meaning of other keys; such a key is never pressed by itself.
     public var isModifier: Bool { Self.modifiers.contains(self) }
 
     private static let modifiers = Set(
@@ -51,9 +53,7 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     /// The name in table files; nil if the key has none.
     public var name: String? { Self.named.first { $0.code == self }?.name }
 
-    /// Creates the key of that name; nil if the name is unknown.
-    ///
-    /// Names are in lower case.
+    /// Creates the key with this name, in lower case; nil if the name is unknown.
     public init?(name: String) {
         guard let entry = Self.named.first(where: { $0.name == name }) else { return nil }
         self = entry.code
@@ -66,7 +66,7 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
         }
     }
 
-    /// Runs of consecutive numbers: the first number, and the names from there on.
+    /// Runs of consecutive key numbers: the first number, and the names of the keys from that number on.
     private static let rows: [(first: UInt16, names: String)] = [
         (1, "escape 1 2 3 4 5 6 7 8 9 0 minus equal backspace"),
         (15, "tab q w e r t y u i o p leftbrace rightbrace enter leftctrl"),
@@ -84,13 +84,13 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
         (205, "suspend"),
     ]
 
-    /// Returns a suggestion for an unknown key name, as the end of an error message; empty if there is none.
+    /// Returns a suggestion for an unknown key name, to append to an error message; empty if no name is similar.
     static func suggestion(for name: String) -> String {
         let meant = others[name] ?? NearestName.of(name, among: named.map(\.name))
         return meant.map { ": is \"\($0)\" meant?" } ?? ""
     }
 
-    /// Names of keys in other programs.
+    /// Names that other programs use for these keys.
     private static let others = [
         "return": "enter", "cr": "enter", "lf": "enter", "newline": "enter", "esc": "escape", "del": "delete",
         "bs": "backspace",
@@ -130,7 +130,9 @@ public enum NearestName {
     }
 }
 
-/// The keys that a virtual keyboard declares: only those that its tables use, so that the kernel drops all others.
+/// Keys that a virtual keyboard declares.
+///
+/// Only the keys that its tables use are declared, so that the kernel drops all others.
 public struct KeySet: Equatable, Sendable {
     /// The keys, in the kernel's order.
     public private(set) var codes: [KeyCode] = []
@@ -138,7 +140,7 @@ public struct KeySet: Equatable, Sendable {
     /// Creates an empty set.
     public init() {}
 
-    /// Creates a set of these keys.
+    /// Creates a set of the given keys.
     public init(_ keys: some Sequence<KeyCode>) {
         for key in keys { insert(key) }
     }
@@ -150,22 +152,22 @@ public struct KeySet: Equatable, Sendable {
         codes.insert(key, at: place)
     }
 
-    /// Returns the keys of both sets.
+    /// Returns the union of both sets.
     public func union(_ other: KeySet) -> KeySet {
         KeySet(codes + other.codes)
     }
 
-    /// Returns the keys to declare to the kernel: these and, with `asKeyboard`, codes 1 to 31, all of which udev
-    /// requires to classify a device as a keyboard (ID_INPUT_KEYBOARD).
+    /// Returns the keys to declare to the kernel.
     ///
-    /// Throws an error if a key or a combination is forbidden.
+    /// These are the keys of the set and, with `asKeyboard`, the codes 1 to 31, all of which udev requires to classify
+    /// a device as a keyboard (ID_INPUT_KEYBOARD). Throws an error if a key or a combination of keys is forbidden.
     public func declared(asKeyboard: Bool) throws(ForbiddenKeys) -> KeySet {
         let all = asKeyboard ? union(KeySet((1...31).map(KeyCode.init(rawValue:)))) : self
         if let forbidden = all.forbidden { throw forbidden }
         return all
     }
 
-    /// The first violation of the rules for declared keys; nil if the set may be declared.
+    /// First violation of the rules for declared keys; nil if the set may be declared.
     public var forbidden: ForbiddenKeys? {
         if let key = codes.first(where: { Self.never.contains($0) }) { return .alone(key) }
         guard let alt = codes.first(where: { $0 == .leftAlt || $0 == .rightAlt }),
@@ -184,7 +186,7 @@ public struct KeySet: Equatable, Sendable {
 public enum ForbiddenKeys: Error, Equatable, Sendable, CustomStringConvertible {
     /// A key that acts on the whole machine.
     case alone(KeyCode)
-    /// Alt together with a key that can then switch terminals or restart the machine.
+    /// Alt together with a key that switches terminals or restarts the machine when Alt is held.
     case together(KeyCode, KeyCode)
 
     /// One-line description for users, with the reason.
@@ -197,7 +199,7 @@ public enum ForbiddenKeys: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Keys that are held while another is pressed.
+/// Modifier keys that are held while another key is pressed.
 public struct KeyModifiers: OptionSet, Hashable, Sendable {
     /// One bit for each modifier.
     public let rawValue: UInt8
@@ -220,7 +222,7 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
 
     /// Maximum number of modifiers in one keystroke.
     ///
-    /// A frame then has at most six values: two releases, two presses, the key and the report.
+    /// With two modifiers, a frame has at most six events: two releases, two presses, the key and the report.
     public static let most = 2
 
     /// Every modifier and its name in table files.
@@ -239,7 +241,7 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
     /// Keys of the modifiers, in the order in which they are pressed and released.
     public var keys: [KeyCode] { Self.all.filter { contains($0.modifier) }.map { $0.modifier.key } }
 
-    /// The modifier of the lowest bit; empty if there is none.
+    /// Modifier with the lowest bit; empty if the set is empty.
     var first: KeyModifiers { KeyModifiers(rawValue: rawValue & (~rawValue &+ 1)) }
 
     var key: KeyCode {
@@ -256,11 +258,11 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
     var prefix: String { Self.all.filter { contains($0.modifier) }.map { $0.name + "+" }.joined() }
 }
 
-/// The layout of one `struct input_event`, as the kernel reads it from a uinput device.
+/// One `struct input_event`, as the kernel reads it from a uinput device.
 ///
-/// Two words for the time (always zero: the kernel stamps the event itself), a 16-bit type, a 16-bit code and a 32-bit
-/// value: 24 bytes on 64-bit systems, 16 bytes on 32-bit systems. The corresponding C type is `struct input_event` of
-/// `<linux/input.h>`.
+/// It consists of two words for the time (always zero: the kernel stamps the event itself), a 16-bit type, a 16-bit
+/// code and a 32-bit value: 24 bytes on 64-bit systems, 16 bytes on 32-bit systems. The corresponding C type is `struct
+/// input_event` of `<linux/input.h>`.
 public struct InputEvent: Equatable, Sendable {
     /// Size of one event, in bytes.
     public static let size = timeSize + 8
@@ -274,12 +276,12 @@ public struct InputEvent: Equatable, Sendable {
 
     /// The kind of event.
     public var type: UInt16
-    /// Code of the key, for a key's event.
+    /// Code of the key, if this is a key event.
     public var code: UInt16
-    /// 1 for a press, 0 for a release; 2, which the kernel uses for autorepeat, is never written.
+    /// 1 for a press, 0 for a release; the kernel's autorepeat value, 2, is never written.
     public var value: Int32
 
-    /// Creates an event without its time.
+    /// Creates an event; the kernel sets its time.
     public init(type: UInt16, code: UInt16, value: Int32) {
         self.type = type
         self.code = code
@@ -289,7 +291,7 @@ public struct InputEvent: Equatable, Sendable {
     /// The event that ends a frame: type, code and value zero (C: `SYN_REPORT`).
     public static let report = InputEvent(type: synchronization, code: 0, value: 0)
 
-    /// Returns the press or the release of a key.
+    /// Returns the press or release event of a key.
     public static func key(_ code: KeyCode, down: Bool) -> InputEvent {
         InputEvent(type: key, code: code.rawValue, value: down ? 1 : 0)
     }
@@ -328,11 +330,11 @@ public struct InputEvent: Equatable, Sendable {
     }
 }
 
-/// The CapsLock light of the virtual keyboard, set by the thread that is notified of changes and read by the typist.
+/// CapsLock light of the virtual keyboard, set by the thread that is notified of changes and read by the typist.
 ///
-/// While it is on, applications swap the case of letters. The typist swaps it too, so that the text comes out as
-/// intended. The light is off until `set` is called. A change applies from the next keystroke on; it cannot correct
-/// keystrokes that were written before it and that the application has yet to read.
+/// While it is on, applications swap the case of letters. The typist swaps it too, so that applications receive the
+/// intended text. The light is off until `set` is called. A change applies from the next keystroke on; it cannot
+/// correct keystrokes that were written earlier and that the application has not read yet.
 public final class CapsLockLight: Sendable {
     private let state = Atomic<Bool>(false)
 

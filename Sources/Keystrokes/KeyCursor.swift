@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The hot loop, and its position in the bytes and in the events.
+/// Hot loop of the encoder, with its position in the bytes and in the events.
 @unsafe
 struct KeyCursor {
     private(set) var byte: UnsafePointer<UInt8>
-    /// Word of the next event.
+    /// Address at which the next event is written, without its time.
     private(set) var place: UnsafeMutableRawPointer
     /// Shift state: the size of an event if Shift is down, else 0.
     private(set) var held: UInt64
-    /// Number of bytes that typed nothing, negated.
+    /// Number of bytes that typed nothing, as a negative number.
     private(set) var skipped = 0
 
     init(byte: UnsafePointer<UInt8>, place: UnsafeMutableRawPointer, held: UInt64) {
@@ -17,10 +17,10 @@ struct KeyCursor {
         unsafe self.held = held
     }
 
-    /// Types bytes up to `last` while they are plain or shifted keys, line feeds, or discarded, and while their events
-    /// end at or before `limit`.
+    /// Types plain or shifted keys, and skips line feeds and discarded bytes, up to `last`; stops at other bytes.
     ///
-    /// `first` is the first byte of the input. There must be room for one shifted key after the limit.
+    /// It also stops before the events would extend beyond `limit`. `first` is the first byte of the input. There must
+    /// be room for one shifted key after the limit.
     @unsafe @inline(__always)
     mutating func type(
         from first: UnsafePointer<UInt8>,
@@ -31,15 +31,15 @@ struct KeyCursor {
         // Sound: a byte is less than the 256 rows, and lies before `last`. The events of a byte lie within one shifted
         // key after the cursor, which is at most at the limit.
         while unsafe byte < last {
-            // This many bytes fit whatever they are; if not even one is certain to fit, the next is checked by itself.
+            // This many bytes fit whatever they are; if the number is zero, the next byte is checked by itself.
             let rest = unsafe limit - place
             var sure = unsafe min(last, byte + Self.sureKeys(rest))
             if unsafe sure <= byte {
                 guard unsafe fits(rows, first, rest) else { return }
                 unsafe sure = byte + 1
             }
-            // Most text consists of keys only: a loop for nothing else, two bytes at a time, needs a third fewer
-            // instructions per byte, and the number of instructions limits its speed.
+            // Most text consists only of keys. A separate loop that handles nothing else, two bytes at a time, needs a
+            // third fewer instructions per byte, and the number of instructions limits its speed.
             while unsafe byte + 1 < sure {
                 let one = unsafe HotRows.Row(rows, byte[0])
                 let two = unsafe HotRows.Row(rows, byte[1])
@@ -48,7 +48,7 @@ struct KeyCursor {
                 unsafe typeKey(two)
                 unsafe byte += 2
             }
-            // From the first other byte on; here, bytes that type nothing need no branch.
+            // Continue from the first byte that is not a key; in this loop, bytes that type nothing need no branch.
             while unsafe byte < sure {
                 let row = unsafe HotRows.Row(rows, byte[0])
                 if _fastPath(!row.isSpecial) {
@@ -65,10 +65,11 @@ struct KeyCursor {
         }
     }
 
-    /// Returns a number of keys that fit into `byteCount` bytes, each with a Shift change, and a final Shift release.
+    /// Returns a number of keys that certainly fit into `byteCount` bytes, each with a Shift change, and a final Shift
+    /// release.
     @inline(__always)
     private static func sureKeys(_ byteCount: Int) -> Int {
-        // Fewer than would fit, but without a division: five events take at most 128 bytes. If negative, none fits.
+        // A lower bound, computed without a division: five events have at most 128 bytes. If negative, no key fits.
         (byteCount &- InputEvent.size) &>> 7
     }
 
@@ -77,7 +78,7 @@ struct KeyCursor {
         unsafe byte > first && byte[-1] == ByteTable.carriageReturn
     }
 
-    /// Returns true if the events of the next byte and a final release of Shift take at most `rest` bytes, or if the
+    /// Returns true if the events of the next byte and a final release of Shift have at most `rest` bytes, or if the
     /// byte is special.
     @unsafe @inline(never)
     private func fits(_ rows: UnsafePointer<UInt64>, _ first: UnsafePointer<UInt8>, _ rest: Int) -> Bool {
@@ -89,21 +90,21 @@ struct KeyCursor {
         return unsafe row.isSpecial || Int(truncatingIfNeeded: (after ^ held) &+ after &+ row.size) <= rest
     }
 
-    /// Writes the five words of a byte, whether Shift changes or not, and whether the byte types anything or not.
+    /// Writes the five words of a byte, without branches for Shift changes or for bytes that type nothing.
     @unsafe @inline(__always)
     private mutating func type(_ row: HotRows.Row) {
         unsafe store(row, row.held(after: held), Int(truncatingIfNeeded: row.size))
         unsafe skipped &+= Int(truncatingIfNeeded: row.keep)
     }
 
-    /// Writes the key of a byte that is known to be one.
+    /// Writes the key of a byte that is known to be a key.
     @unsafe @inline(__always)
     private mutating func typeKey(_ row: HotRows.Row) {
         unsafe store(row, row.held, EventBatch.plainKey &* InputEvent.size)
     }
 
-    /// Writes five words, changes the Shift state to `after`, and moves the cursor past the change of Shift, if any,
-    /// and by `keySize` bytes.
+    /// Writes five words, changes the Shift state to `after`, and moves the cursor past the Shift change, if any, and
+    /// by `keySize` bytes.
     @unsafe @inline(__always)
     private mutating func store(_ row: HotRows.Row, _ after: UInt64, _ keySize: Int) {
         let size = InputEvent.size

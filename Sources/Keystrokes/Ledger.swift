@@ -2,15 +2,15 @@
 
 import Synchronization
 
-/// The account of every received byte, kept by the two threads of the data path and readable from any thread.
+/// Counts of all received bytes by outcome, kept by the two threads of the data path and readable from any thread.
 ///
-/// Each counter has one writer. The producer adds to `received` before it pushes, and the consumer counts a byte only
-/// after it was pushed. `snapshot` loads the outcomes first and `received` last, so no outcome is ever ahead of
-/// `received`. Bytes without an outcome are waiting.
+/// Each counter is written by one thread. The producer adds to `received` before it pushes, and the consumer counts a
+/// byte only after it was pushed. `snapshot` loads the outcomes first and `received` last, so the outcomes never add up
+/// to more than `received`. Bytes without an outcome are waiting.
 public final class Ledger: Sendable {
-    /// Cause of a loss of bytes.
+    /// Reason why bytes were lost.
     public enum Loss: Int, CaseIterable, Sendable {
-        /// The ring had no room for the chunk, or another output had no room for bytes passed to it unchanged.
+        /// The ring had no room for the chunk, or an output that receives the bytes unchanged had no room for them.
         case ringFull
         /// The device rejected the write, or accepted only a part of it.
         case writeFailed
@@ -30,7 +30,7 @@ public final class Ledger: Sendable {
         case untypable
         case tooShort
         case tooLong
-        /// The barcode repeats the one typed just before, within the duplicate window.
+        /// The barcode repeats the previous one within the duplicate window.
         case duplicate
         /// The barcode is incomplete, because the link was lost or the ring was full.
         case cut
@@ -38,38 +38,38 @@ public final class Ledger: Sendable {
         case frame
     }
 
-    /// The account at one moment.
+    /// Counts at one moment.
     ///
     /// `received` is the sum of `typed`, `discarded`, `rejected`, `gated`, `lost` and `waiting`.
     public struct Snapshot: Equatable, Sendable {
         /// Received bytes.
         public var received: UInt64 = 0
-        /// Bytes whose keystrokes the device accepted, and line feeds that belong to a typed Enter; at an output other
+        /// Bytes whose keystrokes the device accepted, and line feeds that belong to a typed Enter; for an output other
         /// than the keyboard, bytes of lines that a client accepted completely.
         public var typed: UInt64 = 0
         /// Bytes that the table discards, terminators replaced by a suffix, bytes around payloads, and withheld bytes.
         public var discarded: UInt64 = 0
-        /// Discarded bytes that the table types, but that are blocked for unpaired devices (D-2).
+        /// Discarded bytes that the table would type, but that are blocked for unpaired devices (D-2).
         public var withheld: UInt64 = 0
         /// Rejected bytes by rule, in the order of `Rejection.allCases`.
         public var rejections: [UInt64] = Array(repeating: 0, count: Rejection.allCases.count)
         /// Bytes refused by the closed gate.
         public var gated: UInt64 = 0
-        /// Lost bytes by cause, in the order of `Loss.allCases`.
+        /// Lost bytes by reason, in the order of `Loss.allCases`.
         public var losses: [UInt64] = Array(repeating: 0, count: Loss.allCases.count)
         /// Bytes without an outcome.
         public var waiting: UInt64 = 0
 
-        /// Creates an empty account.
+        /// Creates a snapshot with all counts zero.
         public init() {}
 
         /// Returns the number of bytes rejected by this rule.
         public func rejected(_ rejection: Rejection) -> UInt64 { rejections[rejection.rawValue] }
         /// Number of bytes rejected by any rule.
         public var rejected: UInt64 { rejections.reduce(0, &+) }
-        /// Returns the number of bytes lost for this cause.
+        /// Returns the number of bytes lost for this reason.
         public func lost(_ loss: Loss) -> UInt64 { losses[loss.rawValue] }
-        /// Number of bytes lost for any cause.
+        /// Number of bytes lost for any reason.
         public var lost: UInt64 { losses.reduce(0, &+) }
     }
 
@@ -93,17 +93,18 @@ public final class Ledger: Sendable {
     /// The consumer's counters, by fate.
     private let outcomes = InlineArray<13, Atomic<UInt64>> { _ in Atomic(0) }
     private let after = Padding()
-    /// True if bytes that the typist has typed count as waiting until `settle` reports their delivery.
+    /// True if typed bytes count as waiting until `settle` reports their delivery.
     private let handsOver: Bool
 
-    /// Creates an empty account.
+    /// Creates a ledger with all counts zero.
     ///
-    /// With `handsOver`, typed bytes are on their way to another output, and wait until they are delivered or lost.
+    /// With `handsOver`, typed bytes are on their way to another output, and count as waiting until they are delivered
+    /// or lost.
     public init(handsOver: Bool = false) {
         self.handsOver = handsOver
     }
 
-    /// Returns the current account; may be called from any thread.
+    /// Returns the current counts; may be called from any thread.
     public func snapshot() -> Snapshot {
         var now = Snapshot()
         now.typed = (handsOver ? 0 : handedOver) &+ delivered.load(ordering: .acquiring)
@@ -126,7 +127,7 @@ public final class Ledger: Sendable {
     /// Adds received bytes; called only by the producer, before it pushes them.
     func addReceived(_ count: Int) { Self.add(count, to: received) }
 
-    /// Records that bytes were lost after those in the ring; called only by the producer.
+    /// Records that bytes were lost after the last byte in the ring; called only by the producer.
     func noteMissingBytes() { isMissingBytes.store(true, ordering: .releasing) }
 
     /// Adds bytes for which the ring or another output had no room; called only by the producer.
@@ -135,7 +136,7 @@ public final class Ledger: Sendable {
         Self.add(count, to: ringFull)
     }
 
-    /// Adds bytes around the payloads of frames, and bytes of invalid frames; called only by the producer.
+    /// Adds the bytes around the payloads of frames, and the bytes of invalid frames; called only by the producer.
     func addFrames(wrapping: Int, bad: Int) {
         addReceived(wrapping + bad)
         Self.add(wrapping, to: self.wrapping)
@@ -166,7 +167,7 @@ public final class Ledger: Sendable {
     /// Records that the chunk after the lost bytes is in the ring; called only by the producer.
     func missingBytesFollowed() { isMissingBytes.store(false, ordering: .releasing) }
 
-    /// True if bytes were lost after the last chunk that the ring took.
+    /// True if bytes were lost after the last chunk that entered the ring.
     var endsInMissingBytes: Bool { isMissingBytes.load(ordering: .acquiring) }
 
     /// Adds bytes with this outcome; called only by the consumer.
@@ -181,7 +182,7 @@ public final class Ledger: Sendable {
         case typed, discarded, untypable, tooShort, tooLong, duplicate, cut, gated, writeFailed, tooOld, disconnected
         case switched, withheld
 
-        /// Returns nil for the rejection that the producer counts.
+        /// Converts a rejection; nil for the rejection that the producer counts.
         init?(_ rejection: Rejection) {
             switch rejection {
             case .untypable: self = .untypable
@@ -193,7 +194,7 @@ public final class Ledger: Sendable {
             }
         }
 
-        /// Returns nil for the losses that the producer counts.
+        /// Converts a loss; nil for the losses that the producer counts.
         init?(_ loss: Loss) {
             switch loss {
             case .ringFull, .undelivered: return nil
@@ -207,7 +208,7 @@ public final class Ledger: Sendable {
 
     private func count(of fate: Fate) -> UInt64 { outcomes[fate.rawValue].load(ordering: .acquiring) }
 
-    /// Adds to a counter by a load and a store: exact with a single writer, and cheaper than an atomic addition.
+    /// Adds to a counter with a load and a store: exact with a single writer, and cheaper than an atomic addition.
     @inline(__always)
     private static func add(_ count: Int, to counter: borrowing Atomic<UInt64>) {
         counter.store(counter.load(ordering: .relaxed) &+ UInt64(bitPattern: Int64(count)), ordering: .releasing)

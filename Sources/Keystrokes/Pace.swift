@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A typing rhythm: the longest application stall that it survives, and the times between key events.
+/// Typing rhythm: the longest application stall that it survives, and the times between key events.
 ///
-/// The law (D-13): in no window as long as the stall S are more events written than the application's event queue can
-/// hold unread, which is one less than its size (`ReaderQueue`). There are two ways to obey the law, and each is
-/// rejected if it would need more than 50 ms between two characters. The numbers below are for a queue of 256 events,
-/// and in brackets for one of 64.
+/// It obeys one law (D-13): within any period as long as the stall S, no more events are written than the application's
+/// event queue can hold unread, which is one less than the queue's size (`ReaderQueue`). There are two kinds of pace.
+/// Either is rejected if it would need more than 50 ms between two characters. For numbers that depend on the queue,
+/// the first one below applies to a queue of 256 events, and the one in brackets to a queue of 64 events.
 ///
-/// Even: each keystroke is a single write. A whole barcode is written at once if the window has room; otherwise, a
-/// keystroke of n events takes n/252 (n/60) of S (see `Pacer`), which is 4S/252 between plain keys and 6S/252 between
-/// shifted keys. S can therefore be just under 2100 ms (500 ms).
+/// Even pace: each keystroke is a single write. A whole barcode is written at once if the window has room for it;
+/// otherwise, a keystroke of n events takes n/252 (n/60) of S (see `Pacer`), which is 4S/252 between plain keys and
+/// 6S/252 between shifted keys. S can therefore be just under 2100 ms (500 ms).
 ///
-/// Spread: the modifiers, the press and the release of a key are separate writes, `lead`, `hold` and `gap` apart, of at
-/// most 3 events each (two changes and a report). 86 (22) such writes exceed the window. There are 85 (21) pauses
-/// between them, so each pause must be longer than S/85 (S/21). A shifted key contains two pauses without a lead, so S
-/// may be up to 2125 ms (525 ms), or three pauses with a lead, so S may be up to 1416 ms (350 ms).
+/// Spread pace: the modifiers, the press and the release of a key are separate writes, `lead`, `hold` and `gap` apart.
+/// Each write has at most 3 events (two changes and a report), so 86 (22) writes exceed the window. There are 85 (21)
+/// pauses between them, so each pause must be longer than S/85 (S/21). A shifted key contains two pauses if there is no
+/// lead, so that S may be up to 2125 ms (525 ms), or three pauses with a lead, so that S may be up to 1416 ms (350 ms).
 public struct Pace: Equatable, Sendable {
     /// Named rhythms, each for one kind of application.
     public enum Profile: String, CaseIterable, Sendable {
@@ -24,25 +24,29 @@ public struct Pace: Equatable, Sendable {
         case console
         /// A full-screen program that reads its input once per frame (SDL on KMS, Qt eglfs).
         ///
-        /// S is 34 ms, because two frames at 60 Hz take 33.4 ms. A plain key takes 0.54 ms (2.3 ms) and a shifted one
-        /// 0.81 ms (3.4 ms): 1850 (440) and 1230 (290) characters per second.
+        /// The assumed stall is 34 ms, because two frames at 60 Hz take 33.4 ms. With a queue of 256 events, a plain
+        /// key takes 0.54 ms and a shifted one 0.81 ms, which is 1850 and 1230 characters per second. With a queue of
+        /// 64 events, they take 2.3 ms and 3.4 ms, which is 440 and 290 characters per second.
         case kms
         /// X11 and Wayland desktops; the default.
         ///
-        /// S is 100 ms. A plain key takes 1.6 ms (6.7 ms) and a shifted one 2.4 ms (10 ms): 630 (150) and 420 (100)
-        /// characters per second. An EAN-13 barcode and its Enter are 56 events and are written at once.
+        /// The assumed stall is 100 ms. With a queue of 256 events, a plain key takes 1.6 ms and a shifted one 2.4 ms,
+        /// which is 630 and 420 characters per second. With a queue of 64 events, they take 6.7 ms and 10 ms, which is
+        /// 150 and 100 characters per second. An EAN-13 barcode with its Enter has 56 events, so it is written at once.
         case desktop
         /// Input methods, and programs that recognize a scanner by its rhythm.
         ///
-        /// A key is 8 ms down and 8 ms up, as typed by a wired scanner, and no barcode is written at once: 62
-        /// characters per second with either queue. 85 (21) pauses of 8 ms take 680 ms (168 ms), so S is 640 ms (160
-        /// ms).
+        /// Each key is down for 8 ms and up for 8 ms, as typed by a wired scanner, and no barcode is written at once.
+        /// The speed is 62 characters per second with either queue size. With a queue of 256 events, the assumed stall
+        /// is 640 ms, because 85 pauses of 8 ms take 680 ms. With a queue of 64 events, it is 160 ms, because 21 pauses
+        /// take 168 ms.
         case scanner
         /// Remote desktops, virtual machines, and input methods that lose Shift.
         ///
-        /// A modifier precedes its key by 10 ms, and a key is 10 ms down and 10 ms up: 50 plain or 33 shifted
-        /// characters per second with either queue. 85 (21) pauses of 10 ms take 850 ms (210 ms), so S is 800 ms (200
-        /// ms).
+        /// A modifier precedes its key by 10 ms, and each key is down for 10 ms and up for 10 ms. The speed is 50 plain
+        /// or 33 shifted characters per second with either queue size. With a queue of 256 events, the assumed stall is
+        /// 800 ms, because 85 pauses of 10 ms take 850 ms. With a queue of 64 events, it is 200 ms, because 21 pauses
+        /// take 210 ms.
         case slow
 
         /// Short description of the purpose of the profile, for users.
@@ -56,7 +60,8 @@ public struct Pace: Equatable, Sendable {
             }
         }
 
-        /// Returns the longest stall that the profile survives with this queue, in nanoseconds; 0 if it assumes none.
+        /// Returns the longest stall that the profile survives with this queue, in nanoseconds; 0 if it assumes no
+        /// stalls.
         ///
         /// With the larger queue, an even pace is faster, and a spread pace survives longer stalls.
         public func stall(_ queue: ReaderQueue) -> Int64 {
@@ -78,7 +83,7 @@ public struct Pace: Equatable, Sendable {
         public var stall: Int64
         /// Longest stall that this pace allows, in nanoseconds.
         public var greatest: Int64
-        /// Event queue to which that maximum applies.
+        /// Event queue for which `greatest` is the maximum.
         public var queue: ReaderQueue
 
         /// One-line description for users.
@@ -88,25 +93,25 @@ public struct Pace: Equatable, Sendable {
         }
     }
 
-    /// The longest pause between two characters of one barcode, in nanoseconds.
+    /// Longest allowed pause between two characters of one barcode, in nanoseconds.
     public static let longestGap: Int64 = 50_000_000
-    /// The longest stall that any pace and queue allow, in nanoseconds.
+    /// Longest stall that any pace allows with any queue, in nanoseconds.
     public static let greatestStall = greatestSpreadStall(pausesPerKey: 2, .large)
 
     private static let millisecond: Int64 = 1_000_000
 
-    /// Event queue of each application.
+    /// Event queue that the kernel keeps for each application.
     public let queue: ReaderQueue
-    /// Longest stall that the pace survives, in nanoseconds; 0 if none is assumed.
+    /// Longest stall that the pace survives, in nanoseconds; 0 if it assumes no stalls.
     public let stall: Int64
-    /// Time from the press of a modifier to the press of its key, in nanoseconds; 0 writes both at once.
+    /// Time from the press of a modifier to the press of its key, in nanoseconds; if 0, both are in one write.
     public let lead: Int64
-    /// Time from the press of a key to its release, in nanoseconds; 0 writes both at once.
+    /// Time from the press of a key to its release, in nanoseconds; if 0, both are in one write.
     public let hold: Int64
     /// Time from the release of a key to the next keystroke of a spread pace, in nanoseconds.
     public let gap: Int64
 
-    /// Creates the pace of a profile, for its default stall or for `stall`, in nanoseconds.
+    /// Creates the pace of a profile; `stall`, in nanoseconds, replaces the profile's default.
     public init(_ profile: Profile, stall: Int64? = nil, queue: ReaderQueue) throws(StallError) {
         let stall = stall ?? profile.stall(queue)
         switch profile {
@@ -125,7 +130,7 @@ public struct Pace: Equatable, Sendable {
         (lead, hold, gap) = (0, 0, 0)
     }
 
-    /// Creates a spread pace with these pauses, lengthened if the stall requires it.
+    /// Creates a spread pace with these pauses, which are lengthened if the stall requires it.
     private init(stall: Int64, lead: Int64, pause: Int64, _ queue: ReaderQueue) throws(StallError) {
         let greatest = Self.greatestSpreadStall(pausesPerKey: lead > 0 ? 3 : 2, queue)
         guard stall >= 0, stall <= greatest else { throw StallError(stall: stall, greatest: greatest, queue: queue) }
@@ -137,9 +142,9 @@ public struct Pace: Equatable, Sendable {
         gap = max(pause, least)
     }
 
-    /// Rejects a table whose longest byte, of this many events, would need more than `longestGap`.
+    /// Rejects a table in which the longest byte has this many events if the byte would take more than `longestGap`.
     ///
-    /// Accepts every table for a spread pace: each keystroke of a byte is a character of its own to the application,
+    /// Accepts every table if the pace is spread: to the application, each keystroke of a byte is a separate character,
     /// and the pauses do not depend on the table.
     public func check(longestByte events: Int) throws(StallError) {
         guard !isSpread, events > 0 else { return }
@@ -167,7 +172,7 @@ public struct Pace: Equatable, Sendable {
 extension EventBatch {
     /// Part of a keystroke that one write contains.
     enum Part {
-        /// Whole keystrokes, from press to release.
+        /// Whole keystrokes, each from press to release.
         case whole
         /// Modifiers that are pressed before their key.
         case modifiers
@@ -201,26 +206,27 @@ extension EventBatch {
         }
     }
 
-    /// Control, Shift, Alt and Meta, left and right.
+    /// Left and right Control, Shift, Alt and Meta.
     private static let modifiers: Set<UInt16> = [29, 42, 54, 56, 97, 100, 125, 126]
 }
 
 /// Event queue that the kernel keeps for each application that reads a keyboard.
 ///
-/// Its size is eight times that of the longest frame that the device could send, rounded up to a power of two: 64
-/// events for a device with keys only, and 256 if the device also declares nine relative axes. No event is ever sent on
-/// these axes. The corresponding C function is `evdev_compute_buffer_size`, in Linux's drivers/input/evdev.c.
+/// Its size is eight times the number of events in the longest frame that the device could send, rounded up to a power
+/// of two: 64 events for a device with keys only, and 256 if the device also declares nine relative axes. No event is
+/// ever sent on these axes. The corresponding C function is `evdev_compute_buffer_size`, in Linux's
+/// drivers/input/evdev.c.
 public enum ReaderQueue: Int, CaseIterable, Sendable {
-    /// Queue of a device with keys only; for Xorg's evdev driver, which takes a device with axes for a pointer.
+    /// Queue of a device with keys only; for Xorg's evdev driver, which treats a device with axes as a pointer.
     case small = 64
     /// Queue of a device that declares nine relative axes in addition to its keys.
     case large = 256
 
     /// Size in events, including the event that makes the queue overflow.
     public var size: Int { rawValue }
-    /// Maximum number of unread events without an overflow: one slot distinguishes a full queue from an empty one.
+    /// Maximum number of unread events without an overflow; one slot distinguishes a full queue from an empty one.
     public var window: Int { rawValue - 1 }
-    /// Largest part of the window, in events, that both plain keystrokes of four and shifted ones of six fill exactly.
+    /// Largest number of events in the window that both plain keystrokes (4 events) and shifted ones (6) fill exactly.
     var paced: Int64 { Int64(window / Self.commonKeystroke * Self.commonKeystroke) }
     /// Least common multiple of the event counts of a plain and a shifted keystroke.
     private static let commonKeystroke = 12
@@ -236,44 +242,44 @@ public enum ReaderQueue: Int, CaseIterable, Sendable {
     }
 }
 
-/// Rate limiter for events: it keeps an application that stalls from losing any.
+/// Rate limiter for events, so that a stalled application loses none of them.
 ///
-/// The kernel keeps Q events for each application that reads a keyboard (`ReaderQueue`): Q - 1 unread ones survive, and
-/// the next discards all of them. So the law is: in no window as long as the stated stall (both ends included) are more
-/// than Q - 1 events written, reports included. The pacer remembers exactly what was written within the last stall, and
-/// allows the rest.
+/// The kernel keeps Q events for each application that reads a keyboard (`ReaderQueue`): Q - 1 unread events survive,
+/// and the next one discards all of them. So the law is: within any period as long as the stated stall (both ends
+/// included), at most Q - 1 events are written, reports included. The pacer remembers exactly how many events were
+/// written within the last stall, and allows the rest.
 ///
 /// Text that does not fit into the window is spread out. P, the largest multiple of twelve in Q - 1, is Q - 4, so a
 /// stall has room for whole keystrokes of P events: P/4 plain ones of four events, or P/6 shifted ones of six. A
 /// keystroke of n events therefore takes n/P of the stall, and one that is larger than its predecessor also waits for
 /// the difference. At that pace, the law never delays a keystroke. Proof: assume that it would delay the last of the
-/// keystrokes i … j. All but the last then have at least P - 2 events together, and exactly P - 2 only if j is a
-/// shifted keystroke and some of the others are plain. In that case, there was also a difference of two to wait for. P
-/// shares, a whole stall, therefore lie between i and j.
+/// keystrokes i … j. All keystrokes before j then have at least P - 2 events together, and exactly P - 2 only if j is a
+/// shifted keystroke and some of the earlier ones are plain. In that case, the pacer also waited for a difference of
+/// two events. P shares, a whole stall, therefore lie between i and j.
 ///
 /// Times are nanoseconds of a monotonic clock. Events are recorded with the time after their write, but requested with
-/// the time before it, so that a slow write errs on the safe side.
+/// the time before it, so that a slow write only makes the pacer more cautious.
 ///
-/// The pauses of a spread pace (`Pace`) keep the law by themselves; it is checked all the same.
+/// The pauses of a spread pace (`Pace`) obey the law by themselves; the pacer still checks it.
 public struct Pacer: Sendable {
     /// Rhythm that the pacer enforces.
     public let pace: Pace
 
     /// Times of the writes that are still in the window, as a ring that begins at `first`.
     ///
-    /// It has room for the largest window, filled with the smallest writes: a change and its report.
+    /// It has room for the largest window if every write has the minimum size: a change and its report.
     private var times = InlineArray<128, Int64>(repeating: 0)
     private var counts = InlineArray<128, Int>(repeating: 0)
     private var first = 0
     private var writes = 0
-    /// Sum of the events of these writes.
+    /// Total number of events in these writes.
     private var inWindow = 0
-    /// Time at which the last write's share of the even pace ends.
+    /// Time until which the even pace waits after the last write.
     private var paidUntil = Int64.min
-    /// Events of the last write if it had those of one shifted keystroke; otherwise, those of a plain keystroke.
+    /// Number of events of the last write if it was one shifted keystroke; otherwise, that of a plain keystroke.
     private var lastKeystroke = EventBatch.plainKey
 
-    /// Earliest time of the next part of a spread keystroke.
+    /// Earliest time at which a spread pace allows the next part of a keystroke.
     private var notBefore = Int64.min
 
     /// Creates a pacer for this rhythm.
@@ -316,7 +322,7 @@ public struct Pacer: Sendable {
         }
         _ = allowance(now: now)
         if writes == times.count {
-            // More writes than the law allows: merge the last two, at the later time.
+            // There are more writes than the law allows: merge the last two, at the later time.
             writes -= 1
             let last = (first + writes) % times.count
             times[last] = now
@@ -332,7 +338,7 @@ public struct Pacer: Sendable {
         lastKeystroke = events == EventBatch.shiftedKey ? events : EventBatch.plainKey
     }
 
-    /// Returns the earliest time, from `now` on, at which the law allows `events` events in one write.
+    /// Returns the earliest time, not before `now`, at which the law allows `events` events in one write.
     public func nextTime(forEvents events: Int, now: Int64) -> Int64 {
         var excess = inWindow + events - window
         var time = now
@@ -346,7 +352,7 @@ public struct Pacer: Sendable {
         return time
     }
 
-    /// Returns the earliest time, from `now` on, at which the pace allows a keystroke of `events` events.
+    /// Returns the earliest time, not before `now`, at which the pace allows a keystroke of `events` events.
     public func pacedTime(forEvents events: Int, now: Int64) -> Int64 {
         guard !isUnlimited else { return now }
         guard !isSpread else { return max(nextTime(forEvents: events, now: now), notBefore) }
@@ -355,7 +361,7 @@ public struct Pacer: Sendable {
         return max(nextTime(forEvents: events, now: now), paid)
     }
 
-    /// Returns true if text that continues after `events` events written at `now` could do so within `Pace.longestGap`.
+    /// Returns true if, after `events` events written at `now`, further text could follow within `Pace.longestGap`.
     public func canGoOn(afterEvents events: Int, now: Int64) -> Bool {
         let larger = share(of: EventBatch.shiftedKey - EventBatch.plainKey)
         return max(paidUntil, now) &+ share(of: events) &+ larger &- now <= Pace.longestGap

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A barcode in scan mode: its bytes as they are collected, and then its typing progress, including prefix and suffix.
+/// Barcode in scan mode: collects its bytes, and then tracks its typing progress, including prefix and suffix.
 ///
 /// Within a barcode, a line feed after a carriage return is absorbed, regardless of the time between them.
 struct PartialBarcode {
@@ -8,10 +8,10 @@ struct PartialBarcode {
         case prefix, body, end, nothing
     }
 
-    /// A position in the barcode, and the outcomes of the bytes from `done` up to it.
+    /// Position in the barcode, with the outcomes of the bytes between `done` and this position.
     private struct Progress {
         var part = Part.prefix
-        /// Number of bytes of that part before the position.
+        /// Number of bytes of the current part that precede the position.
         var offset = 0
         var typed = 0
         var discarded = 0
@@ -26,7 +26,7 @@ struct PartialBarcode {
     private(set) var length = 0
     /// Text typed instead of the barcode; nil to type its bytes.
     private(set) var meaning: BarcodeAffix?
-    /// Place up to which the bytes have an outcome, and place up to which they are encoded.
+    /// Position up to which the bytes have an outcome, and position up to which they are encoded.
     private var done = Progress()
     private var ahead = Progress()
     /// True if the barcode was last encoded for CapsLock on.
@@ -54,7 +54,7 @@ struct PartialBarcode {
 
     var terminator: UInt8? { length < bytes.count ? bytes.last : nil }
 
-    /// Exchanges the bytes without the terminator with `other`.
+    /// Swaps the bytes without the terminator with `other`.
     mutating func swapBody(_ other: inout [UInt8]) {
         bytes.removeLast(bytes.count - length)
         swap(&bytes, &other)
@@ -69,9 +69,9 @@ struct PartialBarcode {
         }
     }
 
-    /// Returns true if a byte of it, or a part of the text typed in its stead, has no keys in the layout.
+    /// Returns true if the layout has no keys for a byte of the barcode or for a part of its replacement text.
     ///
-    /// The terminator counts too, unless a suffix or that text replaces it.
+    /// The terminator counts too, unless a suffix or the replacement text is typed instead of it.
     func hasUntypable(_ rules: BarcodeRules, _ table: CompiledTable, capsLock: Bool) -> Bool {
         if let meaning { return meaning.hasUntypable(capsLock: capsLock) }
         let typed = rules.suffix == nil ? bytes.count : length
@@ -122,7 +122,7 @@ struct PartialBarcode {
         return isFull ? .full : .barcodeEnd
     }
 
-    /// Encodes the rest of a prefix, suffix or replacement text; returns true if the limit stops it.
+    /// Encodes the rest of a prefix, suffix or replacement text; returns true if it stopped at the limit.
     private mutating func encode(_ affix: BarcodeAffix, _ batch: inout EventBatch, _ limit: Int) -> Bool {
         ahead.last = .discarded
         guard let table = affix.table else { return false }
@@ -132,14 +132,14 @@ struct PartialBarcode {
         return run.stop != nil
     }
 
-    /// Encodes the rest of this part of the barcode; returns true if the limit stops it.
+    /// Encodes the rest of this part of the barcode; returns true if it stopped at the limit.
     private mutating func encodeBytes(
         _ part: Range<Int>,
         _ batch: inout EventBatch,
         _ table: CompiledTable,
         _ limit: Int
     ) -> Bool {
-        // A copy of the reference, so that the bytes can be read while the progress is written.
+        // Copies the reference, so that the bytes can be read while the progress is written.
         let bytes = bytes
         let rest = bytes.span.extracting(part).extracting(droppingFirst: ahead.offset)
         guard !rest.isEmpty else { return false }
@@ -159,8 +159,8 @@ struct PartialBarcode {
         return run.stop != nil
     }
 
-    /// Counts the outcome of all encoded bytes; returns the outcome of the last byte if the barcode is finished, else
-    /// nil.
+    /// Counts the outcome of all encoded bytes; returns the outcome of the last byte, or nil if the barcode is
+    /// unfinished.
     mutating func settle(_ ledger: Ledger) -> Ledger.Fate? {
         ledger.add(ahead.typed, to: .typed)
         ledger.add(ahead.discarded, to: .discarded)
@@ -201,7 +201,7 @@ struct PartialBarcode {
         ledger.add(lost, to: .writeFailed)
     }
 
-    /// Returns true if the terminator is the line feed of the carriage return before it, and is typed with it.
+    /// Returns true if the terminator is a line feed that follows a carriage return and is typed together with it.
     private func endsInLineFeed(_ table: CompiledTable) -> Bool {
         table.joinsLineEnds && length > 0 && length < bytes.count && bytes[length - 1] == ByteTable.carriageReturn
             && bytes[length] == ByteTable.lineFeed

@@ -1,68 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Parser of the bytes in stream mode: reads them in place in the ring, and releases them once typed.
+/// Parser of the bytes in stream mode: reads them in place in the ring, and releases them when they are typed.
 ///
-/// A barcode extends up to and including the first Enter or Tab, or up to a silence. Its beginning decides: the rest of
-/// a barcode in progress is typed regardless of its age, and the rest of a refused barcode is refused too, up to the
-/// end of that barcode.
+/// A barcode extends up to and including the first Enter or Tab, or up to a silence. The decision about its first byte
+/// applies to the whole barcode: once a barcode is begun, the rest is typed regardless of its age, and if its first
+/// byte is refused, the rest is refused too.
 struct StreamReader {
-    /// Silence after which bytes begin another barcode even if the last one has no end, in nanoseconds.
+    /// Silence after which the next byte begins a new barcode even without an Enter or Tab, in nanoseconds.
     static let barcodeGap: Int64 = 100_000_000
 
     /// Outcome of the last byte before a position.
     private enum Outcome: Equatable {
-        /// There is no such byte, or bytes were lost after it: the next byte is a barcode's first.
+        /// There is no byte before the position, or bytes were lost after it: the next byte is the first of a barcode.
         case none
         case typed
-        /// The barcode was in progress, but the keystroke of the byte was not written.
+        /// The barcode was in progress, but the keystroke of the byte could not be written.
         case writeFailed
         case refused(Ledger.Fate)
     }
 
-    /// A position in the ring, and the byte before it.
+    /// Position in the ring, with the state of the byte before it.
     private struct Progress {
         var place: RingPlace
         /// Header of the chunk before the current one.
         var before: ChunkHeader
-        /// The byte before the position.
+        /// Byte before the position.
         var last: UInt8 = 0
-        /// Outcome of that byte.
+        /// Outcome of `last`.
         ///
-        /// Bytes that follow a typed one within its barcode are typed regardless of their age, because half a barcode
-        /// is worse than a late one.
+        /// If it is typed, the bytes that follow in the same barcode are typed regardless of their age, because half a
+        /// barcode is worse than a late one.
         var outcome = Outcome.none
     }
 
-    /// The bytes between `done` and `ahead`, by outcome.
+    /// Number of bytes between `done` and `ahead`, by outcome.
     private struct Tally {
-        /// All of them; those neither typed nor rejected are discarded.
+        /// All of these bytes; those neither typed nor rejected are discarded.
         var taken = 0
         var typed = 0
         var rejected = 0
     }
 
-    /// The end of the bytes that have an outcome.
+    /// End of the bytes that have an outcome.
     private var done: Progress
-    /// The end of the bytes that are encoded.
+    /// End of the bytes that are encoded.
     private var ahead: Progress
     private var tally = Tally()
-    /// CapsLock state for which these bytes were encoded.
+    /// CapsLock state for which the bytes before `ahead` were encoded.
     private var capsLock = false
-    /// Maximum time between a carriage return and its line feed for these bytes, in nanoseconds.
+    /// Maximum time between a carriage return and its line feed in the encoded bytes, in nanoseconds.
     private var lineFeedTime = LineEnd.usualTime
-    /// True if lines go to an output other than the keyboard, and no two lines may be joined.
+    /// True if lines go to an output other than the keyboard, so that two lines must not be joined.
     private let keepsLines: Bool
-    /// True if bytes before the encoded ones were lost and `takeMissingMark` was not called since.
+    /// True if bytes before the encoded ones were lost and `takeMissingMark` has not been called since.
     private var isMissingBytes = false
 
-    /// Creates a parser that begins at this position; `keepsLines` reports lost bytes and prevents joined lines.
+    /// Creates a parser that begins at this position; with `keepsLines`, it reports lost bytes and never joins lines.
     init(_ place: RingPlace, keepsLines: Bool) {
         self.keepsLines = keepsLines
         done = Progress(place: place, before: place.chunk)
         ahead = done
     }
 
-    /// The end of the bytes that have an outcome.
+    /// Position after the last byte that has an outcome.
     var position: UInt { done.place.position }
 
     /// Returns true if everything in the ring has an outcome.
@@ -71,13 +71,13 @@ struct StreamReader {
         done.place.remaining == 0 && consumer.available(from: position) == 0
     }
 
-    /// Returns true if bytes before the encoded ones were lost, and clears that mark.
+    /// Returns true if bytes before the encoded ones were lost, and clears the flag.
     mutating func takeMissingMark() -> Bool {
         defer { isMissingBytes = false }
         return isMissingBytes
     }
 
-    /// Returns to the first byte without an outcome: a batch that was encoded but not written is encoded again.
+    /// Returns to the first byte without an outcome, to encode again a batch that was not written.
     @inline(__always)
     mutating func begin() {
         guard ahead.place.position != done.place.position else { return }
@@ -138,7 +138,8 @@ struct StreamReader {
 
     /// Types the next bytes of a chunk.
     ///
-    /// Those of a stale chunk are typed barcode by barcode: the first may be in progress, and the next is too old.
+    /// A stale chunk is typed barcode by barcode, because a barcode in progress is still finished, but the one after it
+    /// is too old.
     @inline(never)
     private mutating func typeBarcode(
         _ batch: inout EventBatch,
@@ -183,7 +184,7 @@ struct StreamReader {
         consumer.release(through: position)
     }
 
-    /// Counts the outcome of all encoded bytes if only the first keystrokes were written; the other bytes are lost.
+    /// Counts the outcome of all encoded bytes when only the first keystrokes were written; the other bytes are lost.
     @inline(never)
     mutating func settle(
         _ consumer: inout ByteRing.Consumer,
@@ -194,7 +195,7 @@ struct StreamReader {
     ) {
         let (all, allTally) = (ahead, tally)
         begin()
-        // None of these bytes is refused now, because none was refused when they were first encoded.
+        // No byte is refused here, because none was refused when the bytes were first encoded.
         let open = Typist.Conditions(
             now: 0,
             maximumAge: Int64.max,
@@ -234,10 +235,10 @@ struct StreamReader {
         return true
     }
 
-    /// Returns true if the next bytes are typed regardless of the bytes before them.
+    /// Returns true if the next bytes can be typed without checking the bytes before them.
     ///
-    /// They are then neither refused nor stale, do not begin with the line feed of a carriage return, and do not follow
-    /// lost bytes that must be reported.
+    /// In that case, they are neither refused nor stale, do not begin with the line feed of a carriage return, and do
+    /// not follow lost bytes that must be reported.
     @inline(__always)
     private func isPlain(
         _ consumer: borrowing ByteRing.Consumer,
@@ -253,11 +254,11 @@ struct StreamReader {
         return !(keepsLines && chunk.followsMissingBytes)
     }
 
-    /// Result of `look` at the next bytes, which are not plain.
+    /// Result of `look` for the next bytes, when they are not plain.
     private enum Look {
         /// The bytes were absorbed or refused, and counted.
         case taken
-        /// The bytes wait until the encoded ones are written.
+        /// The bytes must wait until the encoded ones are written.
         case later
         case typed
     }
@@ -279,8 +280,9 @@ struct StreamReader {
         if isLineEnd, ahead.outcome != .none, isFollowed(consumer) {
             ahead.last = ByteTable.lineFeed
             ahead.place.advance(1)
-            // A carriage return that was not typed already has its outcome, so there is nothing between `done` and
-            // `ahead`. With `keepsLines`, so does a typed one, and its line feed is not part of the next line.
+            // If the carriage return was not typed, it already has its outcome, so there is nothing between `done` and
+            // `ahead`. With `keepsLines`, a typed one also has its outcome, and its line feed is not part of the next
+            // line.
             switch ahead.outcome {
             case .typed where !keepsLines:
                 tally.taken &+= 1
@@ -334,7 +336,7 @@ struct StreamReader {
         if run.rejected != 0 { tally.rejected &+= run.rejected }
     }
 
-    /// Returns true if the next byte is the line feed of the carriage return before it.
+    /// Returns true if the next byte is the line feed that belongs to the previous carriage return.
     private func isFollowed(_ consumer: borrowing ByteRing.Consumer) -> Bool {
         let byte = ahead.place.bytes(of: consumer)[0]
         guard ahead.place.isAtChunkStart else { return byte == ByteTable.lineFeed }

@@ -28,20 +28,21 @@ public struct Typist: ~Copyable {
         case write
         /// Call `next` again at or after this time, in nanoseconds, or earlier if the feed requests a wake-up.
         case wait(until: Int64)
-        /// Nothing to type: call `next` again when the feed requests a wake-up.
+        /// Wait until the feed requests a wake-up, because there is nothing to type, then call `next` again.
         case sleep
     }
 
-    /// Default maximum age, in nanoseconds: a barcode that waited longer while nothing could be typed is not begun.
+    /// Default maximum age, in nanoseconds, of a barcode that waited while nothing could be typed; older ones are
+    /// dropped.
     public static let defaultMaximumAge: Int64 = 5_000_000_000
 
     private var consumer: ByteRing.Consumer
     private let table: CompiledTable
     private var pacer: Pacer
-    /// Properties of the pacer that every write needs; copied, because a call to the pacer copies its two kilobytes.
+    /// Copies of the pacer's properties that every write needs, because a call to the pacer copies its two kilobytes.
     private let isUnlimited: Bool
     private let isSpread: Bool
-    /// True if a write has at most one barcode, because the lines go to an output other than the keyboard.
+    /// True if a write contains at most one barcode, because the lines go to an output other than the keyboard.
     private let keepsLines: Bool
     private let leadsModifiers: Bool
     private let maximumAge: Int64
@@ -49,36 +50,36 @@ public struct Typist: ~Copyable {
     private let light: CapsLockLight?
     private let ledger: Ledger
 
-    /// Parser of the bytes in stream mode; unused if there are `barcodes`.
+    /// Parser of the bytes in stream mode; unused in scan mode.
     private var stream: StreamReader
     /// Parser of the bytes in scan mode; nil in stream mode.
     private let barcodes: BarcodeFramer?
     private var batch = EventBatch()
-    /// End of the part of `batch` already written, and end of the part in the next write, in bytes.
+    /// End of the part of `batch` that is already written, and end of the part that the next write contains, in bytes.
     private var written = 0
     private var due = 0
-    /// True after `next` has returned `write`, until the caller reports the result.
+    /// True from the time that `next` returns `write` until the caller reports the result.
     private var isWriting = false
-    /// Reason why the batch ends where it does.
+    /// Reason why the batch ends at its last event.
     private var end = End.exhausted
-    /// True from the first paced keystroke of a barcode to the end of the barcode.
+    /// True while a barcode is typed keystroke by keystroke, until its end.
     private var isPacing = false
     private var lastKeystroke = Int64.min
-    /// True while the feed is asked to wake the typist.
+    /// True while the typist sleeps and the feed must wake it.
     private var isDrowsy = false
-    /// Last time at which the typist was called or known to be busy; it has been idle since then.
+    /// Last time at which the typist was called or known to be busy; it has been idle since that time.
     private var free = Int64.min / 2
-    /// Time before which received bytes are stale: they waited for too long while nothing could be typed.
+    /// Time before which received bytes are stale, because they waited for too long while nothing could be typed.
     private var staleBefore = Int64.min
 
     /// Creates an engine that types the bytes of `consumer`: as barcodes by `barcodes`, or as a stream if it is nil.
     ///
-    /// `maximumAge` is in nanoseconds; nil types bytes of any age. Bytes are dropped if they waited longer while nobody
-    /// called the typist, because there was no keyboard, or because the process or the machine slept. Bytes that wait
-    /// behind others being typed are not dropped, however long that takes (D-1a). The age is checked at the first byte
-    /// of a barcode for the whole barcode: a barcode in progress is finished, and an expired one is dropped to its end.
-    /// `light` is the CapsLock state, which is read again for every write; nil assumes that CapsLock is off. With
-    /// `keepsLines`, no write contains more than one barcode.
+    /// `maximumAge` is in nanoseconds; nil types bytes of any age. Bytes are dropped if they waited longer than that
+    /// while the typist was not called, because there was no keyboard, or because the process or the machine slept.
+    /// Bytes that wait behind other bytes being typed are not dropped, however long that takes (D-1a). The age of a
+    /// barcode's first byte decides for the whole barcode: a barcode in progress is finished, and an expired one is
+    /// dropped to its end. `light` is the CapsLock state, which is read again for every write; nil assumes that
+    /// CapsLock is off. With `keepsLines`, no write contains more than one barcode.
     public init(
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,
@@ -106,7 +107,7 @@ public struct Typist: ~Copyable {
         self.ledger = ledger
     }
 
-    /// Events to write after `next` has returned `write`.
+    /// Events to write when `next` has returned `write`.
     public var output: RawSpan {
         @_lifetime(borrow self)
         borrowing get { batch.bytes.extracting(written..<due) }
@@ -115,21 +116,21 @@ public struct Typist: ~Copyable {
     /// Number of events in `output`.
     public var outputEvents: Int { (due &- written) / InputEvent.size }
 
-    /// True if `output` ends with the last key of a barcode.
+    /// True if the last event of `output` completes a barcode.
     public var endsBarcode: Bool { end == .barcodeEnd }
 
-    /// True if `output` ends a line even without an Enter, because it ends a whole barcode in scan mode.
+    /// True if `output` ends a line even without an Enter, because it completes a barcode in scan mode.
     public var endsWhole: Bool { barcodes != nil && endsBarcode }
 
     /// Number of received bytes whose keystrokes the device has accepted.
     public var handedOver: UInt64 { ledger.handedOver }
 
-    /// Returns true if bytes before those of `output` were lost, and clears that mark.
+    /// Returns true if bytes before those of `output` were lost, and clears the flag.
     public mutating func takeMissingMark() -> Bool { stream.takeMissingMark() }
 
     /// Marks the typist as busy until `now`, so that waiting bytes do not expire.
     ///
-    /// To be called while another typist uses its keyboard, or while it waits for a slow output.
+    /// Call it while another typist uses the same keyboard, or while this one waits for a slow output.
     public mutating func attend(now: Int64) { free = max(free, now) }
 
     /// Returns the next step at `now`, in nanoseconds of a clock that keeps running while the machine sleeps.
@@ -140,7 +141,7 @@ public struct Typist: ~Copyable {
             consumer.stayAwake()
             isDrowsy = false
         }
-        // A keystroke whose press was written is finished under all conditions.
+        // A keystroke whose press was written is always finished.
         if written == 0, let step = choose(now) { return step }
         if isPacing, let time = pacedTime(after: now) { return .wait(until: time) }
         isWriting = true
@@ -180,7 +181,7 @@ public struct Typist: ~Copyable {
 
     /// Records that the device accepted only the first `events` events; `now` is the time after the write.
     ///
-    /// Bytes whose keystrokes were accepted completely count as typed; the other bytes of this write are lost and are
+    /// Bytes whose keystrokes were completely accepted count as typed; the other bytes of this write are lost and are
     /// not retried. The kernel releases keys that are still down when the device is removed.
     public mutating func fail(acceptedEvents events: Int, now: Int64) {
         guard isWriting else { return }
@@ -195,7 +196,7 @@ public struct Typist: ~Copyable {
 extension Typist {
     /// Reason why encoding stopped.
     enum End {
-        /// Nothing more is waiting, or the next bytes are not typed.
+        /// No more bytes are waiting, or the next bytes are not typed.
         case exhausted
         /// The next keystroke does not fit.
         case full
@@ -211,11 +212,11 @@ extension Typist {
         var gate: Gate.State
         var capsLock: Bool
 
-        /// Time after which received bytes are neither gated nor too old.
+        /// Time up to which received bytes may be gated or too old; later ones are neither.
         var border: Int64 { max(gate.refusedThrough, staleBefore == .min ? .min : staleBefore &- 1) }
     }
 
-    /// Records a call; after an idle time longer than `maximumAge`, bytes that are older than that become stale.
+    /// Records a call; after an idle time longer than `maximumAge`, bytes older than that become stale.
     @inline(__always)
     private mutating func called(_ now: Int64) {
         if now &- free > maximumAge { staleBefore = max(staleBefore, now &- maximumAge) }
@@ -313,7 +314,8 @@ extension Typist {
         return isPacing ? EventBatch.oneByte : pacer.allowance(now: now)
     }
 
-    /// Returns true if the batch encoded with this limit is to be written; otherwise, one keystroke must replace it.
+    /// Returns true if the batch encoded with this limit should be written; otherwise, a single keystroke must replace
+    /// it.
     @inline(__always)
     private mutating func isChosen(_ limit: Int, _ now: Int64) -> Bool {
         isUnlimited || limit == EventBatch.oneByte || isWhole(now)
@@ -336,7 +338,7 @@ extension Typist {
 
     /// Counts the outcome of the bytes of a batch of which only the first `keystrokes` keystrokes were written.
     private mutating func settle(typing keystrokes: Int) {
-        // Encoded again from the same bytes by single keystrokes, so that absorbed line feeds count with their Enter.
+        // Encodes the same bytes again, one keystroke at a time, so that absorbed line feeds count with their Enter.
         if let barcodes {
             barcodes.settle(ledger, &batch, typing: keystrokes)
         } else {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A layout that needs no library: a table of the levels of its keys, parsed when it is used.
+/// Layout that needs no library: a table with the levels of its keys, parsed when it is used.
 ///
-/// A line of a table is the number of a key and up to four levels: plain, with Shift, with AltGr, with both. A level is
-/// a character, `U+` and its number if it is invisible, ◌ and a combining mark for a dead key, or `none`. A first line
-/// such as `like us` names a layout that supplies all keys except those of the following lines; a number alone is a key
-/// that this layout lacks. Levels that differ between releases of xkeyboard-config are left out.
+/// A line of a table contains the number of a key and up to four levels: plain, with Shift, with AltGr, with both. A
+/// level is a character, `U+` and its number if it is invisible, ◌ and a combining mark for a dead key, or `none`. A
+/// first line such as `like us` names a layout that supplies all keys except those of the following lines; a line with
+/// only a number removes that key. Levels that differ between releases of xkeyboard-config are omitted.
 public enum BuiltInLayout: String, CaseIterable, Sendable {
     /// All printable ASCII.
     case us
-    /// Japanese keyboards with 106 or 109 keys as on Linux, where the yen key is a backslash too.
+    /// Japanese keyboards with 106 or 109 keys as on Linux, where the yen key also types a backslash.
     ///
-    /// The tilde on Shift and 0, which only Linux has, is left out.
+    /// The tilde on Shift and 0, which only Linux has, is omitted.
     case jp
     /// The xkb variant OADG109A, with the yen sign on the yen key.
     case jpYen = "jp(OADG109A)"
@@ -38,7 +38,7 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
         }
     }
 
-    /// Keys by number: those of the table, and those of the layout on which it is based.
+    /// Keys by number: those in the table, and those in the layout on which it is based.
     private var keys: [UInt16: Key] {
         var lines = table.unicodeScalars.split(separator: "\n")[...]
         let like = "like ".unicodeScalars
@@ -54,7 +54,7 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
 
     /// Returns the levels of the table in order of preference.
     ///
-    /// Levels without AltGr come first, then those of keys that every keyboard has, then those without Shift.
+    /// Levels without AltGr come first, then levels of keys that every keyboard has, then levels without Shift.
     func levels(capsLock: Bool) -> [KeyboardLayout.Level] {
         let keys = self.keys.values.sorted { $0.code < $1.code }
         var levels: [KeyboardLayout.Level] = []
@@ -72,7 +72,7 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
         return levels
     }
 
-    /// The 102nd key and the two keys of Japanese keyboards.
+    /// Key 102 and the two extra keys of Japanese keyboards.
     private static let extraKeys: Set<UInt16> = [86, 89, 124]
 
     private struct Key {
@@ -89,7 +89,7 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
             }
         }
 
-        /// Returns the output of a level; nil if it has none.
+        /// Returns the output of a level; nil if the level has none.
         ///
         /// With CapsLock, a lower-case letter and the upper-case letter on the same key are swapped, and any other
         /// letter is converted to its capital.
@@ -129,7 +129,7 @@ extension KeyboardLayout {
     /// The Japanese layout with the yen sign.
     public static let jpYen = KeyboardLayout(.jpYen)
 
-    /// Creates the built-in layout of that name; nil if there is none.
+    /// Creates the built-in layout with this name; nil if there is none.
     public init?(named name: String) {
         guard let layout = BuiltInLayout(rawValue: name) else { return nil }
         self.init(layout)
@@ -138,31 +138,31 @@ extension KeyboardLayout {
 
 /// Keystrokes that type each character in an application that uses this layout.
 public struct KeyboardLayout: Sendable {
-    /// A key and the modifiers that are held while it is pressed.
+    /// Key and the modifiers that are held while it is pressed.
     public struct Stroke: Hashable, Sendable, CustomStringConvertible {
         /// The key.
         public var key: KeyCode
         /// The modifiers that are held.
         public var modifiers: KeyModifiers
 
-        /// Creates a keystroke of a key, alone or with modifiers.
+        /// Creates a keystroke of a key, with modifiers if given.
         public init(_ key: KeyCode, _ modifiers: KeyModifiers = []) {
             self.key = key
             self.modifiers = modifiers
         }
 
-        /// The keystroke as it is written in table files: `ctrl+rightbrace`.
+        /// Text form as in table files: `ctrl+rightbrace`.
         public var description: String { "\(modifiers.prefix)\(key)" }
     }
 
     /// Name of the layout in errors and settings.
     public let name: String
-    /// Keystrokes of every character that the layout can type: a single one, or a dead key and another.
+    /// Keystrokes of every character that the layout can type: a single one, or a dead key followed by another key.
     public let strokes: [Unicode.Scalar: [Stroke]]
-    /// Keystrokes of every character while CapsLock is on.
+    /// Keystrokes of every character when CapsLock is on.
     public let capsLockStrokes: [Unicode.Scalar: [Stroke]]
 
-    /// Creates a layout from its keystrokes, without and with CapsLock.
+    /// Creates a layout from its keystrokes with CapsLock off and on.
     public init(name: String, strokes: [Unicode.Scalar: [Stroke]], capsLockStrokes: [Unicode.Scalar: [Stroke]]) {
         self.name = name
         self.strokes = strokes
@@ -174,7 +174,7 @@ public struct KeyboardLayout: Sendable {
         (capsLock ? capsLockStrokes : strokes)[character]
     }
 
-    /// A keystroke and its result.
+    /// Keystroke and its result.
     public struct Level: Hashable, Sendable {
         /// Result of a keystroke in the application.
         public enum Output: Hashable, Sendable {
@@ -185,7 +185,7 @@ public struct KeyboardLayout: Sendable {
 
         /// The keystroke.
         public var stroke: Stroke
-        /// Its result.
+        /// Result of the keystroke.
         public var output: Output
 
         /// Creates a keystroke with its result.
@@ -195,13 +195,13 @@ public struct KeyboardLayout: Sendable {
         }
     }
 
-    /// A dead key, the character after it, and their common result.
+    /// Dead key, the character typed after it, and the resulting character.
     public struct Composition: Hashable, Sendable {
-        /// The dead key's mark.
+        /// Mark of the dead key.
         public var dead: Unicode.Scalar
-        /// The character after it.
+        /// Character typed after the dead key.
         public var base: Unicode.Scalar
-        /// The character that results.
+        /// Resulting character.
         public var result: Unicode.Scalar
 
         /// Creates a composition from its three parts.
@@ -212,9 +212,10 @@ public struct KeyboardLayout: Sendable {
         }
     }
 
-    /// Creates a layout from the result of each keystroke, without and with CapsLock.
+    /// Creates a layout from the result of each keystroke, with CapsLock off and on.
     ///
-    /// A character is typed with its first keystroke, and with a dead key only if it has no keystroke of its own.
+    /// A character is typed with the first keystroke that produces it; a dead key is used only if no single keystroke
+    /// does.
     public init(name: String, levels: [Level], capsLockLevels: [Level], compositions: [Composition]) {
         self.init(
             name: name,
@@ -243,7 +244,7 @@ public struct KeyboardLayout: Sendable {
         return strokes
     }
 
-    /// Returns true if a character may be text, unlike control characters and marks without a letter.
+    /// Returns true if a character may appear in text; false for control characters and combining marks.
     private static func isTypable(_ character: Unicode.Scalar) -> Bool {
         switch character.properties.generalCategory {
         case .control, .format, .surrogate, .unassigned, .privateUse, .nonspacingMark, .lineSeparator,
@@ -283,10 +284,10 @@ public struct KeyboardLayout: Sendable {
         "\u{30C}", "\u{327}", "\u{328}",
     ]
 
-    /// Characters that these marks produce with the space.
+    /// Characters that these dead keys produce with the space.
     private static let spaced: [(Unicode.Scalar, Unicode.Scalar)] = [
         ("\u{300}", "`"), ("\u{301}", "'"), ("\u{302}", "^"), ("\u{303}", "~"), ("\u{308}", "\""),
     ]
 }
 
-// Systems describe a layout as a map from keys to characters; `KeyboardLayout` is the inverse map.
+// Systems describe a layout as a map from keys to characters; `KeyboardLayout` is the inverse of this map.
