@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Pure state machine that decodes frames, and extracts their payload from a device's byte stream.
+/// State machine that decodes frames, and extracts their payload from a device's byte stream.
 ///
-/// Every input byte is part of a payload or is counted: as wrapping in a good frame, or as bad, outside of frames or in
-/// a frame with a wrong length or checksum. After a bad frame the search resumes at its second byte, so that a lost
-/// notification costs no complete frame. The same applies to a frame that is never completed: after a pause (`expire`
-/// at `deadline`), after a known loss, and at the end of the link (`end`).
+/// It performs no I/O. Every input byte is part of a payload or is counted: as wrapping in a good frame, or as bad,
+/// outside of frames or in a frame with a wrong length or checksum. After a bad frame, the search resumes at its second
+/// byte, so that a lost notification does not cost a complete frame. The same applies to a frame that is never
+/// completed: after a pause (`expire` at `deadline`), after a known loss, and at the end of the link (`end`).
 package struct Deframer: Sendable {
     package struct Result: Equatable, Sendable {
         package var payload: [UInt8] = []
@@ -19,7 +19,7 @@ package struct Deframer: Sendable {
 
     private enum Frame {
         case incomplete
-        /// Incomplete, and so is every later frame: the end bytes are not in the buffer.
+        /// Incomplete, like every later frame, because the end bytes are not in the buffer.
         case endless
         case bad
         case good(payload: Range<Int>, length: Int)
@@ -55,17 +55,16 @@ package struct Deframer: Sendable {
         return end()
     }
 
-    /// Abandons an incomplete frame, at the end of the link or after a loss; complete frames after its first byte are
-    /// still decoded.
+    /// Abandons an incomplete frame, at the end of the link or after a loss.
     ///
-    /// The buffer is empty afterwards.
+    /// Complete frames after its first byte are still decoded. The buffer is empty afterwards.
     package mutating func end() -> Result {
         var result = Result()
         scan(into: &result, isOver: true)
         return result
     }
 
-    /// Decodes all complete frames; if `isOver`, an incomplete frame is bad.
+    /// Decodes all complete frames; with `isOver`, an incomplete frame counts as bad.
     private mutating func scan(into result: inout Result, isOver: Bool) {
         var first = 0
         scan: while first < bytes.count {
@@ -123,8 +122,8 @@ package struct Deframer: Sendable {
         return .good(payload: typed, length: whole - first)
     }
 
-    /// Returns the number of payload bytes from the length field at `place`; nil if the field is smaller than its
-    /// surplus.
+    /// Returns the number of payload bytes, calculated from the length field at `place`; nil if the field's value is
+    /// smaller than its surplus.
     private func payloadLength(_ length: Framing.Length, at place: Int) -> Int? {
         let number = bytes[place..<place + length.size]
         let value = length.isLittleEndian ? number.reversed().reduce(0, Self.append) : number.reduce(0, Self.append)

@@ -12,14 +12,14 @@ package struct Framing: Hashable, Sendable {
     }
 
     package struct Length: Hashable, Sendable {
-        /// The size of the field: 1 or 2 bytes.
+        /// Size of the field: 1 or 2 bytes.
         package var size: Int
         /// True if the low byte of a 2-byte field comes first.
         package var isLittleEndian: Bool
-        /// Number of bytes besides the payload that the field counts, 0 to 64.
+        /// Number of bytes, 0 to 64, that the field counts in addition to the payload.
         package var surplus: Int
 
-        /// Makes a length field; without arguments it has one byte, which counts the payload only.
+        /// Creates a length field; by default, it has one byte and counts only the payload.
         package init(size: Int = 1, isLittleEndian: Bool = true, surplus: Int = 0) {
             self.size = size
             self.isLittleEndian = isLittleEndian
@@ -34,7 +34,7 @@ package struct Framing: Hashable, Sendable {
         /// True if the checksum follows the end bytes.
         package var isBehindEnd: Bool
 
-        /// Makes a checksum; by default it covers the whole frame before it.
+        /// Creates a checksum; by default, it covers the whole frame before it.
         package init(_ checksum: Checksum, from: Int = 0, isBehindEnd: Bool = false) {
             self.checksum = checksum
             self.from = from
@@ -63,7 +63,7 @@ package struct Framing: Hashable, Sendable {
     /// Maximum payload of this framing, in bytes.
     package let maximum: Int
 
-    /// Makes a framing; throws a `Fault` if its parts are out of range or do not fit together.
+    /// Creates a framing; throws a `Fault` if its parts are out of range or inconsistent.
     package init(
         start: [UInt8] = [],
         header: Int = 0,
@@ -144,16 +144,16 @@ package enum Checksum: String, Hashable, Sendable, CaseIterable {
     case crc16Modbus = "crc16-modbus"
     /// CRC-16/IBM-3740, often called CCITT-FALSE: polynomial 0x1021, initial value 0xFFFF; the high byte is sent first.
     case crc16CCITT = "crc16-ccitt"
-    /// The exclusive or of all bytes: the block check character of serial protocols.
+    /// Exclusive or of all bytes: the block check character of serial protocols.
     case xor = "xor"
-    /// The sum of all bytes modulo 256.
+    /// Sum of all bytes modulo 256.
     case sum = "sum"
-    /// The byte that makes the sum of all bytes, itself included, 0 modulo 256.
+    /// Byte that makes the sum of all bytes, including itself, 0 modulo 256.
     case negatedSum = "sum-negated"
 
     package static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// The length of the checksum: 1 or 2 bytes.
+    /// Length of the checksum: 1 or 2 bytes.
     package var length: Int {
         switch self {
         case .crc16Modbus, .crc16CCITT: 2
@@ -161,7 +161,7 @@ package enum Checksum: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the checksum over `bytes`, in transmission order.
+    /// Returns the checksum of `bytes`, in transmission order.
     package func value(of bytes: some Sequence<UInt8>) -> [UInt8] {
         switch self {
         case .crc8Maxim: [bytes.reduce(0) { Self.reflected($0 ^ $1, 0x8C) }]

@@ -2,7 +2,7 @@
 
 package import Keystrokes
 
-/// Key of the keypad that corrects wrong entries (LK-23, HK-4, HK-5), with its name in `blewedge key`.
+/// Key that clients can press to correct wrong entries (LK-23, HK-4, HK-5), with its name in `blewedge key`.
 package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// A digit, one of `+ - < > . ,`, or the space, typed with the layout's keys.
     case character(Unicode.Scalar)
@@ -13,7 +13,7 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
 
     /// Names of the keys, in listing order.
     ///
-    /// All of them edit the field with the focus: none leaves the application or commands the machine (X-4, D-14).
+    /// All of these keys edit the focused field: none leaves the application or commands the machine (X-4, D-14).
     package static let keys = [
         "backspace", "enter", "tab", "left", "right", "home", "end", "delete", "escape",
     ]
@@ -26,12 +26,12 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         ("plus", "+"), ("minus", "-"), ("less", "<"), ("greater", ">"), ("period", "."), ("comma", ","),
     ]
 
-    /// Names of all keys without signs, for shell completion: fish rejects a list that contains `<`.
+    /// Names of all keys except those with signs, for shell completion: fish rejects a list that contains `<`.
     package static let words = allCases.map { key in
         aliases.first { .character($0.character) == key }?.name ?? key.description
     }
 
-    /// Parses a key name, case-insensitively, with `space` for the space; returns nil for a key that the keypad lacks.
+    /// Parses a key name, case-insensitively, with `space` for the space; returns nil if the keypad has no such key.
     package init?(_ text: String) {
         var name = text.lowercased()
         if let alias = Self.aliases.first(where: { $0.name == name }) { name = String(alias.character) }

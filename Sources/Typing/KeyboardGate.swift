@@ -19,7 +19,7 @@ package final class KeyboardGate {
     /// Number of the foreground terminal; nil if unknown.
     private var front: Int?
 
-    /// Makes a gate.
+    /// Creates a gate.
     ///
     /// `terminal` is the number of the virtual terminal that must be in the foreground; nil for any.
     package init(terminal wanted: Int?, on loop: EventLoop) throws(KeyboardError) {
@@ -36,7 +36,7 @@ package final class KeyboardGate {
         }
     }
 
-    /// Throws the error that a gate with this terminal would throw.
+    /// Throws the error that the initializer would throw for this terminal.
     package static func check(_ wanted: Int?) throws(KeyboardError) {
         guard let wanted else { return }
         do throws(Errno) {
@@ -50,7 +50,7 @@ package final class KeyboardGate {
         didSet { if isPaused != oldValue { changed(from: oldValue, front) } }
     }
 
-    /// True while a beacon is required to open the gate, and none is near (D-30).
+    /// True while a beacon is required for opening the gate and none is near (D-30).
     package var isOutside = false {
         didSet {
             guard isOutside != oldValue, Self.isOpen(isPaused, wanted, front) else { return }

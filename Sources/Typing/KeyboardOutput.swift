@@ -4,7 +4,7 @@ import Keystrokes
 import LinuxIO
 import SystemPackage
 
-/// Receiver of the keystrokes: a virtual keyboard of the kernel, or a screen that shows the resulting text.
+/// Destination of the keystrokes: a virtual keyboard of the kernel, or a screen that shows the resulting text.
 ///
 /// It counts the typed characters if clients may delete them.
 final class KeyboardOutput: KeyboardDevice {
@@ -24,7 +24,7 @@ final class KeyboardOutput: KeyboardDevice {
         place = .other(device)
     }
 
-    /// Uses the screen if there is one; otherwise makes a keyboard that declares the keys of the settings.
+    /// Uses the screen if there is one; otherwise creates a keyboard that declares the keys that the settings require.
     init(_ settings: TypingSettings, screen: TextKeyboard?, field: TypedField?) throws(KeyboardError) {
         self.field = field
         if let screen {
@@ -69,7 +69,7 @@ final class KeyboardOutput: KeyboardDevice {
             case .screen(let keyboard): try keyboard.write(events)
             case .other(let keyboard): try keyboard.write(events)
             }
-        // Counted after the write, so that it does not delay applications.
+        // Count after the write, so that counting does not delay applications.
         if let field, case .done(let bytes) = result { field.take(events.extracting(first: bytes)) }
         return result
     }

@@ -2,15 +2,15 @@
 
 package import Keystrokes
 
-/// Keys and snippets available to clients, as a byte table of their own (LK-23, HK-1 … HK-5).
+/// Keys and snippets available to clients, as a separate byte table (LK-23, HK-1 … HK-5).
 ///
-/// It is made once, before the virtual keyboard, which declares `keys` together with those of the device's table
-/// (D-14). A step that the layout cannot type, or that must not be declared with the others, is rejected with the
-/// reason when a client requests it.
+/// It is created once, before the virtual keyboard, which declares `keys` together with the keys of the device's table
+/// (D-14). If the layout cannot type a step, or if its keys must not be declared together with the others, the step is
+/// rejected with the reason when a client requests it.
 package struct Keypad: Sendable {
-    /// Byte table with one step for each byte of a sequence.
+    /// Byte table in which each step of a sequence is one byte.
     package let table: CompiledTable
-    /// Effects of keys on a field, in the application's layout.
+    /// Effects of keys on a field, under the application's layout.
     package let effects: KeyEffects
 
     private let method: ClearMethod
@@ -19,7 +19,7 @@ package struct Keypad: Sendable {
     /// Reason why each rejected step cannot be typed.
     private let refusals: [ByteTable.Step: TypingError.Obstacle]
 
-    /// Makes a keypad for applications that use `layout`, on a keyboard that declares the keys `others` as well.
+    /// Creates a keypad for applications that use `layout`, on a keyboard that also declares the keys `others`.
     package init(
         layout: KeyboardLayout,
         beside others: KeySet = KeySet(),
@@ -30,7 +30,7 @@ package struct Keypad: Sendable {
         self.method = method
         effects = KeyEffects(layout)
         var builder = Builder(layout: layout, keys: others)
-        // Steps are added in order of priority while they fit: keys for corrections before those of snippets.
+        // Steps are added in order of priority while the table has room: keys for corrections before keys of snippets.
         for key in KeyName.allCases { builder.add(key.step) }
         for step in Self.clearing(0, by: method) { builder.add(step) }
         for snippet in snippets.all { snippet.steps().forEach { builder.add($0) } }
@@ -49,8 +49,9 @@ package struct Keypad: Sendable {
         try sequence(keys.map(\.step), for: "key")
     }
 
-    /// Returns the sequence of `snippet TITLE`; if the keyboard must not have the Left key, the cursor stays after the
-    /// text.
+    /// Returns the sequence of `snippet TITLE`.
+    ///
+    /// If the keyboard must not have the Left key, the cursor stays after the text.
     package func sequence(ofSnippet title: String) throws(TypingError) -> KeySequence {
         guard let snippet = snippets[title: title] else {
             throw .unknownSnippet(title, known: snippets.all.map(\.title))
@@ -65,7 +66,8 @@ package struct Keypad: Sendable {
 
     /// True if the keyboard has the Left key.
     ///
-    /// False if the layout needs AltGr for some characters, because the two must not be declared together (D-14).
+    /// False if the layout needs AltGr for some characters, because Left and AltGr must not be declared together
+    /// (D-14).
     package var canMove: Bool { KeyCode(name: "left").map { numbers[.key($0, [])] != nil } ?? false }
 
     /// Returns the steps that empty a field; after Ctrl+A, one Backspace deletes the selection.

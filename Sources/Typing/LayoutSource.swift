@@ -9,13 +9,13 @@ package enum LayoutSource {
     /// Description of the layout names, in English, for help and manual.
     package static let names = PlainText.layouts.text(.english)
 
-    /// Names of the layouts that need no other program or file, and of the console's keymap.
+    /// Names of the layouts that need no other program or file, and the name of the console's keymap.
     package static let common = BuiltInLayout.allCases.map(\.rawValue) + ["console"]
 
     /// Loads a layout by name.
     ///
-    /// It is a built-in layout (`us`, `de`, `jp(OADG109A)`), a layout of the X keyboard database, with or without the
-    /// prefix `xkb:`, or the current keymap of the kernel's text consoles (`console`, `console:tty2`).
+    /// The name denotes a built-in layout (`us`, `de`, `jp(OADG109A)`), a layout of the X keyboard database, with or
+    /// without the prefix `xkb:`, or the current keymap of the kernel's text consoles (`console`, `console:tty2`).
     package static func layout(_ name: String) throws(TypingError) -> KeyboardLayout {
         if let layout = KeyboardLayout(named: name) { return layout }
         if name == "console" { return try console(name, ConsoleKeymap.foreground) }
@@ -87,7 +87,7 @@ package enum LayoutSource {
 
 package struct LayoutDifference: Hashable, Sendable {
     package var meant: Unicode.Scalar
-    /// Character in the console's keymap; nil for none or a dead key.
+    /// Character in the console's keymap; nil if there is none or it is a dead key.
     package var given: Unicode.Scalar?
 
     package init(meant: Unicode.Scalar, given: Unicode.Scalar?) {
@@ -106,7 +106,7 @@ package struct LayoutDifference: Hashable, Sendable {
             given[KeyboardLayout.Stroke(KeyCode(rawValue: level.key), modifiers)] = Unicode.Scalar(number)
         }
         return (0x20...0x7E).compactMap(Unicode.Scalar.init).compactMap { meant in
-            // Characters of several strokes are omitted, because keymaps combine dead keys differently.
+            // Characters that need several strokes are omitted, because keymaps combine dead keys differently.
             guard let strokes = layout.strokes(for: meant), strokes.count == 1, given[strokes[0]] != meant else {
                 return nil
             }
@@ -118,7 +118,7 @@ package struct LayoutDifference: Hashable, Sendable {
 package enum TableSource {
     package static let names = ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Reads the built-in table of this name, or else the table file at this path.
+    /// Reads the built-in table with this name or, if there is none, the table file at this path.
     package static func read(_ source: String) throws(TypingError) -> ByteTable {
         if let table = ByteTable(named: source) { return table }
         let bytes: [UInt8]

@@ -13,7 +13,7 @@ final class LightWatch {
     private var lights: KeyboardLights
     private var registration: EventLoop.Registration?
 
-    /// Reads the changes since the keyboard was made, and watches for more.
+    /// Creates a reader that applies the changes since the keyboard was created, and watches for more.
     init(_ lights: consuming KeyboardLights, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.lights = lights
@@ -21,7 +21,7 @@ final class LightWatch {
         read()
     }
 
-    /// Switches to the lights of a replacement keyboard, which are off at first.
+    /// Switches to the lights of a replacement keyboard, which are initially off.
     func follow(_ lights: consuming KeyboardLights) throws(Errno) {
         end()
         self.lights = lights
@@ -39,7 +39,7 @@ final class LightWatch {
         do throws(Errno) {
             if let isOn = try lights.readCapsLock() { capsLock.set(isOn) }
         } catch {
-            // The keyboard was removed, so no more changes follow.
+            // The keyboard was removed, so there will be no more changes.
             end()
         }
     }

@@ -2,11 +2,11 @@
 
 import Synchronization
 
-/// Buffer of the line being typed for an output, and of complete lines not yet taken.
+/// Buffer of the line being typed for an output, and of complete lines that have not been taken yet.
 ///
 /// A line ends with an Enter, with a whole barcode in scan mode, or with a silence (`endLine`). It also ends at 4,096
-/// bytes, and from 2,048 bytes on with a Tab. Each line records the number of received bytes it accounts for. The
-/// typing thread adds lines; another thread takes them.
+/// bytes, and at the first Tab after 2,048 bytes. Each line records the number of received bytes that it accounts for.
+/// The typing thread adds lines; another thread takes them.
 package final class LineBuffer: Sendable {
     package struct Line: Equatable, Sendable {
         /// Bytes for the output.
@@ -17,19 +17,19 @@ package final class LineBuffer: Sendable {
 
     package struct Taken: Equatable, Sendable {
         package var lines: [Line] = []
-        /// Received bytes that belong to the last line already taken: line feeds that followed it.
+        /// Received line feeds that belong to the last line already taken.
         package var late = 0
         /// Received bytes of incomplete lines, whose beginning or end was lost before it was typed.
         package var cut = 0
-        /// True if a line was begun and is incomplete.
+        /// True if a line has been begun and is incomplete.
         package var isLineOpen = false
         /// True if the buffer was full, so that the typist may be waiting for room.
         package var wasFull = false
     }
 
-    /// Properties of one write to the keyboard, beside its events.
+    /// Properties of one write to the keyboard, besides its events.
     package struct Write {
-        /// Received bytes accounted as typed since the last write and before this one.
+        /// Received bytes that were counted as typed after the last write and before this one.
         package var before: Int
         /// Received bytes that the write accounts for.
         package var cost: Int
@@ -52,7 +52,7 @@ package final class LineBuffer: Sendable {
     package static let longest = 4096
     /// Length, in bytes, from which a Tab also ends a line.
     static let long = 2048
-    /// Bytes of complete lines at which no further line is begun.
+    /// Size of the complete lines, in bytes, from which no further line is begun.
     package static let mostWaiting = 1 << 14
     /// Silence after which a line ends.
     package static let silence = Duration.milliseconds(100)
@@ -62,10 +62,10 @@ package final class LineBuffer: Sendable {
         var text: [UInt8] = []
         var line: [UInt8] = []
         var cost = 0
-        /// True while the current line is rejected up to its end; `wasCut` is the same for the line before it.
+        /// True while the current line is rejected up to its end; `wasCut` is the same for the previous line.
         var isCut = false
         var wasCut = false
-        /// Complete lines, with the other results of the next `take`; `waiting` counts their bytes.
+        /// Complete lines, with the other results of the next `take`; `waiting` counts the bytes of the lines.
         var taken = Taken()
         var waiting = 0
         var isFinishing = false
@@ -85,7 +85,7 @@ package final class LineBuffer: Sendable {
             cost = 0
         }
 
-        /// Counts line feeds that follow the end of their line.
+        /// Counts line feeds that arrive after the end of their line.
         mutating func add(late count: Int) {
             if wasCut {
                 taken.cut += count
@@ -101,10 +101,10 @@ package final class LineBuffer: Sendable {
 
     package init() {}
 
-    /// True if another write may be typed; a line already begun may always be finished.
+    /// True if another write may be typed; a line that has been begun may always be finished.
     var isReady: Bool { state.withLock { $0.isOpen || $0.waiting < Self.mostWaiting || $0.isFinishing } }
 
-    /// Stops the typist from waiting for lines to be taken; the remaining lines are the last.
+    /// Stops the typist from waiting for lines to be taken; no further lines follow the remaining ones.
     func finish() { state.withLock { $0.isFinishing = true } }
 
     func type(_ text: String) { state.withLock { $0.text.append(contentsOf: text.utf8) } }
@@ -114,7 +114,8 @@ package final class LineBuffer: Sendable {
         state.withLock { state in
             if write.before > 0 { state.add(late: write.before) }
             if write.followsMissingBytes {
-                // The lost bytes may have contained the line's end, so everything up to the next end is rejected too.
+                // The lost bytes may have contained the end of the line, so everything up to the next end is rejected
+                // too.
                 state.taken.cut += state.cost
                 state.line = []
                 state.cost = 0
@@ -133,10 +134,10 @@ package final class LineBuffer: Sendable {
         }
     }
 
-    /// Counts received bytes typed without a write: line feeds after the end of their line.
+    /// Counts received bytes that were typed without a write: line feeds after the end of their line.
     func add(late count: Int) { state.withLock { $0.add(late: count) } }
 
-    /// Ends the current line where it is.
+    /// Ends the current line at its present length.
     package func endLine() { state.withLock { if $0.isOpen { $0.endLine() } } }
 
     package func take() -> Taken {

@@ -8,13 +8,13 @@ package import SystemPackage
 /// Comparison of the events read from the keyboard's event node with the expected events, one by one.
 ///
 /// It covers the path from the write to the event node; it cannot detect whether another application has kept up. It is
-/// a pure state machine: expected events are added before they are written, so an event that is read is already known.
-/// Light events, which applications cause, are interleaved and skipped.
+/// a pure state machine: expected events are added before they are written, so every event that is read is already
+/// known. Light events, which applications cause, appear between the others and are skipped.
 package struct SelfCheck: Sendable {
     package struct Counts: Equatable, Sendable {
         package var verified: UInt64 = 0
         package var differing: UInt64 = 0
-        /// Number of times the kernel discarded events that were not read in time.
+        /// Number of times that the kernel discarded events because they were not read in time.
         package var dropped: UInt64 = 0
 
         package init(verified: UInt64 = 0, differing: UInt64 = 0, dropped: UInt64 = 0) {
@@ -27,17 +27,17 @@ package struct SelfCheck: Sendable {
     package private(set) var counts = Counts()
     private var meant: [EventNode.Event] = []
     private var next = 0
-    /// True after a loss, until no event is in transit.
+    /// True after a loss, until all events in transit have been read.
     private var isLost = false
-    /// True after a light event, which the kernel may follow with a report of its own.
+    /// True after a light event, after which the kernel may send an extra report.
     private var isAfterLight = false
 
     package init() {}
 
-    /// Number of expected events not yet read.
+    /// Number of expected events that have not been read yet.
     package var outstanding: Int { meant.count - next }
 
-    /// Adds events about to be written, in their order.
+    /// Adds events that are about to be written, in order.
     package mutating func expect(_ events: some Sequence<EventNode.Event>) {
         meant.append(contentsOf: events)
     }
@@ -65,7 +65,7 @@ package struct SelfCheck: Sendable {
         if next == meant.count || next == Self.trimmedAt { trim() }
     }
 
-    /// Notes that some expected events are missing; comparison resumes at the next quiet moment.
+    /// Records that some expected events are missing; comparison resumes at the next quiet moment.
     package mutating func lose() {
         isLost = true
     }
@@ -73,7 +73,7 @@ package struct SelfCheck: Sendable {
     /// True while events are read but not compared, until `settle` is called at a quiet moment.
     package var needsQuiet: Bool { isLost }
 
-    /// Notes a quiet moment: all expected events were written, and no event is left to read.
+    /// Records a quiet moment: all expected events were written, and no event is left to read.
     package mutating func settle() {
         if isLost { next = meant.count }
         isLost = false
@@ -89,13 +89,13 @@ package struct SelfCheck: Sendable {
     }
 }
 
-/// Queue of the events about to be written, from the typing thread to the self-check on the event loop.
+/// Queue of events that are about to be written, from the typing thread to the self-check on the event loop.
 package final class ExpectedEvents: Sendable {
     /// Capacity of the queue in bytes: about ten thousand events, many seconds of typing.
     private static let capacity = 1 << 18
 
     private let ring: ByteRing
-    /// True if the queue has overflowed, so that the events read can no longer be compared.
+    /// True if the queue has overflowed, so that the events that are read can no longer be compared.
     private let hasOverflowed = Atomic<Bool>(false)
 
     package init() throws(ByteRing.CapacityError) {
@@ -124,13 +124,13 @@ package final class ExpectedEvents: Sendable {
             self.way = way
         }
 
-        /// Adds whole events about to be written.
+        /// Adds whole events that are about to be written.
         package mutating func add(_ events: RawSpan) {
             if !producer.push(events) { way.hasOverflowed.store(true, ordering: .releasing) }
         }
     }
 
-    /// The self-check's end of the queue.
+    /// Self-check's end of the queue.
     package struct Reader: ~Copyable {
         private var consumer: ByteRing.Consumer
         private let way: ExpectedEvents
@@ -158,7 +158,7 @@ package final class ExpectedEvents: Sendable {
 
 /// Self-check on the event loop: reads the keyboard's event node, and compares its events with the expected ones.
 package final class Verifier {
-    /// Silence after which no event is in transit; longer than any pause within a barcode.
+    /// Silence after which no event can be in transit; longer than any pause within a barcode.
     private static let quiet = Duration.milliseconds(200)
 
     private let loop: EventLoop
@@ -177,7 +177,7 @@ package final class Verifier {
         try watch()
     }
 
-    /// Switches to the event node of a replacement keyboard; events expected from the failed one did not arrive.
+    /// Switches to the event node of a replacement keyboard; events still expected from the failed keyboard are lost.
     package func follow(_ path: String) throws(Errno) {
         _ = read()
         check.settle()
@@ -205,11 +205,11 @@ package final class Verifier {
         do throws(Errno) {
             while try node.read(into: &found) {}
         } catch {
-            // The keyboard was removed, so no more events follow.
+            // The keyboard was removed, so there will be no more events.
             if let registration { loop.unwatch(registration, node.descriptor) }
             registration = nil
         }
-        // Every event that was read is already in the queue, so the queue is read after the node.
+        // The queue is read after the node, because it then contains every event that was read from the node.
         events.removeAll(keepingCapacity: true)
         if !meant.read(into: &events) { check.lose() }
         check.expect(events)

@@ -15,11 +15,11 @@ import Texts
 ///       "signature": { "text": "Jane Doe", "received": "\u0002SIG" }
 ///     }
 ///
-/// An entry with a built-in title replaces its text, or with `opening` or `closing` one half of it.
+/// An entry with a built-in title replaces its text or, with `opening` or `closing`, one half of it.
 ///
-/// A snippet with `received` is typed in place of a barcode of these bytes (`Snippets.meant`).
+/// A snippet with `received` is typed instead of a barcode that consists of these bytes (`Snippets.meant`).
 package struct Snippets: Equatable, Sendable {
-    /// Cause for rejecting a snippet file; the snippets in use are kept.
+    /// Reason for rejecting a snippet file; the snippets in use are kept.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         package let description: String
     }
@@ -58,7 +58,7 @@ package struct Snippets: Equatable, Sendable {
         self.all = all
     }
 
-    /// Parses snippets from JSON, on top of a built-in set.
+    /// Parses snippets from JSON, and adds them to a built-in set.
     package init(json: [UInt8], over set: BuiltIn = .none) throws(Fault) {
         guard json.count <= Self.largestFile else { throw Fault(description: "longer than \(Self.largestFile) bytes") }
         let value: JSONValue
@@ -88,7 +88,7 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    /// Reads the snippets of a file on top of a built-in set; without the file, the built-in ones alone.
+    /// Reads the snippets of a file, and adds them to a built-in set; if there is no file, uses the built-in set alone.
     package init(file path: String, over set: BuiltIn) throws(TypingError) {
         let bytes: [UInt8]
         do {
@@ -146,7 +146,7 @@ package struct Snippets: Equatable, Sendable {
 /// Text typed on a key or command, with the cursor position after it (HK-1, HK-2).
 package struct Snippet: Equatable, Sendable {
     package let title: String
-    /// Text of any characters; a line feed is Enter, a tab is Tab.
+    /// Text, in which a line feed is Enter and a tab is Tab.
     package let text: String
     package let leftPresses: Int
     /// Bytes of the barcode that the snippet replaces; nil if only clients can trigger the snippet.
@@ -160,7 +160,7 @@ package struct Snippet: Equatable, Sendable {
     /// Strings after which the cursor is placed, in search order (HK-2).
     private static let inputPoints = ["]", "://", "=\"", ">"]
 
-    /// Makes a snippet of one text; the cursor moves to the input point, or stays after a text without one.
+    /// Creates a snippet from one text; the cursor moves to the input point, or stays after a text without one.
     package init(title: String, text: String, received: [UInt8]? = nil) {
         self.title = title
         self.text = text
@@ -168,7 +168,8 @@ package struct Snippet: Equatable, Sendable {
         leftPresses = Self.leftPresses(in: text) ?? 0
     }
 
-    /// Makes a snippet of two texts (HK-3); the cursor moves to the input point of both together, or else between them.
+    /// Creates a snippet from two texts (HK-3); the cursor moves to the input point of the joined text, or between the
+    /// two if there is none.
     package init(title: String, opening: String, closing: String, received: [UInt8]? = nil) {
         self.title = title
         self.received = received
@@ -176,11 +177,11 @@ package struct Snippet: Equatable, Sendable {
         leftPresses = Self.leftPresses(in: text) ?? Self.presses(over: closing)
     }
 
-    /// Returns the number of presses of Left from the end of the text to its input point; nil for a text without one.
+    /// Returns the number of presses of Left from the end of the text to its input point; nil if it has none.
     ///
     /// The input point follows the first of `]`, `://`, `="` and `>`, in this order, that the text contains.
     package static func leftPresses(in text: String) -> Int? {
-        // Compares Unicode scalars, so that a combining mark after a sign does not hide it.
+        // Compare Unicode scalars, so that a combining mark after a sign does not hide the sign.
         let scalars = Array(text.unicodeScalars)
         for point in inputPoints {
             let wanted = Array(point.unicodeScalars)
@@ -193,7 +194,8 @@ package struct Snippet: Equatable, Sendable {
         return nil
     }
 
-    /// Returns the steps that type the text and move the cursor; without `canMove` the cursor stays after the text.
+    /// Returns the steps that type the text and move the cursor; if `canMove` is false, the cursor stays after the
+    /// text.
     package func steps(canMove: Bool = true) -> [ByteTable.Step] {
         // CR LF is a single Character, and one press of Enter.
         let typed = text.flatMap { character -> [ByteTable.Step] in
@@ -205,12 +207,12 @@ package struct Snippet: Equatable, Sendable {
         return typed + Array(repeating: .key(left, []), count: leftPresses)
     }
 
-    /// Returns the number of presses of Left needed to pass over a text: one per Character, however many scalars it
-    /// has.
+    /// Returns the number of presses of Left that move the cursor across a text: one for each Character, regardless of
+    /// its number of scalars.
     private static func presses(over text: String) -> Int { text.count }
 }
 
-// Snippets that are objects in the file.
+// Parsing of snippets that are JSON objects in the file.
 
 extension Snippets {
     enum Member: String, CaseIterable {
@@ -219,11 +221,10 @@ extension Snippets {
         static var names: String { allCases.map { $0.rawValue.debugDescription }.joined(separator: ", ") }
     }
 
-    /// Makes the snippet of an object in the file: one text, or an opening and a closing half.
+    /// Creates the snippet of a JSON object in the file: one text, or an opening and a closing half.
     ///
-    /// Each half has a default if the title is built in.
-    ///
-    /// Throws a `Fault` for an unknown member, a member that is not a string, or a text together with a half.
+    /// Each half has a default if the title is built in. Throws a `Fault` for an unknown member, a member that is not a
+    /// string, or a text together with a half.
     static func snippet(
         _ title: String,
         _ members: [(name: String, value: JSONValue)],
@@ -266,8 +267,8 @@ extension Snippets {
     /// Returns the rules extended by the snippets that replace barcodes (HK-1), for `layout` and a table that presses
     /// `others`.
     ///
-    /// If the keyboard must not declare the Left key beside its other keys (D-14), the cursor stays after the text.
-    /// Without rules there are no barcodes, so a snippet with `received` is rejected.
+    /// If the keyboard must not declare the Left key together with its other keys (D-14), the cursor stays after the
+    /// text. Without rules, barcodes are not recognised, so a snippet with `received` is rejected.
     package func meant(
         in rules: BarcodeRules?,
         layout: KeyboardLayout,

@@ -5,11 +5,11 @@ package import LinuxIO
 import Synchronization
 package import SystemPackage
 
-/// Keyboard without a kernel device: turns the keystrokes into the text that an application with the given layout would
-/// receive.
+/// Keyboard without a kernel device.
 ///
-/// The typing thread writes; another thread, which `arrival` wakes, calls `takeText`. Only characters of a single
-/// keystroke are recognised; any other key is shown by its name in brackets.
+/// It converts the keystrokes into the text that an application with the given layout would receive. The typing thread
+/// writes; another thread, which is woken by `arrival`, calls `takeText`. Only characters that need a single keystroke
+/// are recognised; any other key is shown as its name in brackets.
 package struct TextKeyboard: Sendable {
     /// State shared by both threads.
     package final class Screen: Sendable {
@@ -21,7 +21,7 @@ package struct TextKeyboard: Sendable {
         }
 
         fileprivate let state = Mutex(State())
-        /// Waker signalled after each write.
+        /// Waker that is signalled after each write.
         package let arrival: Waker
 
         fileprivate init() throws(Errno) {
@@ -30,7 +30,7 @@ package struct TextKeyboard: Sendable {
 
         package var counts: (events: UInt64, writes: UInt64) { state.withLock { ($0.events, $0.writes) } }
 
-        /// Returns the text that was typed since the last call.
+        /// Returns the text typed since the last call.
         package func takeText() -> String {
             state.withLock { state in
                 defer { state.text = "" }
@@ -54,7 +54,7 @@ package struct TextKeyboard: Sendable {
         .leftShift: .shift, .rightAlt: .altGr, .leftControl: .control, .leftAlt: .alt, .leftMeta: .meta,
     ]
 
-    /// Makes a keyboard for the given `layout`; the text goes to `lines`, if any, instead of the screen.
+    /// Creates a keyboard for the given `layout`; the text goes to `lines`, if present, instead of the screen.
     package init(layout: KeyboardLayout, lines: LineBuffer? = nil) throws(Errno) {
         screen = try Screen()
         self.lines = lines
@@ -90,7 +90,7 @@ package struct TextKeyboard: Sendable {
                 state.text = ""
             }
         }
-        // Lines become available only once their write is settled, which follows; `settle` signals `arrival` then.
+        // Lines become available only after `settle`, which follows the write and then signals `arrival`.
         if lines == nil { screen.arrival.wake() }
         return .done(bytes)
     }

@@ -2,11 +2,11 @@
 
 package import LinuxIO
 
-/// Text of one device: decodes the frames of its links, and passes the payload to each output.
+/// Source of one device's text: decodes the frames of its links, and passes the payload to each output.
 package final class TextSource {
-    /// Bytes lost because an output's ring was full, although the keyboard worked and waited for no client.
+    /// Bytes lost because an output's ring was full, although the keyboard worked and did not wait for a client.
     package var outrun: UInt64 { lost }
-    /// The storage of `outrun`.
+    /// Storage of `outrun`.
     ///
     /// It is private so that the compiler can see all accesses and omit exclusivity checks.
     private var lost: UInt64 = 0
@@ -16,7 +16,7 @@ package final class TextSource {
     private var framing: Framing?
     /// Frame decoder; nil if the link's bytes are not framed.
     private var deframer: Deframer?
-    /// Link of the bytes in the decoder, and whether its device is unpaired.
+    /// Link that the bytes in the decoder came from; `isFromOpenDevice` is true if its device is unpaired.
     private var framed: (epoch: UInt32, isFromOpenDevice: Bool) = (0, true)
     private let frameTimer = LoopTimer()
 
@@ -46,14 +46,14 @@ package final class TextSource {
         pass(value, epoch: epoch, isFromOpenDevice)
     }
 
-    /// Notes that values of this link were lost before the next one, so that the next one does not continue a partial
+    /// Records that values of this link were lost before the next one, so that the next one does not continue a partial
     /// frame or barcode.
     package func noteMissing(epoch: UInt32) {
         endFrame()
         for output in outputs { output.noteMissing(epoch: epoch) }
     }
 
-    /// Notes that the links up to number `epoch` deliver no more bytes; a barcode without its terminator is cut.
+    /// Ends the links up to number `epoch`, which deliver no more bytes; a barcode without its terminator is cut off.
     package func endLink(through epoch: UInt32) {
         endFrame()
         for output in outputs { output.endLink(through: epoch) }

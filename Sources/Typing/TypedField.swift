@@ -4,7 +4,7 @@ package import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// Length of the text typed into the focused field, for the device and for clients (HK-5).
+/// Length of the text that was typed into the focused field for the device and for clients (HK-5).
 ///
 /// It is computed from the events that the keyboard accepted, so rejected, discarded and unsent keys do not count. Only
 /// one thread at a time types; any thread may read the length.
@@ -21,7 +21,7 @@ package final class TypedField: Sendable {
         self.effects = effects
     }
 
-    /// Number of characters in the field that this program typed.
+    /// Number of characters in the field that were typed by this program.
     package var characters: Int { state.withLock { $0.length.characters } }
 
     package func take(_ events: RawSpan) {
@@ -40,7 +40,7 @@ package final class TypedField: Sendable {
 
 /// Effect of each key on a field, for a given layout.
 package struct KeyEffects: Sendable {
-    /// Number of key codes in the table; every key that the keyboard may declare has a smaller code.
+    /// Number of key codes in the table; the code of every key that the keyboard may declare is smaller.
     private static let codes = 256
     private static let modifiers: [KeyModifiers] = [.shift, .altGr, .control, .alt, .meta]
 
@@ -48,7 +48,7 @@ package struct KeyEffects: Sendable {
     private var effects: [FieldLength.Effect]
     private let held: [UInt16: KeyModifiers]
 
-    /// Makes the effects for applications that use `layout`.
+    /// Creates the table of the effect of each key under `layout`.
     package init(_ layout: KeyboardLayout) {
         held = Dictionary(
             uniqueKeysWithValues: Self.modifiers.flatMap { modifier in
@@ -62,11 +62,11 @@ package struct KeyEffects: Sendable {
         }
         let typed = Array(layout.strokes.values) + Array(layout.capsLockStrokes.values)
         for strokes in typed { if let last = strokes.last { set(last, .change(1)) } }
-        // A dead key shows nothing before the next key.
+        // A dead key inserts nothing until the next key.
         for strokes in typed { for stroke in strokes.dropLast() { set(stroke, .change(0)) } }
     }
 
-    /// Effect of a key pressed with these modifiers; `leave` for an unknown key.
+    /// Effect of a key pressed while these modifiers are held; `leave` for an unknown key.
     package subscript(code: UInt16, held: KeyModifiers) -> FieldLength.Effect {
         Self.index(code, held).map { effects[$0] } ?? .leave
     }
@@ -87,14 +87,15 @@ package struct KeyEffects: Sendable {
 /// Number of characters that this program has typed into the field, which `clear` may delete (HK-5).
 ///
 /// It never exceeds the number of this program's characters in the field, as far as its keys determine: after Enter,
-/// Tab or Escape it is 0, because the next field may contain other text. It is too small after keys that may delete.
+/// Tab or Escape it is 0, because the next field may contain other text. After keys that might delete text, it may be
+/// too small.
 package struct FieldLength: Equatable, Sendable {
     /// Maximum count, and so the maximum number of Backspaces of one `clear`.
     package static let most = 1000
 
     package private(set) var characters = 0
 
-    /// Makes the length of a field without text from this program.
+    /// Creates the length of a field that contains no text from this program.
     package init() {}
 
     /// Effect of a key on the field.
@@ -118,7 +119,7 @@ extension FieldLength.Effect {
     package init(_ step: ByteTable.Step) {
         switch step {
         case .character(_, let modifiers):
-            // With Ctrl, Alt or Meta the key is a command, whose effect is unknown.
+            // With Ctrl, Alt or Meta, the key is a command, whose effect is unknown.
             self = modifiers.isSubset(of: [.shift, .altGr]) ? .change(1) : .leave
         case .key(.enter, _), .key(.tab, _): self = .leave
         case .key(.backspace, []): self = .change(-1)

@@ -32,7 +32,7 @@ package enum TypingError: Error, Equatable, Sendable {
     case notTypable(String, Obstacle)
 }
 
-/// Reason why there is no virtual keyboard, or why it types nothing.
+/// Reason why there is no virtual keyboard, or why it cannot type.
 package enum KeyboardError: Error, Equatable, Sendable {
     case notMade(Errno)
     case forbiddenKeys(ForbiddenKeys)

@@ -6,13 +6,13 @@ package import Texts
 package struct TypingSettings: Sendable {
     package var table: CompiledTable
     package var pacer: Pacer
-    /// Barcode framing rules; nil types the bytes one by one as they are received (D-2).
+    /// Barcode framing rules; nil types each byte as it is received (D-2).
     package var barcodes: BarcodeRules?
     /// Age at which bytes expire; nil types bytes of any age (D-1).
     package var maximumAge: Duration?
     /// Handling of letters while CapsLock is on.
     package var capsLock: CapsLockPolicy
-    /// True if the events of the event node are compared with the expected ones.
+    /// True if the events of the event node are compared with the expected events.
     package var verifies: Bool
     /// Keypad of the clients; nil if key requests from clients are disabled.
     package var keypad: Keypad?
@@ -50,7 +50,7 @@ package struct TypingSettings: Sendable {
 
     /// Message that lists the allowed keys beyond text, Tab, Enter and Backspace; nil if there are none.
     ///
-    /// Listed are the keys that can leave or control an application: Escape, Ctrl, Alt, Meta and the function keys.
+    /// It lists the keys that can leave or control an application: Escape, Ctrl, Alt, Meta and the function keys.
     package var allowances: Message? {
         let typed = table.keys.union(barcodes?.keys ?? KeySet())
         let clients = keypad?.keys ?? KeySet()
@@ -76,6 +76,6 @@ package struct TypingSettings: Sendable {
 package enum ClearMethod: String, Sendable, CaseIterable {
     /// The End key, then one Backspace for each character that this program has typed into the field.
     case backspaces
-    /// Ctrl+A, then Backspace; works only in applications where Ctrl+A selects all, so in no terminal.
+    /// Ctrl+A, then Backspace; works only in applications where Ctrl+A selects all text, which excludes terminals.
     case selectAll = "select-all"
 }

@@ -5,7 +5,7 @@ import LinuxIO
 import SystemPackage
 
 enum TypingTurn: Equatable {
-    /// No bytes are pending.
+    /// No bytes are waiting.
     case sleep
     /// Earliest time of the next event, in nanoseconds of the monotonic clock.
     case wait(Int64)
@@ -17,20 +17,20 @@ enum TypingTurn: Equatable {
 struct TypingState: ~Copyable {
     var typist: Typist
     private var device: any KeyboardDevice
-    /// Lines typed for an output, and the waker of their consumer; nil if a keyboard is typed on.
+    /// Lines typed for an output, and the waker of their consumer; nil if the output is a keyboard.
     private let lines: LineBuffer?
     private let arrival: Waker?
-    /// Received bytes already reported to the lines.
+    /// Number of received bytes already reported to the lines.
     private var told: UInt64 = 0
-    /// True if the last turn ended because lines must be taken first.
+    /// True if the last turn ended because lines must be taken before more are typed.
     private var isHeldUp = false
     var meant: ExpectedEvents.Writer?
     private var keypad: Typist?
-    /// True if there is a keypad; it avoids moving an absent `keypad`, which has some kilobytes, at each turn.
+    /// True if there is a keypad; checking this avoids moving an absent `keypad` of several kilobytes at each turn.
     private let hasKeypad: Bool
     /// Minimum time between a write of one typist and a write of the other, in nanoseconds.
     ///
-    /// Each typist keeps its own pace; with this, both together do (D-13).
+    /// Each typist obeys its own pace; with this separation, the two together also obey it (D-13).
     private let separation: Int64
     private var lastWrite = (isOfKeypad: false, time: Int64.min / 2)
     private var isKeypadBusy = false
@@ -62,13 +62,13 @@ struct TypingState: ~Copyable {
         failure = nil
     }
 
-    /// Types until the next event is not yet due, or no bytes are pending.
+    /// Types until the next event is not yet due, or no bytes are waiting.
     mutating func turn(now: Int64) -> TypingTurn {
         guard lines == nil else { return lineTurn(now: now) }
         return step(now: now)
     }
 
-    /// Does the same as `step`, for lines that are delivered whole to an output.
+    /// Performs `step` for lines that are delivered whole to an output.
     private mutating func lineTurn(now: Int64) -> TypingTurn {
         // Bytes that wait for a slow output do not expire (D-1a).
         if isHeldUp { typist.attend(now: now) }
@@ -102,7 +102,8 @@ struct TypingState: ~Copyable {
             switch step {
             case .write:
                 if let time = separated(isOfKeypad: false, now) { return .wait(time) }
-                // Skipped without lines: each call to a typist in another module copies it, which is some kilobytes.
+                // Skipped if there are no lines, because each call to a typist in another module copies several
+                // kilobytes.
                 let before = lines == nil ? 0 : newlyTyped()
                 let endsBarcode = lines == nil ? false : typist.endsBarcode
                 let endsWhole = lines == nil ? false : typist.endsWhole
@@ -140,7 +141,7 @@ struct TypingState: ~Copyable {
             } else {
                 now = Self.write(&keypad, device, &meant, &failure)
                 lastWrite = (true, now)
-                // These keys account for no received bytes.
+                // The keys of clients do not correspond to received bytes.
                 settle(
                     LineBuffer.Write(
                         before: 0,
@@ -164,7 +165,7 @@ struct TypingState: ~Copyable {
         arrival?.wake()
     }
 
-    /// Returns the time at which one typist may write after the other; nil if it may write now.
+    /// Returns the time from which one typist may write after the other; nil if it may write now.
     private func separated(isOfKeypad: Bool, _ now: Int64) -> Int64? {
         let time = lastWrite.time &+ separation
         return lastWrite.isOfKeypad != isOfKeypad && now < time ? time : nil
@@ -178,7 +179,7 @@ struct TypingState: ~Copyable {
         _ failure: inout Errno?
     ) -> Int64 {
         let events = typist.outputEvents
-        // Events are queued before the write, so that the self-check finds an event in the queue once it has read it.
+        // Queue the events before the write, so that the queue already contains every event that the self-check reads.
         meant?.add(typist.output)
         var written = 0
         do throws(Errno) {

@@ -12,7 +12,7 @@ package import SystemPackage
 /// which sleeps until they are. Only one of the two threads holds the typist at a time, and the receiving thread never
 /// waits for it.
 package final class TypingThread: Sendable {
-    /// Time between the keyboard's creation and the first event, in nanoseconds, in which applications open it.
+    /// Time after the keyboard's creation during which applications open it and nothing is typed, in nanoseconds.
     package static let settlingTime: Int64 = 200_000_000
 
     private let waker: Waker
@@ -25,14 +25,15 @@ package final class TypingThread: Sendable {
     private let ended = Atomic<Bool>(false)
     /// Time before which nothing is typed, in nanoseconds.
     private let notBefore: Atomic<Int64>
-    /// The typing thread blocks on the lock; the receiving thread only tries it.
+    /// State of the typists; the typing thread blocks on its lock, whereas the receiving thread only tries it.
     private let state: Mutex<TypingState>
 
     /// Starts the thread.
     ///
     /// `finished` is woken when the thread has ended, and when the keyboard rejects events; the thread then waits for
     /// `resume` or `stop`. `meant` receives all events for the self-check, if there is one. The typist `keypad` types
-    /// in the pauses of `typist`, at least `separation` nanoseconds apart from it. `screen` may collect lines for an
+    /// while `typist` is idle, at least `separation` nanoseconds after it and before it. `screen` may collect lines for
+    /// an output; the typist begins no new line while too many of them are pending.
     /// output; the typist begins none while too many of them are pending.
     package init(
         _ typist: consuming sending Typist,
@@ -54,11 +55,10 @@ package final class TypingThread: Sendable {
         }
     }
 
-    /// Types the bytes just put into the ring; called when the feed reports that the typist must be woken.
+    /// Types the bytes that were just added to the ring; called when the feed reports that the typist must be woken.
     ///
-    /// `now` is the current time in nanoseconds.
-    ///
-    /// Bytes that are not yet due, or cannot be typed by this thread, are left to the typing thread.
+    /// `now` is the current time in nanoseconds. Bytes that are not yet due, or that this thread cannot type, are left
+    /// to the typing thread.
     package func typeIfAsleep(now: Int64) {
         let isTyped =
             now >= notBefore.load(ordering: .relaxed) && state.withLockIfAvailable { $0.turn(now: now) } == .sleep
@@ -76,13 +76,13 @@ package final class TypingThread: Sendable {
     /// True if the thread has run since the last `ping`.
     package var hasAnswered: Bool { answered.load(ordering: .relaxed) == asked.load(ordering: .relaxed) }
 
-    /// Makes the thread type the bytes that may still be typed, and end.
+    /// Makes the thread type the bytes that may still be typed, and then end.
     package func stop() {
         stopping.store(true, ordering: .releasing)
         waker.wake()
     }
 
-    /// Error after which the thread has typed nothing more; nil if there was none, or the keyboard was replaced since.
+    /// Error that stopped the typing; nil if there was none, or if the keyboard has been replaced since.
     package var error: Errno? { failure.withLock { $0 } }
 
     /// True if the thread has ended, after `stop`.
@@ -96,7 +96,7 @@ package final class TypingThread: Sendable {
         waker.wake()
     }
 
-    /// Runs the thread: types until `stop` was called and no typable bytes are pending.
+    /// Runs the thread: types until `stop` has been called and no bytes are left to type.
     private func run() {
         settle()
         while true {

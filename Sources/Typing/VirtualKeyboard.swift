@@ -8,13 +8,13 @@ import Texts
 /// Virtual keyboard with its typing thread, and the data path from the received bytes to it.
 package final class VirtualKeyboard {
     package static let name = "blewedge keyboard"
-    /// Capacity of the ring in bytes: room for a burst of 2,000 barcodes of 13 characters while the typist paces.
+    /// Capacity of the ring in bytes: room for 2,000 barcodes of 13 characters that arrive faster than they are typed.
     private static let ringCapacity = 1 << 16
-    /// Minimum lifetime of a keyboard that resets the back-off, so that a replacement is made at once.
+    /// Minimum lifetime of a keyboard after which the back-off is reset and a replacement is created immediately.
     private static let provenTime = Duration.seconds(10)
 
     package enum Change {
-        /// The keyboard failed with this error; a replacement will be made.
+        /// The keyboard failed with this error; it will be replaced.
         case gone(KeyboardError)
         case remade
     }
@@ -24,14 +24,14 @@ package final class VirtualKeyboard {
 
     /// Path of the keyboard's event node; nil if the kernel created none, or the keyboard has failed.
     package private(set) var node: String?
-    /// Number of replacement keyboards made after a failure.
+    /// Number of replacement keyboards created after failures.
     package private(set) var remakes: UInt64 = 0
     private var isGone = false
-    /// True if the output waits for slow clients, so that a full ring does not mean that the device floods it.
+    /// True if the output waits for slow clients, so that a full ring does not mean that the device sends too fast.
     package var isPatient = false
-    /// False for an output that types even while the gate is closed, and whose bytes are never dropped for it.
+    /// False for an output that types even while the gate is closed, and whose bytes a closing gate never drops.
     package var isGated = true
-    /// Handler called when the keyboard fails, and when its replacement exists; `node` is then the new path.
+    /// Handler for the failure of the keyboard, and for its replacement; after a replacement, `node` is the new path.
     package var onChange: ((Change) -> Void)?
 
     private let loop: EventLoop
@@ -54,7 +54,7 @@ package final class VirtualKeyboard {
     private var keypadFeed: Feed?
     /// Length of the text in the focused field; nil if clients may not delete it.
     private let field: TypedField?
-    /// Receiver of the bytes in place of the typist, for raw output.
+    /// Receiver of the bytes in raw output, where the typist is not used.
     ///
     /// It returns false if it rejects the bytes; the fate of accepted bytes is reported later (`settle`). Its storage
     /// is private, so that reading it for each notification needs no check for exclusive access.
@@ -64,14 +64,14 @@ package final class VirtualKeyboard {
     }
     private var untypedEnd: ((Span<UInt8>) -> Bool)?
 
-    /// Makes the keyboard and starts its thread.
+    /// Creates the keyboard and starts its thread.
     ///
     /// `onFailure` is called once, if the keyboard can no longer be written to and a replacement would fail in the same
     /// way.
     ///
-    /// With a `screen`, no kernel keyboard is made, and the typed text is shown on the screen. If the screen collects
-    /// lines for an output, bytes count as typed only once `settle` reports them. `makeDevice` replaces the kernel's
-    /// keyboard; it is called for the first keyboard and for each replacement.
+    /// With a `screen`, no kernel keyboard is created, and the typed text is shown on the screen. If the screen
+    /// collects lines for an output, bytes count as typed only when `settle` reports them. `makeDevice` creates a
+    /// device in place of the kernel's keyboard; it is called for the first keyboard and for each replacement.
     package init(
         _ settings: TypingSettings,
         on loop: EventLoop,
@@ -158,11 +158,11 @@ package final class VirtualKeyboard {
     /// (D-35).
     package func joinLineFeeds(within time: Duration) { gate.joinLineFeeds(within: time.inNanoseconds) }
 
-    /// Receives the bytes of a notification on the link with the number `epoch`; returns false if they are lost because
-    /// the device sends more than can be typed.
+    /// Receives the bytes of a notification on the link with the number `epoch`.
     ///
-    /// They are copied once, into the ring, and typed at once if no others are pending. For an unpaired device, Enter
-    /// follows D-2, and Escape and Ctrl are blocked.
+    /// Returns false if they are lost because the device sends faster than this output can type. The bytes are copied
+    /// once, into the ring, and are typed immediately if no other bytes are waiting. For an unpaired device, Enter is
+    /// restricted as in D-2, and Escape and Ctrl are blocked.
     @discardableResult
     package func receive(_ value: Span<UInt8>, epoch: UInt32, isFromOpenDevice: Bool) -> Bool {
         if let untypedEnd {
@@ -170,7 +170,7 @@ package final class VirtualKeyboard {
             return true
         }
         let now = MonotonicClock.nanoseconds
-        // Lines for an output press no keys.
+        // Lines for an output press no keys, so the restrictions of unpaired devices do not apply.
         let isRestricted = isFromOpenDevice && lines == nil
         switch unsafe feed.receive(value.bytes, epoch: epoch, now: now, isFromOpenDevice: isRestricted) {
         case .accepted: return true
@@ -181,10 +181,10 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// Counts frame bytes that are not text: wrapping, and broken frames.
+    /// Counts the bytes of frames that are not text: wrapping, and invalid frames.
     package func skip(wrapping: Int, bad: Int) { feed.skip(wrapping: wrapping, bad: bad) }
 
-    /// Notes that values of this link were lost before the next one, so that the next one does not continue a partial
+    /// Records that values of this link were lost before the next one, so that the next one does not continue a partial
     /// barcode.
     package func noteMissing(epoch: UInt32) {
         feed.noteMissing(epoch: epoch)
@@ -221,13 +221,13 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// Notes that the links up to number `epoch` deliver no more bytes; a barcode without its terminator is cut.
+    /// Ends the links up to number `epoch`, which deliver no more bytes; a barcode without its terminator is cut off.
     package func endLink(through epoch: UInt32) {
         gate.endLink(through: epoch)
         typing.wake()
     }
 
-    /// Discards the pending bytes of the links up to number `epoch`, and counts them under `cause`.
+    /// Discards the waiting bytes of the links up to number `epoch`, and counts them under `cause`.
     package func drop(through epoch: UInt32, _ cause: Gate.Drop) {
         gate.drop(through: epoch, cause)
         typing.wake()
@@ -235,7 +235,7 @@ package final class VirtualKeyboard {
 
     /// True while received bytes are typed.
     ///
-    /// While it is false, pending and new bytes are discarded for good (D-1).
+    /// While it is false, waiting and new bytes are discarded and are not typed later (D-1).
     package var isGateOpen: Bool {
         get { gate.isOpen }
         set {
@@ -309,7 +309,7 @@ package final class VirtualKeyboard {
     private func remake() {
         do {
             let output = try makeOutput()
-            // Best effort: without them, letters may have the wrong case, or are not verified.
+            // Best effort: if it fails, letters may have the wrong case, or are not verified.
             if let found = try? output.lights() { try? lights?.follow(found) }
             if let path = output.eventNode { try? verifier?.follow(path) }
             node = output.eventNode
