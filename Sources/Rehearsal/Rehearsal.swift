@@ -7,9 +7,10 @@ package import LinuxIO
 import VirtualAdapters
 import VirtualRadio
 
-/// Simulated radio with one adapter for this program and a cast of devices in its range, without hardware or privilege.
+/// Simulated radio with one adapter for this program and a cast of devices in its range; needs no hardware or
+/// privilege.
 ///
-/// To be used on the loop's thread; the devices act as long as the rehearsal exists.
+/// Use it on the loop's thread. The devices are active as long as the rehearsal exists.
 package final class Rehearsal {
     /// Public address of the program's adapter.
     private static let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0002)
@@ -42,7 +43,7 @@ package final class Rehearsal {
         self.controllers = controllers
     }
 
-    /// Moves devices, by default all, out of the adapter's range, or back into it.
+    /// Moves the given devices, by default all of them, out of the adapter's range or back into it.
     package func setInRange(
         _ isInRange: Bool,
         _ devices: some Sequence<SimulatedCast.Device> = SimulatedCast.Device.allCases
@@ -56,7 +57,7 @@ package final class Rehearsal {
         }
     }
 
-    /// Creates the core of the adapter that a user has named, a simulated one among others; `capture` records its
+    /// Creates the core of the adapter that the user has named, which may be a simulated one; `capture` records its
     /// packets.
     package static func core(
         _ loop: EventLoop,
@@ -67,7 +68,7 @@ package final class Rehearsal {
         return Rehearsal(cast, on: loop).core(capture: capture)
     }
 
-    /// Creates the core of the rehearsal's adapter, which keeps the rehearsal.
+    /// Creates the core of the rehearsal's adapter; the core keeps a reference to the rehearsal.
     package func core(capture: TrafficCapture? = nil) -> AdapterCore {
         AdapterCore(loop) { [self] loop, completion in
             LowEnergyAdapters.start(transport, name, loop, capture, completion)

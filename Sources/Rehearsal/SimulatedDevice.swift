@@ -6,7 +6,7 @@ import BluetoothPackets
 import Configuration
 import Link
 
-/// A device of a rehearsal; it acts as long as it exists.
+/// Device of a rehearsal; it is active as long as it exists.
 protocol SimulatedDevice: AnyObject {
     /// Core of the device's own adapter.
     var core: AdapterCore { get }
@@ -18,14 +18,15 @@ protocol SimulatedDevice: AnyObject {
 extension SimulatedDevice {
     func start() {
         core.onEvent = { [unowned self] event in
-            // A simulated controller neither fails nor disappears, and the contents below fit into their packets.
+            // This cannot fail: a simulated controller neither fails nor disappears, and the contents below fit into
+            // their packets.
             if case .ready = event { try? advertise() }
         }
         core.start()
     }
 }
 
-/// Device that sends lines of text through the characteristic of a profile, one in each period while a central is
+/// Device that sends lines of text through the characteristic of a profile, one line per period while a central is
 /// subscribed.
 final class SerialDevice: SimulatedDevice {
     let core: AdapterCore

@@ -14,7 +14,7 @@ import VirtualRadio
 struct Stage {
     /// Number of devices in the crowd.
     private static let crowdCount = 50
-    /// Beacon of the badge; its UUID was drawn for it.
+    /// Beacon of the badge; its UUID is random.
     static let badge = BeaconIdentity(
         BluetoothUUID(high: 0x6C61_9B5E_0C1D_4C2F, low: 0x9A51_6E0C_9F4D_7B20),
         major: 1,
@@ -35,7 +35,7 @@ struct Stage {
         self.loop = loop
     }
 
-    /// Makes a device, or the devices of a crowd, and starts them.
+    /// Creates and starts a device, or the devices of a crowd.
     func start(_ device: SimulatedCast.Device) -> [any SimulatedDevice] {
         let devices = devices(device)
         for device in devices { device.start() }
@@ -86,7 +86,7 @@ struct Stage {
         }
     }
 
-    /// Returns a stable weight in kg, in the form in which many scales print it.
+    /// Returns a weight in kg, marked as stable, in the format that many scales print.
     private static func weight(_ number: Int) -> String {
         let grams = [1250, 980, 2415, 335, 7020, 1505][number % 6]
         let thousandths = String(1000 + grams % 1000).dropFirst()
@@ -115,7 +115,7 @@ struct Stage {
         return AdvertisingDevice(content, isConnectable: isConnectable, every: interval, on: core)
     }
 
-    /// Makes a device's adapter, which the program's hears with this strength.
+    /// Creates a device's adapter, which the program's adapter receives with this signal strength.
     private func core(at number: UInt64, _ name: String, dBm: Int8) -> AdapterCore {
         let transport = radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE01_0000 + number))
         radio.radio.setSignalStrength(dBm, listener, transport.controller)
