@@ -5,42 +5,44 @@ package import BluetoothAdapters
 import BluetoothHost
 package import Texts
 
-/// Advertiser of a beacon (SW-13): a non-connectable advertisement through the arbiter, beside both other roles.
+/// Advertiser that sends the advertisements of a beacon (SW-13).
+///
+/// They are not connectable, and the arbiter schedules them together with scanning and connecting.
 package final class BeaconAdvertiser {
     package enum State: String, Sendable {
         case off
-        /// Starting, or waiting for an adapter.
+        /// Advertising is starting, or there is no adapter yet.
         case starting
         case on
         /// Advertising failed, for example because the controller or the kernel refused it.
         case failed
     }
 
-    /// Advertising interval, as of iBeacons.
+    /// Advertising interval, the same as that of iBeacons.
     private static let interval = Duration.milliseconds(100)
 
-    /// Requested beacon; nil for none.
+    /// Requested beacon; nil if none is requested.
     package private(set) var frame: BeaconFrame?
     package private(set) var state = State.off
-    /// Cause of the state `failed`; nil in all other states.
+    /// Reason for the state `failed`; nil in all other states.
     package private(set) var failure: CommandFailure?
     package var onChange: (() -> Void)?
 
     private let radio: RadioArbiter
     private var server: ServerCore?
 
-    /// Creates an advertiser that advertises nothing yet.
+    /// Creates an advertiser; advertising begins with `start`.
     package init(on radio: RadioArbiter) {
         self.radio = radio
     }
 
-    /// Advertises a beacon in place of the previous one.
+    /// Advertises a beacon instead of the previous one.
     package func start(_ frame: BeaconFrame) {
         self.frame = frame
         begin()
     }
 
-    /// Starts advertising the requested beacon, if there is one, on the current adapter.
+    /// Starts advertising the requested beacon, if any, on the current adapter.
     package func begin() {
         guard let frame else { return }
         enter(.starting, nil)
@@ -70,7 +72,7 @@ package final class BeaconAdvertiser {
 
     /// Stops advertising; returns false if no beacon was advertised.
     ///
-    /// `completion` is called when the controller has stopped.
+    /// `completion` is called when the controller has stopped advertising.
     @discardableResult
     package func stop(completion: @escaping () -> Void = {}) -> Bool {
         guard frame != nil else {
@@ -79,7 +81,7 @@ package final class BeaconAdvertiser {
         }
         frame = nil
         enter(.off, nil)
-        // Releases the server, so that another one may use the adapter.
+        // Release the server, so that another one may use the adapter.
         let server = server.take()
         guard let server else {
             completion()

@@ -16,7 +16,7 @@ package struct BeaconAvailability: Sendable {
         case noAdapter = "no-adapter"
         case off
         case forbidden
-        /// The adapter or the kernel does not support it.
+        /// The adapter or the kernel does not support beacons.
         case unsupported
         /// The adapter or its scan has failed; a retry follows.
         case failed
@@ -35,9 +35,9 @@ package struct BeaconAvailability: Sendable {
         self.init(state, Reason(CommandFailure(.unavailable, text)))
     }
 
-    /// Support for beacons by the device alone, permission by its settings, and power of Bluetooth (SW-22).
+    /// Conditions for beacons: support by the device, permission by its settings, and Bluetooth being on (SW-22).
     ///
-    /// Each is nil if it is unknown.
+    /// Each condition is nil if it is unknown.
     package var conditions: (device: Bool?, settings: Bool?, isOn: Bool?) {
         switch state {
         case .possible: (true, true, true)
@@ -79,8 +79,9 @@ package struct BeaconAvailability: Sendable {
         self.init(refusal.status == .permission ? .forbidden : .noAdapter, Reason(refusal))
     }
 
-    /// Creates the availability after a failed scan; returns nil if the loss of the adapter, reported separately, is
-    /// the cause.
+    /// Creates the availability after a failed scan.
+    ///
+    /// Returns nil if the adapter was lost, because that is reported separately.
     package init?(_ error: ScanError) {
         let state: State
         switch error {
@@ -92,7 +93,7 @@ package struct BeaconAvailability: Sendable {
         self.init(state, Reason(CommandFailure(error)))
     }
 
-    /// Translatable texts of the members, for clients with a language of their own.
+    /// Translatable texts of the members, for clients that use another language.
     var forms: [(name: String, message: Message?)] {
         [("availabilityCause", reason?.cause), ("availabilityRemedy", reason?.remedy)]
     }

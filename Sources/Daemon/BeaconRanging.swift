@@ -5,21 +5,22 @@ package import Control
 import LinuxIO
 import Texts
 
-/// Ranging for clients (SW-5): each client waits for the lists of its regions, which are ranged as long as a client
-/// waits.
+/// Ranging for clients (SW-5).
+///
+/// A region is ranged while at least one client waits for the list of its beacons.
 final class BeaconRanging {
     private let service: BeaconService
     private let loop: EventLoop
-    /// Number of clients that wait for each region's list.
+    /// Number of clients that wait for the list of each region.
     private var waiting: [BeaconRegion: Int] = [:]
 
-    /// Creates the ranging service; no region is ranged yet.
+    /// Creates the ranging service, initially without regions.
     init(_ service: BeaconService, on loop: EventLoop) {
         self.service = service
         self.loop = loop
     }
 
-    /// Ranges the regions of a place for a time, and replies with the beacons heard in each.
+    /// Ranges the regions of a place for a given time, and replies with the beacons heard in each region.
     func range(
         _ place: BeaconRequest.Place,
         for time: Duration,

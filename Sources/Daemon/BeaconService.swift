@@ -6,7 +6,8 @@ import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// Beacon service of an adapter: a scan of the arbiter, which runs while it is needed, and the monitor that it feeds.
+/// Beacon service of an adapter: a scan through the arbiter, which runs only while it is needed, and the monitor of its
+/// reports.
 package final class BeaconService {
     /// Pause between a failed scan and the next one.
     private static let pause = Duration.seconds(3)
@@ -14,13 +15,14 @@ package final class BeaconService {
     package var onEvent: ((BeaconMonitor.Event) -> Void)?
     /// Handler that is called once, when the controller has started to scan.
     package var onStarted: (() -> Void)?
-    /// Handler for the error that ended a scan, called for the first of successive failures; the scan is restarted.
+    /// Handler for the error that ended a scan, called for the first of consecutive failures; the scan is restarted.
     package var onFailure: ((ScanError) -> Void)?
-    /// Handler for possible changes of the watched regions, and for failures and recoveries of the scan.
+    /// Handler for changes of the watched regions, and for failures and recoveries of the scan; may be called without a
+    /// change.
     package var onChange: (() -> Void)?
 
     package private(set) var monitor: BeaconMonitor
-    /// Error that ended the last scan; nil once the next one has started.
+    /// Error that ended the last scan; nil after the next one has started.
     package private(set) var failure: ScanError?
 
     private let radio: RadioArbiter
@@ -29,14 +31,14 @@ package final class BeaconService {
     private let pauseTimer = LoopTimer()
     private var isEnded = false
 
-    /// Creates a service, which scans only while the monitor needs it.
+    /// Creates a service that scans only while the monitor needs it.
     package init(_ monitor: BeaconMonitor, on radio: RadioArbiter) {
         self.monitor = monitor
         self.radio = radio
         settle()
     }
 
-    /// Changes the monitor, and starts or stops the scan as the change requires.
+    /// Changes the monitor, and then starts or stops the scan if necessary.
     package func change<Value>(_ body: (inout BeaconMonitor) -> Value) -> Value {
         defer {
             settle()
@@ -45,14 +47,15 @@ package final class BeaconService {
         return body(&monitor)
     }
 
-    /// Reports the entered regions that request it when the display is switched on (D-24).
+    /// Reports the entered regions whose settings request it when the display is switched on (D-24).
     package func displayCameOn() { tell { monitor, tell in monitor.displayCameOn(tell: tell) } }
 
-    /// Counts the display as switched on at the start of the scan: entered regions are reported at their first
-    /// sightings (D-24).
+    /// Treats the start of the scan as the display being switched on (D-24).
+    ///
+    /// Entered regions are therefore reported at their first sightings.
     package func displayStarted() { monitor.displayStarted(now: MonotonicClock.now) }
 
-    /// Stops listening; calls `completion` when the controller has stopped scanning, or scans for others only.
+    /// Stops listening; calls `completion` when the controller has stopped scanning for this service.
     package func end(completion: @escaping () -> Void = {}) {
         isEnded = true
         for timer in [timer, pauseTimer] { timer.cancel() }
@@ -94,7 +97,7 @@ package final class BeaconService {
         radio.stop(scan, completion: completion)
     }
 
-    /// Runs the monitor, and passes on its events afterwards, because their handlers may change the watched regions.
+    /// Runs the monitor, and delivers its events afterwards, because their handlers may change the watched regions.
     private func tell(_ body: (inout BeaconMonitor, (BeaconMonitor.Event) -> Void) -> Void) {
         var events: [BeaconMonitor.Event] = []
         body(&monitor) { events.append($0) }

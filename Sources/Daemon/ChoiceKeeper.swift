@@ -6,19 +6,19 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Keeper of the selected device in its file: saved for the next run, and followed if another process changes it.
+/// Keeper of the selected device in its file: saves the selection, and follows changes by other processes.
 final class ChoiceKeeper {
-    /// Handler for a selection that was made or removed in the file.
+    /// Handler called when the selection in the file has changed or was removed.
     var onChange: ((SelectedDevice?) -> Void)?
-    /// Handler for the reason why the file cannot be read; the earlier selection stays in force.
+    /// Handler for the reason why the file cannot be read; the earlier selection remains in effect.
     var onFault: ((Reason) -> Void)?
     let store: ChoiceStore
-    /// Reason why the last attempt to read the file failed; nil if it did not.
+    /// Reason why the last attempt to read the file failed; nil if it succeeded.
     private(set) var fault: Reason?
 
     private let follower: ChoiceFollower?
 
-    /// Creates a keeper that reads and watches the file if it `follows` it.
+    /// Creates a keeper; if it `follows` the file, it reads and watches it.
     init(_ store: ChoiceStore, follows: Bool, on loop: EventLoop) throws(CommandFailure) {
         self.store = store
         if follows { store.upgrade() }
@@ -33,7 +33,7 @@ final class ChoiceKeeper {
         }
     }
 
-    /// Returns the selection in the file; nil if there is none, if it cannot be read, and if the file is not followed.
+    /// Returns the selection in the file; nil if there is none, or if the file cannot be read or is not followed.
     func read() -> SelectedDevice? {
         switch follower?.read() {
         case .success(let kept): return kept
@@ -44,8 +44,9 @@ final class ChoiceKeeper {
         }
     }
 
-    /// Writes the selection to its file; if the file is not writable, returns a note that the selection holds for this
-    /// run only.
+    /// Writes the selection to its file.
+    ///
+    /// If the file is not writable, returns a note that the selection applies to this run only.
     func write(_ choice: SelectedDevice) throws(CommandFailure) -> Message? {
         do throws(ChoiceStore.Failure) {
             try store.write(choice)

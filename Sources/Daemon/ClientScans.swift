@@ -15,7 +15,7 @@ final class ClientScans {
     private var search: DeviceFinder?
     private var devices = DeviceTable()
 
-    /// Creates a scanner; devices may give their address in `place` besides the one on the air.
+    /// Creates a scanner; `place` is where devices may advertise an address in addition to the one they use.
     init(advertisedAt place: ManufacturerAddressField?, on radio: RadioArbiter) {
         self.place = place
         self.radio = radio
@@ -24,8 +24,9 @@ final class ClientScans {
     /// True until the last requested scan has ended.
     var isBusy: Bool { look != nil || search != nil }
 
-    /// Scans for all devices; `completion` gets those heard in the last minute, or with `isAnew` since the scan began,
-    /// the strongest first.
+    /// Scans for all devices; `completion` receives the devices heard in the last minute, strongest signal first.
+    ///
+    /// With `isAnew`, it receives only those heard since the scan began.
     func survey(
         for duration: Duration,
         isAnew: Bool,
@@ -39,8 +40,9 @@ final class ClientScans {
         }
     }
 
-    /// Scans for a device to be selected, for at most `limit`; `completion` gets it in the form to save, and its
-    /// address as heard.
+    /// Scans for a device to be selected, for at most `limit`.
+    ///
+    /// `completion` receives the device in the form in which it is saved, and the address at which it was heard.
     func find(
         _ choice: DeviceSelector,
         for limit: Duration,

@@ -11,12 +11,12 @@ import SystemPackage
 package import Texts
 import Typing
 
-// Client requests (D-9).
+// Handling of client requests (D-9).
 
 extension Daemon {
     /// Scan time for a device that is selected by name or address.
     private static let useTime = Duration.seconds(8)
-    /// Time limit of `clear` for bytes and keys that still wait to be typed, and its polling interval.
+    /// Maximum time for which `clear` waits for bytes and keys that are yet to be typed, and its polling interval.
     private static let clearTime = Duration.seconds(1)
     private static let clearInterval = Duration.milliseconds(5)
 
@@ -39,9 +39,9 @@ extension Daemon {
         case .reload: reply(result { () throws(CommandFailure) in try reload() })
         case .stop:
             reply(.success(JSONObject()))
-            // The delay lets the answer be sent first.
+            // The delay allows the answer to be sent first.
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [weak self] in self?.onStopAsked?() }
-        // The server answers these itself.
+        // The server answers these requests itself.
         case .events, .pair: reply(.success(JSONObject()))
         case .key(let keys):
             reply(
@@ -117,7 +117,7 @@ extension Daemon {
         }
     }
 
-    /// Saves and selects a device: a paired one with its keys, or an unpaired one if the user has accepted that.
+    /// Saves and selects a device: a paired one with its keys, or an unpaired one that the user has accepted.
     private func keep(
         _ kept: SelectedDevice,
         _ security: SecurityPolicy,
@@ -160,9 +160,10 @@ extension Daemon {
         try service.press(try reporting(sequence, try usableKeypad()))
     }
 
-    /// Empties the field once no bytes or keys wait to be typed, because only then is the number of characters known.
+    /// Empties the field when no bytes or keys are waiting to be typed, because only then is the number of characters
+    /// known.
     ///
-    /// Bytes that arrive without a pause, or an incomplete barcode, extend the wait only up to `deadline`.
+    /// Bytes that arrive without a gap, or an incomplete barcode, extend the wait at most until `deadline`.
     private func clear(until deadline: Duration, _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         let isOver = MonotonicClock.now >= deadline
         let waits = service.keyboard.waitingKeys > 0
@@ -181,12 +182,12 @@ extension Daemon {
         )
     }
 
-    /// Returns the keypad if its keys may be pressed now; throws otherwise.
+    /// Returns the keypad if its keys may be pressed now; otherwise, throws an error.
     private func usableKeypad() throws(CommandFailure) -> Keypad {
         guard let keypad = service.keypad else {
             throw CommandFailure(.unavailable, KeyboardFaultText.noKeysForOthers)
         }
-        // A closed gate blocks the keys of clients too: they could reach another application.
+        // A closed gate also blocks the keys of clients, because they could reach another application.
         if let reason = gate.reason {
             throw CommandFailure(.unavailable, KeyboardFaultText.nothingTypedNow, reason.cause, remedy: reason.remedy)
         }
@@ -229,10 +230,11 @@ extension Daemon {
     }
 }
 
-/// Device found for a selection that is refused until the user accepts it as unpaired; the confirmed request needs no
-/// second scan.
+/// Device found for a selection that is refused until the user accepts the device as unpaired.
+///
+/// It is stored so that the confirmed request needs no second scan.
 struct AwaitedWord {
-    /// Time limit for the confirmation: later, the address that was heard may be another device's.
+    /// Time limit for the confirmation; after that, another device may use the address that was heard.
     private static let life = Duration.seconds(60)
 
     private var found: (asked: DeviceSelector, kept: SelectedDevice, heard: DeviceAddress, time: Duration)?
@@ -243,8 +245,9 @@ struct AwaitedWord {
         found = (asked, kept, heard, now)
     }
 
-    /// Returns, once, the device recently found for the same selection; `isFresh` is true if it may still be
-    /// advertising.
+    /// Returns the device recently found for the same selection, and forgets it.
+    ///
+    /// `isFresh` is true if the device may still be advertising.
     mutating func take(
         _ asked: DeviceSelector,
         now: Duration

@@ -14,10 +14,11 @@ package import Typing
 
 /// Keyboard service that follows the selected device, locks its adapter, and handles client requests.
 package final class Daemon {
-    /// The settings of the daemon that do not concern typing.
+    /// Settings of the daemon that do not concern typing.
     package struct Options: Sendable {
         package var paths: DaemonPaths
-        /// True if the daemon follows the file of the selected device; otherwise, it keeps the device of its settings.
+        /// True if the daemon follows the file of the selected device; otherwise, it always uses the device of its
+        /// settings.
         package var followsChoice: Bool
         /// Number of the virtual terminal that must be in the foreground; nil for any.
         package var terminal: Int?
@@ -27,7 +28,7 @@ package final class Daemon {
         package var labels: DaemonLabels
         package var beacons = BeaconConfiguration()
         package var regions = RegionCatalogue(RegionFile())
-        /// Function that reads the most recently fetched regions of the server, and returns nil if that fails.
+        /// Function that reads the regions most recently fetched from the server; it returns nil if that fails.
         package var managed: (@Sendable () -> ManagedRegions?)?
         /// Function that removes the server's regions and the tracks that wait to be sent.
         package var removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)?
@@ -45,12 +46,14 @@ package final class Daemon {
     /// Handler for other messages to the user.
     package var onNote: ((Reason) -> Void)?
     package var onStopAsked: (() -> Void)?
-    /// Handler for reports of received data: called at once, then at most ten times per second, and before the link
-    /// ends.
+    /// Handler for reports of received data.
+    ///
+    /// The first value is reported immediately, then at most ten reports per second follow; all remaining values are
+    /// reported before the link ends.
     package var onReceived: ((ReceivedMeter.Report) -> Void)?
     /// Handler for each entry and exit that runs the hook, with the beacon's key code.
     package var onBeacon: ((RegionWatch.Notice, String?) -> Void)?
-    /// Function that reloads the configuration; nil if there is none.
+    /// Function that reloads the configuration; nil if there is no configuration to reload.
     package var onReload: (() throws(CommandFailure) -> Void)?
 
     package let service: KeyboardService
@@ -65,7 +68,7 @@ package final class Daemon {
     private static let lockWord = "lock="
 
     private let lock: AdapterLock
-    /// Number of the lock's descriptor, for the process that replaces this one.
+    /// Descriptor number of the adapter's lock, for the process that replaces this one.
     private var keptLock: Int32?
     private let allows: Message?
     private let notifier: ServiceNotifier
@@ -75,10 +78,10 @@ package final class Daemon {
     private var rivals = ConflictingProcesses()
     private var stateSince = MonotonicClock.now
     private var latest: JSONObject?
-    /// Notes made before `onNote` was set.
+    /// Notes that arose before `onNote` was set.
     private var startNotes: [Reason] = []
 
-    /// Sets up the daemon so that clients are answered; does not scan yet.
+    /// Sets up the daemon, and starts answering clients; scanning begins with `start`.
     package init(
         _ settings: KeyboardSettings,
         _ options: Options,
@@ -119,11 +122,13 @@ package final class Daemon {
                 handler: self
             )
         } catch {
-            // A keyboard for a single device also works without clients, beside a daemon that uses another adapter.
+            // A daemon with a fixed device also works without clients, for example beside a daemon that uses another
+            // adapter.
             if options.followsChoice { throw error }
             startNotes.append(Reason(ReasonText.unanswered.message(error.cause)))
         }
-        // A bond file that cannot be read ends the start: without its keys, nothing of a paired device would be typed.
+        // The start fails if the bond file cannot be read: without its keys, nothing from a paired device could be
+        // typed.
         for note in try reporting(bonds.read).notes(bonds.path) { startNotes.append(Reason(note)) }
         startNotes += [beacons.storeFault, choice.fault].compactMap(\.self)
         service.device.bonds = { [bonds] () throws(BondStore.Failure) in try bonds.read() }
@@ -150,7 +155,7 @@ package final class Daemon {
 
     /// Starts the daemon; calls `completion` once, with the failure if the adapter cannot be used now.
     ///
-    /// The search for a usable adapter continues until `stop`.
+    /// After a failure, the daemon continues to look for a usable adapter until `stop`.
     package func start(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
         onEvent?(.keyboard(node: service.keyboard.node))
         for note in startNotes { onNote?(note) }
@@ -187,8 +192,10 @@ package final class Daemon {
         }
     }
 
-    /// User requests that are in force but in no file, and the number of the adapter's lock after `stop`, as words for
-    /// the process that replaces this one.
+    /// State for the process that replaces this one, as words.
+    ///
+    /// It contains the user requests that are not stored in any file and, after `stop`, the descriptor number of the
+    /// adapter's lock.
     package var memory: String {
         let words = [
             gate.isPaused ? "paused" : nil, service.device.state == .disconnected ? "disconnected" : nil,
@@ -197,13 +204,13 @@ package final class Daemon {
         return words.compactMap(\.self).joined(separator: " ")
     }
 
-    /// Takes over the adapter's lock from the previous process; must be called before `start`.
+    /// Takes over the adapter's lock from the previous process; call this before `start`.
     package func inherit(_ memory: String?) {
         let word = memory?.split(separator: " ").first { $0.hasPrefix(Self.lockWord) }
         if let number = word.flatMap({ Int32($0.dropFirst(Self.lockWord.count)) }) { lock.inherit(number) }
     }
 
-    /// Restores the user requests that were in force in the previous process.
+    /// Restores the user requests that were in effect in the previous process.
     package func restore(_ memory: String?) {
         let words = memory?.split(separator: " ") ?? []
         if words.contains("paused") { gate.isPaused = true }
@@ -247,7 +254,7 @@ package final class Daemon {
 
     // MARK: Events
 
-    /// Forwarder of service events: the service needs a handler before this object is initialized.
+    /// Forwarder of service events, because the service needs a handler before this object is initialized.
     private final class Relay {
         var handler: ((KeyboardService.Event) -> Void)?
     }
@@ -280,7 +287,7 @@ package final class Daemon {
         if isOpen { onNote?(Reason(ReasonText.typedAgain.message())) } else { noteGate() }
     }
 
-    /// Reports the reason if the gate is closed.
+    /// Reports why the gate is closed, if it is.
     private func noteGate() {
         guard let reason = gate.reason else { return }
         onNote?(Reason(ReasonText.nothingTyped.message(reason.cause), remedy: reason.remedy))
@@ -300,14 +307,14 @@ package final class Daemon {
     /// Selects a device, or none; a device that was just `heard` is connected without another scan.
     func choose(_ kept: SelectedDevice?, heard: DeviceAddress? = nil) {
         let choice = kept.map(DeviceSelector.kept)
-        // The file may have been touched without a change of the selection.
+        // The file may have been touched without changing the selection.
         if choice != service.device.choice { service.device.choose(choice, heard: heard) }
     }
 
-    /// Takes the lock of an adapter; returns the failure if the adapter may not be used, else nil.
+    /// Locks an adapter; returns the failure if the adapter may not be used, else nil.
     private func refusal(of adapter: String) -> CommandFailure? {
         guard let refusal = lock.take(adapter) else { return nil }
-        // A keyboard for a single device also works if the lock cannot be created, but not if another process holds it.
+        // A daemon with a fixed device also works if the lock cannot be created, but not if another process holds it.
         if case .notMade = refusal, !options.followsChoice { return nil }
         return CommandFailure(refusal)
     }

@@ -9,7 +9,7 @@ import LinuxIO
 import Texts
 import Typing
 
-/// The daemon's beacons: requests of clients, actions of regions (D-30), and their availability (SW-2).
+/// Beacon functions of the daemon: requests of clients, actions of regions (D-30), and availability (SW-2).
 final class DaemonBeacons {
     /// Handler for events that clients receive.
     var onEvent: ((JSONObject) -> Void)?
@@ -17,10 +17,10 @@ final class DaemonBeacons {
     var onNote: ((Reason) -> Void)?
     /// Handler for each entry and exit that runs the hook, with the beacon's key code.
     var onHook: ((RegionWatch.Notice, String?) -> Void)?
-    /// Reason why the designated beacons of earlier runs could not be read; nil if they were.
+    /// Reason why the beacons designated in earlier runs could not be read; nil if they could.
     let storeFault: Reason?
 
-    /// Maximum number of regions whose sightings `status` reports.
+    /// Maximum number of regions whose sightings are included in `status`.
     private static let mostSightings = 100
 
     private let options: Daemon.Options
@@ -34,10 +34,10 @@ final class DaemonBeacons {
     private let ranging: BeaconRanging
     /// Availability that was last reported to clients.
     private var availability = BeaconAvailability.starting
-    /// Reason why the adapter cannot be used for beacons; nil if it can.
+    /// Reason why beacons cannot be used on the adapter; nil if they can.
     private var hindrance: BeaconAvailability? = .starting
 
-    /// Creates the beacon functions of the daemon; no region is watched before `start`.
+    /// Creates the beacon functions of the daemon; regions are watched from `start` on.
     init(_ options: Daemon.Options, opening gate: KeyboardGate, typing codes: KeyCodeTyper, on radio: RadioArbiter) {
         self.options = options
         actions = options.beacons.actions
@@ -91,7 +91,7 @@ final class DaemonBeacons {
         }
         setGate()
         noteAvailability()
-        // Without a configured terminal, the display counts as switched on when the daemon starts (D-24).
+        // If no terminal is configured, the display counts as switched on when the daemon starts (D-24).
         if options.terminal == nil, settings.isWatching {
             service.onStarted = { [unowned self] in service.displayStarted() }
         }
@@ -104,7 +104,7 @@ final class DaemonBeacons {
 
     func displayCameOn() { service.displayCameOn() }
 
-    /// Availability event for a new client; nil if no beacon is known.
+    /// Availability event for a new client; nil if there are no regions.
     var currentEvent: JSONObject? { availability.state == .unconfigured ? nil : availabilityEvent }
 
     /// Answers a client's request.
@@ -115,7 +115,7 @@ final class DaemonBeacons {
             refreshManaged()
             reply(.success(JSONObject(regionsOf: service.monitor)))
         case .watch(let group, let options):
-            // Regions fetched since the last request are watched too.
+            // Regions that were fetched since the last request are watched too.
             refreshManaged()
             reply(.success(counted("regions", service.change { $0.watch(group, options) })))
         case .unwatch(let group): reply(.success(counted("regions", service.change { $0.unwatch(group) })))
@@ -170,7 +170,7 @@ final class DaemonBeacons {
         return object
     }
 
-    /// The members of `status` about beacons; nil if beacons were never used.
+    /// Members of `status` about beacons; nil if beacons have not been used.
     var summary: JSONObject? {
         let monitor = service.monitor
         guard !monitor.isIdle || monitor.counters.reports > 0 || advertiser.frame != nil else { return nil }
@@ -283,7 +283,7 @@ final class DaemonBeacons {
         }
     }
 
-    /// Opens or closes the gate depending on the entered regions, if any action of a region is to open it.
+    /// Opens or closes the gate depending on the entered regions, if a region has an action that opens the gate.
     private func setGate() {
         let regions = actions.filter { $0.deed == .gate }.map(\.region)
         guard !regions.isEmpty else { return }
@@ -311,7 +311,7 @@ final class DaemonBeacons {
         noteAvailability()
     }
 
-    /// Notifies clients of the availability if its state has changed.
+    /// Notifies clients if the state of the availability has changed.
     private func noteAvailability() {
         let last = availability.state
         availability = currentAvailability
@@ -320,7 +320,7 @@ final class DaemonBeacons {
 
     private var currentAvailability: BeaconAvailability {
         let monitor = service.monitor
-        // Radio faults are not reported to a user who has no region.
+        // Radio faults do not matter to a user who has no regions.
         if monitor.watched.isEmpty, monitor.regions.isEmpty { return .unconfigured }
         return hindrance ?? service.failure.flatMap { BeaconAvailability($0) } ?? .possible
     }

@@ -16,24 +16,24 @@ package struct DaemonStatus: Sendable {
     package var state: Session.State
     package var reason: Reason?
     package var since: Duration
-    /// Selector of the daemon's device; nil for none.
+    /// Selector of the daemon's device; nil if no device is selected.
     package var choice: DeviceSelector?
     /// Security level required for typing the device's values; nil if no device is selected.
     package var requiredSecurity: GATTLinkSecurity.Level?
-    /// Address of the device as it was heard; nil before that.
+    /// Address at which the device was heard; nil if it has not been heard.
     package var device: DeviceAddress?
     package var adapter: String?
-    /// The keyboard's event node.
+    /// Path of the keyboard's event node.
     package var keyboard: String?
     /// Profile, layout, table and program version, as text.
     package var labels: DaemonLabels
     package var isPaused: Bool
-    /// Reason for which the gate is closed; nil while it is open.
+    /// Reason why the gate is closed; nil while it is open.
     package var gate: Reason?
     package var counts: KeyboardService.Counts
     /// Facts about the link; nil if no link is ready.
     package var link: LinkFacts?
-    /// Counts of the links since the start, and of the reasons for their ends.
+    /// Counts of links since the start, and of the reasons for their ends.
     package var links = LinkCounts()
     /// Counts of radio faults and recoveries since the start.
     package var radio = RadioCounts()
@@ -41,11 +41,12 @@ package struct DaemonStatus: Sendable {
     package var lastReceived: (ago: Duration, length: Int)?
     /// Programs that conflict with this one; nil if the processes of other users are hidden.
     package var rivals: [String]?
-    /// Reason why the selected device could not be read from its file or saved; nil if there was no failure.
+    /// Reason why the selected device could not be read from its file or saved to it; nil if that succeeded.
     package var choiceFault: Reason?
-    /// Configured permissions beyond text, Tab, Enter and Backspace: further keys and beacon actions; nil for none.
+    /// Configured permissions beyond text, Tab, Enter and Backspace: further keys and beacon actions; nil if there are
+    /// none.
     package var allows: Message?
-    /// Summary of beacon activity; nil if beacons were never used.
+    /// Summary of beacon activity; nil if beacons have not been used.
     package var beacons: JSONObject?
 
     package var object: JSONObject {
@@ -147,23 +148,24 @@ extension JSONObject {
 extension KeyboardService {
     package struct Counts: Sendable {
         package var values = ValueCounts()
-        /// Number of keyboards created after the first, each because the previous one was removed.
+        /// Number of keyboards that were created to replace a removed one.
         package var keyboardRemakes: UInt64 = 0
         package var bytes = Ledger.Snapshot()
-        /// The counts of the self-check; nil without one.
+        /// Counts of the self-check; nil if it is off.
         package var check: SelfCheck.Counts?
-        /// Counts of bytes delivered to and missed by each client of the first output; nil if that is the keyboard.
+        /// Bytes delivered to each client of the first output, and bytes that each missed; nil if that output is the
+        /// keyboard.
         package var wire: OutputCounts?
-        /// Account of each output, the first among them; empty if there is only one.
+        /// Counts of each output, including the first; empty if there is only one.
         package var outputs: [OutputAccount] = []
 
-        /// Creates counts of zero.
+        /// Creates counts that are all zero.
         package init() {}
     }
 }
 
 extension KeyboardService.Counts {
-    /// Counts as a JSON object: the outcomes of all bytes, then the other counts.
+    /// Counts as a JSON object: first the outcomes of all bytes, then the other counts.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("notifications", values.notifications)
@@ -182,7 +184,7 @@ extension KeyboardService.Counts {
 }
 
 extension Ledger.Snapshot {
-    /// The outcomes of all bytes, and the causes of those that were not typed, as a JSON object.
+    /// Outcomes of all bytes, and the reasons why some were not typed, as a JSON object.
     var object: JSONObject {
         var object = JSONObject()
         for (name, count) in [
@@ -193,7 +195,7 @@ extension Ledger.Snapshot {
         return object
     }
 
-    /// The bytes withheld, rejected and lost, by cause.
+    /// Numbers of withheld, rejected and lost bytes, by reason.
     var causes: [(name: String, count: UInt64)] {
         [("withheld", withheld)]
             + Ledger.Rejection.allCases.map { ("\($0)", rejected($0)) }
@@ -201,9 +203,10 @@ extension Ledger.Snapshot {
     }
 }
 
-/// Finder of programs that also manage adapters, with a cached answer.
+/// Finder of programs that also manage adapters; it caches its result.
 ///
-/// The list of processes is long: without the cache, clients could keep the loop reading it by requests for the status.
+/// Reading the list of processes takes long: without the cache, clients could block the loop with frequent status
+/// requests.
 struct ConflictingProcesses {
     /// Maximum age of a cached answer.
     static let life = Duration.seconds(5)
@@ -216,11 +219,11 @@ struct ConflictingProcesses {
         self.folder = folder
     }
 
-    /// Returns the names with their process numbers; nil if the processes of other users are hidden, as from the
+    /// Returns the names with their process numbers; nil if the processes of other users are hidden, as in the systemd
     /// service (ProtectProc=).
     mutating func names(now: Duration) -> [String]? {
         if let answer, now - answer.time < Self.life { return answer.names }
-        // Process 1 belongs to root and always exists.
+        // Process 1 belongs to root and always exists, so it is missing only if other users' processes are hidden.
         guard FileSystem.exists("\(folder)/1") else {
             answer = (now, nil)
             return nil

@@ -6,7 +6,7 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// File that keeps the designated beacons between runs (D-29).
+/// File that stores the designated beacons between runs (D-29).
 package struct DesignatedStore: Sendable {
     package typealias Failure = KeptFile<DesignatedBeacons.UnreadableLine>.Failure
 
@@ -26,14 +26,13 @@ package struct DesignatedStore: Sendable {
         }
     }
 
-    /// Converts the line format of an earlier version to JSON; beacons that cannot be read or written are left as they
-    /// are.
+    /// Converts the file from the line format of an earlier version to JSON; leaves it unchanged if that fails.
     func upgrade() {
         guard file.isJSON == false else { return }
         try? locked { if let beacons = try? read() { _ = keep(beacons) } }
     }
 
-    /// Saves the beacons; returns the failure if that is not possible.
+    /// Saves the beacons; returns the failure if they cannot be saved.
     package func keep(_ beacons: DesignatedBeacons) -> CommandFailure? {
         do {
             try file.write(beacons.text)

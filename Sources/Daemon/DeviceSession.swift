@@ -12,11 +12,11 @@ import LinuxIO
 package import Texts
 package import Typing
 
-/// One device of the wedge: its selector, its session and link, and the text that it sends to its outputs.
+/// Session with one device: its selector, its link, and the text that it sends to its outputs.
 ///
 /// The radio and the outputs, which several devices may share, are passed in.
 package final class DeviceSession {
-    /// Handler for each state that the session reports, including a repeated one.
+    /// Handler for each state that the session reports, even if it is the same as before.
     package var onState: ((Session.State, DeviceAddress?, Reason?) -> Void)?
     /// Handler for the length of each value received from the device.
     package var onReceived: ((Int) -> Void)?
@@ -25,7 +25,8 @@ package final class DeviceSession {
     /// Function that reads the bonds; nil if there is no bond store.
     package var bonds: (() throws(BondStore.Failure) -> BondStore.Contents)?
 
-    /// Maximum age of a sighting that replaces a scan: the time that closing an earlier link may take.
+    /// Maximum age of a sighting that can be reused instead of scanning: the time that closing an earlier link may
+    /// take.
     private static let sightingLife = Session.closingTimeout
 
     private let settings: KeyboardSettings
@@ -37,19 +38,19 @@ package final class DeviceSession {
     private let timer = LoopTimer()
     /// Finder of the selected device; nil before the first selection.
     private var finder: DeviceFinder?
-    /// Sighting of the selected device by the scan from which it was selected; nil if none is pending.
+    /// Sighting of the selected device, from the scan that was used to select it; nil if it is already used.
     private var sighting: (device: DeviceAddress, time: Duration)?
     private var flood = FloodLimit()
     private var isStopping = false
 
     package private(set) var choice: DeviceSelector?
-    /// Address at which the selected device was last heard; nil before that.
+    /// Address at which the selected device was last heard; nil if it has not been heard.
     package private(set) var address: DeviceAddress?
     /// Name that the device advertised before the connection; nil if none was heard.
     package private(set) var heardName: String?
     package private(set) var reason: Reason?
 
-    /// Creates a session with the device of the settings; it types on `outputs` and does not scan before
+    /// Creates a session with the device of the settings, whose text is typed on `outputs`; scanning begins with
     /// `adapterReady`.
     package init(_ settings: KeyboardSettings, typingOn outputs: [VirtualKeyboard], on radio: RadioArbiter) {
         self.settings = settings
@@ -82,7 +83,7 @@ package final class DeviceSession {
         if let excess = flood.check(source.outrun) { endFlood(excess) }
     }
 
-    /// Ends a link that floods, after the packets that are being read now.
+    /// Ends a link that floods, after the packets that have already been read.
     private func endFlood(_ excess: UInt64) {
         _ = radio.loop.schedule(at: .zero) { [unowned self, epoch = link.epoch] in
             guard link.epoch == epoch, state == .connected else { return }
@@ -91,7 +92,7 @@ package final class DeviceSession {
         }
     }
 
-    /// Prevents further actions, and drops and counts the bytes that wait to be typed (D-1).
+    /// Prevents further actions, and drops and counts the bytes that are waiting to be typed (D-1).
     package func beginStop() {
         isStopping = true
         timer.cancel()
@@ -125,15 +126,16 @@ package final class DeviceSession {
         apply(choice == nil ? .forgotten : .switched)
     }
 
-    /// Requests the link, also after `disconnect`.
+    /// Requests a link, even after `disconnect`.
     package func connect() { apply(.connectAsked) }
 
-    /// Ends the link until `connect` or the next selection (LK-17).
+    /// Ends the link; it stays disconnected until `connect` or the next selection (LK-17).
     package func disconnect() { apply(.disconnectAsked) }
 
-    /// Types bytes of local origin, such as a beacon's key code, like a notification from an unpaired device.
+    /// Types bytes of local origin, such as a beacon's key code, as if they were a notification from an unpaired
+    /// device.
     ///
-    /// The table, pace, scan mode and account are the same as for all other bytes.
+    /// The table, pace, scan mode and counts are the same as for all other bytes.
     package func type(_ bytes: [UInt8]) {
         // With no link, use the next epoch, so that a pending drop of the old one does not discard these bytes.
         let epoch = state == .connected ? link.epoch : link.epoch &+ 1
@@ -147,8 +149,9 @@ package final class DeviceSession {
         try reporting(link.send, bytes)
     }
 
-    /// Writes a command to the device after the earlier commands have ended (BT-6); calls `completion` once, with the
-    /// bytes of the reply or the failure.
+    /// Writes a command to the device after the earlier commands have finished (BT-6).
+    ///
+    /// `completion` is called once, with the bytes of the reply or with the failure.
     package func ask(_ command: ChatScript.Command, completion: @escaping (Result<[UInt8], CommandFailure>) -> Void) {
         guard state == .connected else {
             return completion(.failure(CommandFailure(.unavailable, LinkFaultText.notConnected)))
@@ -164,7 +167,7 @@ package final class DeviceSession {
 
     package var state: Session.State { session.state }
 
-    /// True while connecting, when clients may not scan.
+    /// True during a connection attempt, when clients may not scan.
     package var isAttempting: Bool { session.isAttempting }
 
     package var profile: Profile? { link.profile }
@@ -175,8 +178,9 @@ package final class DeviceSession {
 
     package var values: ValueCounts { link.values }
 
-    /// Security level required for typing the selected device's values, as far as it is known; nil if no device is
-    /// selected.
+    /// Security level required for typing the selected device's values.
+    ///
+    /// If the level is not completely known yet, this is its known part; nil if no device is selected.
     package var requiredSecurity: GATTLinkSecurity.Level? {
         guard choice != nil else { return nil }
         return address != nil && address == link.device ? max(chosenSecurity, link.required) : chosenSecurity
@@ -184,7 +188,8 @@ package final class DeviceSession {
 
     // MARK: The adapter
 
-    /// Starts on an adapter, after giving it the bonds: a device with a private address is identified by its key.
+    /// Starts using an adapter, after passing it the bonds, so that a device with a private address can be identified
+    /// by its key.
     package func adapterReady() {
         useBonds()
         apply(.adapterReady)
@@ -193,7 +198,7 @@ package final class DeviceSession {
     package func adapterFailed(_ error: AdapterError) { apply(Session.Event(error)) }
 
     package func adapterRefused(_ refusal: CommandFailure) {
-        // An adapter that another process uses counts as lost; a missing permission is reported as such.
+        // An adapter in use by another process counts as lost; a missing permission is reported as such.
         let isPermission = refusal.status == .permission
         apply(isPermission ? .forbidden(Reason(refusal)) : .adapterLost(Reason(refusal)))
     }
@@ -207,7 +212,9 @@ package final class DeviceSession {
 
     // MARK: Pairing
 
-    /// Returns the address of the connected device, which does not advertise, if `meant` selects it; nil otherwise.
+    /// Returns the address of the connected device if `meant` selects it; nil otherwise.
+    ///
+    /// A connected device does not advertise, so a scan would not find it.
     package func linked(_ meant: DeviceSelector, _ known: BondStore.Contents) -> DeviceAddress? {
         guard state == .connected, let address else { return nil }
         var name = known.names[address]
@@ -219,13 +226,13 @@ package final class DeviceSession {
         return meant.names(address, name) ? address : nil
     }
 
-    /// Prevents new links until `pairingEnds`, and ends the link with `device`; a link with another device remains.
+    /// Prevents new links until `pairingEnds`, and ends the link with `device`; a link with another device is kept.
     package func pairingBegins(with device: DeviceAddress?, _ proceed: @escaping () -> Void) {
         apply(.pairingBegins(endingLink: device != nil && device == address))
         if state == .connected { proceed() } else { link.close(completion: proceed) }
     }
 
-    /// Resumes after a pairing; the adapter gets the new bond before the next link.
+    /// Resumes after a pairing; the adapter receives the new bond before the next link.
     package func pairingEnds() {
         useBonds()
         apply(.pairingEnds)
@@ -296,7 +303,7 @@ package final class DeviceSession {
     private func found(_ heard: DeviceAddress) {
         address = heard
         apply(.heard(heard))
-        // The session did not start an attempt: the finder reports the next advertisement.
+        // If the session did not start an attempt, the finder must report the next advertisement.
         if session.isListening { finder?.goOn() }
     }
 
@@ -307,7 +314,7 @@ package final class DeviceSession {
             finder?.start()
             return
         }
-        // Deferred: the session is still performing its actions.
+        // Defer the event, because the session is still performing its actions.
         _ = radio.loop.schedule(at: .zero) { [unowned self] in
             if session.isListening { found(sighting.device) }
         }
@@ -343,8 +350,9 @@ package final class DeviceSession {
         return max(settings.security, kept.security)
     }
 
-    /// Connects to the device with the security that its bond and selection require; fails without a usable bond for
-    /// that level.
+    /// Connects to the device with the security that its bond and its selection require.
+    ///
+    /// Fails if there is no bond that is usable for that level.
     private func connect(to device: DeviceAddress) {
         let refusal: CommandFailure
         do throws(CommandFailure) {
@@ -357,15 +365,15 @@ package final class DeviceSession {
             }
             refusal = CommandFailure(lack, .permission)
         } catch {
-            // If the bond file cannot be read, no device can be assumed to be unpaired.
+            // If the bond file cannot be read, the device must not be assumed to be unpaired.
             refusal = error
         }
-        // Deferred: the session is still performing its actions.
+        // Defer the event, because the session is still performing its actions.
         _ = radio.loop.schedule(at: .zero) { [unowned self] in apply(.attemptFailed(Reason(refusal))) }
     }
 
-    /// Ends the link with a device that has not authenticated as the paired one, or that lacks the keys its profile
-    /// requires.
+    /// Ends the link with a device that has not authenticated as the paired one, or that lacks the keys required by its
+    /// profile.
     private func refuse() {
         source.endLink(through: link.epoch)
         var failure = CommandFailure(.permission, LinkFaultText.notSecured, address.map { "\($0.address)" } ?? "")
@@ -381,7 +389,7 @@ package final class DeviceSession {
         try bonds.map { bonds throws(CommandFailure) in try reporting(bonds) } ?? BondStore.Contents()
     }
 
-    /// Returns the proof that the device must give before it counts as the selected device.
+    /// Returns the claim that the device must prove before it counts as the selected device.
     private func claim(on device: DeviceAddress, _ known: BondStore.Contents) -> BondClaim {
         guard let adapter = radio.adapter?.address else { return BondClaim(demanded: .authenticated) }
         let claim = known.claim(of: device, for: choice, on: adapter)

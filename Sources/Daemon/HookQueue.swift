@@ -2,10 +2,10 @@
 
 package import BluetoothPackets
 
-/// Notice of one or more events of a kind, for which the user's command is run (CB-30).
+/// Notice of one or more events of the same kind, for which the user's command is run (CB-30).
 package struct HookNotice: Equatable, Sendable {
     package enum Occasion: String, Sendable, CaseIterable {
-        /// The device is connected, and its values arrive.
+        /// The device is connected, and its values can arrive.
         case connect
         case disconnect
         case received
@@ -13,7 +13,7 @@ package struct HookNotice: Equatable, Sendable {
         case beaconLeft = "beacon-left"
     }
 
-    /// Region, and its most recently heard beacon.
+    /// Region, and the beacon of the region that was heard last.
     package struct Beacon: Equatable, Sendable {
         package var region: String
         package var identity: String
@@ -28,12 +28,12 @@ package struct HookNotice: Equatable, Sendable {
     }
 
     package var occasion: Occasion
-    /// Number of occurrences since the last notice of this kind.
+    /// Number of events of this kind since the last notice.
     package var count: Int
-    /// Number of bytes on the command's standard input.
+    /// Number of bytes to write to the command's standard input.
     package var length: Int
     package var device: DeviceAddress?
-    /// Cause, if it is known.
+    /// Cause of the event; nil if unknown.
     package var reason: String?
     package var beacon: Beacon?
 
@@ -51,7 +51,7 @@ package struct HookNotice: Equatable, Sendable {
         self.reason = reason
     }
 
-    /// Environment variables of the command: lengths and names, never contents.
+    /// Environment variables of the command, which contain lengths and names, never received data.
     package var environment: [(name: String, value: String)] {
         var variables = [("EVENT", occasion.rawValue), ("COUNT", "\(count)"), ("LENGTH", "\(length)")]
         if let device { variables += [("ADDRESS", "\(device.address)"), ("ADDRESS_TYPE", "\(device.type)")] }
@@ -64,17 +64,18 @@ package struct HookNotice: Equatable, Sendable {
     }
 }
 
-/// Queue of notices that the user's command is run for: one at a time, the waiting ones joined by their kind.
+/// Queue of notices for which the user's command is run, one at a time.
 ///
-/// A pure state machine. At most one notice of each kind waits; notices leave in the order in which their kinds were
-/// last added, so that the last link notice always gives the current state of the link.
+/// It is a pure state machine. At most one notice of each kind waits; later ones are merged into it. Notices are
+/// removed in the order in which their kinds were last added, so that the last link notice always contains the current
+/// state of the link.
 package struct HookQueue: Sendable {
     /// Time limit of a command.
     package static let timeLimit = Duration.seconds(30)
 
     private let limit: Duration
     private var waiting: [HookNotice] = []
-    /// Deadline of the running command; nil while none runs.
+    /// Deadline of the running command; nil while no command runs.
     package private(set) var deadline: Duration?
 
     /// Creates an empty queue.
@@ -82,10 +83,10 @@ package struct HookQueue: Sendable {
         self.limit = limit
     }
 
-    /// True if no command runs and no notice waits.
+    /// True if no command is running and no notice is waiting.
     package var isIdle: Bool { deadline == nil && waiting.isEmpty }
 
-    /// Appends a notice, merged with the waiting one of the same kind.
+    /// Appends a notice, merged with the waiting notice of the same kind, if any.
     package mutating func add(_ notice: HookNotice) {
         var notice = notice
         if let position = waiting.firstIndex(where: { $0.occasion == notice.occasion }) {
@@ -96,7 +97,8 @@ package struct HookQueue: Sendable {
         waiting.append(notice)
     }
 
-    /// Removes and returns the notice to run the command for; nil while a command runs, or if no notice waits.
+    /// Removes and returns the next notice to run the command for; nil while a command runs, or if no notice is
+    /// waiting.
     package mutating func next(now: Duration) -> HookNotice? {
         guard deadline == nil, !waiting.isEmpty else { return nil }
         deadline = now + limit

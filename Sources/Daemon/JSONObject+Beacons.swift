@@ -8,7 +8,7 @@ import Devices
 package import Texts
 
 extension JSONObject {
-    /// Describes a ranged beacon (SW-5, SW-6): `keyCode` only if it has one, `metres` only if the distance is known.
+    /// Describes a ranged beacon (SW-5, SW-6); `keyCode` and `metres` are present only if they are known.
     package init(_ beacon: RangedBeacon, in monitor: BeaconMonitor) {
         self.init()
         add("beacon", "\(beacon.identity)")
@@ -23,7 +23,7 @@ extension JSONObject {
         add("designated", monitor.designated[beacon.identity] != nil)
     }
 
-    /// Describes a watched region and its last sighting, with the seconds since then rounded down.
+    /// Describes a watched region and its last sighting; the time since then is in seconds, rounded down.
     package init(_ sighting: RegionWatch.Sighting, in monitor: BeaconMonitor, now: Duration) {
         self.init()
         add("region", "\(sighting.region)")
@@ -57,7 +57,7 @@ extension JSONObject {
         }
     }
 
-    /// Describes a configured action on entering and leaving a region (D-30).
+    /// Describes an action that is configured for entering and leaving a region (D-30).
     package init(_ action: BeaconAction) {
         self.init()
         add("name", action.name)
@@ -84,7 +84,7 @@ extension JSONObject {
         add("switcher", beacon.isSwitcher)
     }
 
-    /// Describes all known regions, those that the server's last update removed, and its result (SW-3, SW-20).
+    /// Describes all known regions, the regions removed by the server's last update, and its result (SW-3, SW-20).
     package init(regionsOf monitor: BeaconMonitor) {
         self.init()
         let managed = monitor.catalogue.managed
@@ -119,7 +119,7 @@ extension JSONObject {
         add("inside", monitor.isInside(region))
     }
 
-    /// Describes the answer to a designation (SW-8): its number and a text.
+    /// Describes the result of a designation (SW-8) as a number and a text.
     package init(_ answer: DesignatedBeacons.Answer, in monitor: BeaconMonitor) {
         self.init()
         add("answer", answer.rawValue)
@@ -148,7 +148,7 @@ extension DesignatedBeacons.Answer {
         return text.message()
     }
 
-    /// Advice to the user; nil if all were designated.
+    /// Advice to the user; nil if all beacons were designated.
     package var remedy: Message? {
         let text: BeaconRemedyText? =
             switch self {

@@ -13,29 +13,31 @@ package import SystemPackage
 package import Texts
 package import Typing
 
-/// The complete wedge on an event loop: the adapter, the session with the device, and the keyboard that types for it.
+/// Complete keyboard wedge on an event loop: the adapter, the session with the device, and the keyboard that types its
+/// data.
 package final class KeyboardService {
     package enum Event {
-        /// The virtual keyboard is ready; applications find it at this node.
+        /// The virtual keyboard is ready; applications can open it at this node.
         case keyboard(node: String?)
         case state(Session.State, device: DeviceAddress?, reason: Reason?)
-        /// The keyboard was removed and is being recreated; received bytes wait meanwhile.
+        /// The keyboard was removed and is being recreated; received bytes wait until then.
         case keyboardGone(Reason)
-        /// The keyboard cannot be written: nothing is typed any more.
+        /// The keyboard cannot be written to, so nothing more is typed.
         case keyboardFailed(Errno)
     }
 
-    /// Function that is called with an adapter's name before its use; returns the reason for refusing it, or nil.
+    /// Function that is called with an adapter's name before the adapter is used; returns a reason for refusing it, or
+    /// nil.
     package var refusal: ((String) -> CommandFailure?)?
-    /// Function that is called after that; returns true if the adapter's previous process ended without releasing it.
+    /// Function that is called after `refusal`; returns true if the adapter's last process ended without releasing it.
     package var isAbandoned: (() -> Bool)?
     /// Handler for adapter events: ready, failed and lost.
     package var onAdapter: ((AdapterCore.Event) -> Void)?
 
     package let device: DeviceSession
-    /// Typist of the first output, on which clients press keys: the keyboard, if the settings have one.
+    /// Typist of the first output, which also types the keys of clients: the keyboard, if the settings have one.
     package let keyboard: VirtualKeyboard
-    /// All outputs: each has its typist, queues and account, so that none waits for another.
+    /// All outputs; each has its own typist, queues and counts, so that no output waits for another.
     package let outputs: [ServiceOutput]
 
     private let settings: KeyboardSettings
@@ -46,10 +48,10 @@ package final class KeyboardService {
     private var isStopping = false
     private var onStarted: ((Result<Void, CommandFailure>) -> Void)?
 
-    /// Creates the virtual keyboard and the other outputs, each with its thread; does not scan yet.
+    /// Creates the virtual keyboard and the other outputs, each with its thread.
     ///
-    /// The adapter is not opened yet either. A `screen` shows the typed text in place of a kernel keyboard. Without a
-    /// keyboard in the settings, `texts` must not be empty.
+    /// The adapter is neither opened nor used for scanning yet. A `screen` shows the typed text instead of a kernel
+    /// keyboard. If the settings have no keyboard, `texts` must not be empty.
     package init(
         _ settings: KeyboardSettings,
         through core: AdapterCore,
@@ -75,7 +77,7 @@ package final class KeyboardService {
         looks = ClientScans(advertisedAt: settings.advertisedAddress, on: core.radio)
         for output in outputs {
             output.text?.join(output.keyboard)
-            // Bytes for a device that is not connected are dropped, as on an unplugged cable.
+            // Bytes for a device that is not connected are dropped, as with an unplugged cable.
             output.text?.listener?.onBytes = { [unowned self] bytes in try? device.send(bytes) }
         }
         keyboard.onChange = { [unowned keyboard] change in
@@ -94,13 +96,13 @@ package final class KeyboardService {
 
     /// Starts the service; calls `completion` once, with the failure if the adapter cannot be used.
     ///
-    /// The search for a usable adapter continues until `stop`.
+    /// After a failure, the service continues to look for a usable adapter until `stop`.
     package func start(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
         onStarted = completion
         core.start()
     }
 
-    /// Closes the link, drops and counts the bytes that wait (D-1), and calls `completion` when everything has stopped.
+    /// Closes the link, drops and counts the waiting bytes (D-1), and calls `completion` when everything has stopped.
     package func stop(completion: @escaping () -> Void) {
         guard !isStopping else { return }
         isStopping = true
@@ -121,7 +123,7 @@ package final class KeyboardService {
 
     // MARK: The outputs
 
-    /// Opens or closes the gate of all outputs that have one.
+    /// Opens or closes the gate of all outputs that have a gate.
     package func setGate(open isOpen: Bool) {
         for output in outputs where output.keyboard.isGated { output.keyboard.isGateOpen = isOpen }
     }
@@ -137,7 +139,7 @@ package final class KeyboardService {
 
     package var keypad: Keypad? { settings.typing.keypad }
 
-    /// Byte that ends a barcode: CR, or a terminator of scan mode; nil if only a silence ends one.
+    /// Byte that ends a barcode: CR, or a terminator of scan mode; nil if only a silence ends a barcode.
     var barcodeEnd: UInt8? { settings.typing.barcodes.map { $0.terminator } ?? 0x0D }
 
     /// Returns the security policy for selecting a device with the requested level.
@@ -164,8 +166,7 @@ package final class KeyboardService {
 
     private func admits(_ adapter: String) -> Bool {
         guard !isStopping, let refusal = refusal?(adapter) else { return true }
-        // The failure is reported first: a run that does not wait for the adapter ends here, without a message about
-        // waiting.
+        // Report the failure first: a run that does not wait for an adapter ends here, without a message about waiting.
         started(.failure(refusal))
         device.adapterRefused(refusal)
         return false
@@ -193,10 +194,10 @@ package final class KeyboardService {
 
     // MARK: Scans for clients
 
-    /// Scans for all devices; `completion` gets those heard in the last minute, or with `isAnew` since the scan began,
-    /// the strongest first.
+    /// Scans for all devices; `completion` receives the devices heard in the last minute, strongest signal first.
     ///
-    /// The session listens for the selected device meanwhile.
+    /// With `isAnew`, it receives only those heard since the scan began. The session continues to listen for the
+    /// selected device.
     package func survey(
         for duration: Duration,
         isAnew: Bool = false,
@@ -206,8 +207,9 @@ package final class KeyboardService {
         looks.survey(for: duration, isAnew: isAnew, completion: completion)
     }
 
-    /// Scans for a device to be selected, for at most `limit`; `completion` gets it in the form to save, and its
-    /// address as heard.
+    /// Scans for a device to be selected, for at most `limit`.
+    ///
+    /// `completion` receives the device in the form in which it is saved, and the address at which it was heard.
     package func find(
         _ choice: DeviceSelector,
         for limit: Duration,
@@ -226,10 +228,10 @@ package final class KeyboardService {
 
     // MARK: Pairing while typing (D-9)
 
-    /// Creates a pairing, which starts with its `begin`; until its end, no link is started and no other pairing is
-    /// created.
+    /// Creates a pairing, which starts with its `begin`.
     ///
-    /// Throws if there is no adapter, during another pairing, and for a device that is connected and already paired.
+    /// Until it ends, no link is started and no other pairing is created. Throws an error if there is no adapter, if
+    /// another pairing is in progress, or if the device is connected and already paired.
     package func pair(
         _ request: PairingRequest,
         keepingIn store: BondStore,
@@ -262,7 +264,7 @@ package final class KeyboardService {
         waiting?()
     }
 
-    /// Cancels the pairing; calls `completion` when no pairing runs any more.
+    /// Cancels the pairing; calls `completion` when no pairing is in progress.
     private func endPairing(completion: @escaping () -> Void) {
         guard let pairer else { return completion() }
         onPairingEnd = completion

@@ -3,9 +3,9 @@
 import BluetoothPackets
 import LinuxIO
 
-/// Bytes of the last received value, kept only while a client asks for them.
+/// Keeper of the bytes of the last received value; it keeps them only while a client requests them.
 final class LastValueKeeper {
-    /// Time after a request for which values are kept.
+    /// Time after a request during which values are kept.
     static let life = Duration.seconds(10)
 
     private let device: DeviceSession
@@ -18,8 +18,9 @@ final class LastValueKeeper {
         self.loop = loop
     }
 
-    /// Returns the last value in hexadecimal, and keeps values for another `life`; nil if none was received while they
-    /// were kept.
+    /// Returns the last value in hexadecimal, and keeps values for another `life`.
+    ///
+    /// Returns nil if no value was received while values were kept.
     func ask() -> String? {
         device.onValue = { [unowned self] value in keep(value) }
         timer.cancel()

@@ -4,7 +4,7 @@ import Control
 import Devices
 import Texts
 
-/// Pairing requested by a client of the control socket: its events and the client's answers are lines (D-9).
+/// Pairing requested through the control socket: its events and the client's answers are sent as lines (D-9).
 final class PairingConversation: ControlConversation {
     private let pairer: DevicePairer
 

@@ -10,20 +10,20 @@ import SystemPackage
 package import Texts
 import Typing
 
-/// Daemon without the required permissions: it reports this to clients, and checks periodically whether it may start
-/// (LK-10).
+/// Stand-in for a daemon that lacks required permissions (LK-10).
 ///
-/// Its state is `unauthorized`, and it has neither a keyboard nor an adapter.
+/// It reports this to clients, and checks periodically whether the daemon may start. Its state is `unauthorized`, and
+/// it has neither a keyboard nor an adapter.
 package final class PermissionWait {
     private static let interval = Duration.seconds(3)
 
     /// Handler for the state, which is reported at the start.
     package var onEvent: ((KeyboardService.Event) -> Void)?
     package var onStopAsked: (() -> Void)?
-    /// Handler that is called once when the permissions are granted.
+    /// Handler that is called once, when the permissions are granted.
     ///
-    /// `needsRestart` is true if the program's file grants them: a process gets such permissions only when it is
-    /// started.
+    /// `needsRestart` is true if the program's file grants them, because a process receives such permissions only when
+    /// it is started.
     package var onPermitted: ((_ needsRestart: Bool) -> Void)?
 
     private let options: Daemon.Options
@@ -32,16 +32,16 @@ package final class PermissionWait {
     private let loop: EventLoop
     private let notifier: ServiceNotifier
     private let start = MonotonicClock.now
-    /// Capabilities that the program's file granted at the start; a restart for the same ones would gain nothing.
+    /// Capabilities that the program's file already granted at the start; restarting for them would not help.
     private let grantedInVain = Set(Capability.allCases.filter(\.isGrantedByFile))
     private let missing: CommandFailure
     private var server: ControlServer?
     private var rivals = ConflictingProcesses()
     private let timer = LoopTimer()
 
-    /// Returns the first permission that a daemon lacks, with the way to grant it; nil if it lacks none.
+    /// Returns the first permission that a daemon lacks, and how to grant it; nil if none is lacking.
     ///
-    /// Without `hasKeyboard` nothing is typed through the kernel, and /dev/uinput is not needed.
+    /// If `hasKeyboard` is false, nothing is typed through the kernel, so /dev/uinput is not needed.
     package static func missing(for adapter: AdapterTransport, hasKeyboard: Bool) -> CommandFailure? {
         let capabilities = Capability.missing
         if adapter.needsCapabilities, !capabilities.isEmpty {
@@ -52,7 +52,7 @@ package final class PermissionWait {
         return failure.status == .permission ? failure : nil
     }
 
-    /// Creates a wait for `missing` that answers clients; it checks the permissions from `begin` on.
+    /// Creates a wait for the `missing` permission, which answers clients; it checks the permissions from `begin` on.
     package init(
         _ options: Daemon.Options,
         _ adapter: AdapterTransport,
@@ -75,7 +75,7 @@ package final class PermissionWait {
         )
     }
 
-    /// Reports the state, and checks the permissions every 3 s from now on.
+    /// Reports the state, and then checks the permissions every 3 s.
     package func begin() {
         report()
         notifier.ready()
@@ -142,7 +142,7 @@ extension PermissionWait: ControlHandler {
         case .status: reply(.success(status.object))
         case .stop:
             reply(.success(JSONObject()))
-            // The delay lets the answer be sent first.
+            // The delay allows the answer to be sent first.
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [weak self] in self?.onStopAsked?() }
         default: reply(.failure(missing))
         }

@@ -21,10 +21,10 @@ package struct ReceivedMeter: Sendable {
     private var since = Report(values: 0, bytes: 0)
     private var last: Duration?
 
-    /// Creates a meter that has counted nothing.
+    /// Creates a meter with counts of zero.
     package init() {}
 
-    /// Time of the next report; nil while no value is counted.
+    /// Time of the next report; nil if no value has been counted since the last one.
     package var deadline: Duration? {
         since.values == 0 ? nil : last.map { $0 + Self.interval } ?? .zero
     }
@@ -35,13 +35,13 @@ package struct ReceivedMeter: Sendable {
         since.bytes &+= length
     }
 
-    /// Returns the report that is due; nil before its time.
+    /// Returns a report if one is due; nil otherwise.
     package mutating func take(now: Duration) -> Report? {
         guard let deadline, now >= deadline else { return nil }
         return takeAll(now: now)
     }
 
-    /// Returns a report of all values since the last one, due or not; nil if no value was received.
+    /// Returns a report of all values since the last one, even if it is not due; nil if no value was received.
     package mutating func takeAll(now: Duration) -> Report? {
         guard since.values > 0 else { return nil }
         defer { since = Report(values: 0, bytes: 0) }
@@ -52,7 +52,7 @@ package struct ReceivedMeter: Sendable {
 
 /// Reporter of received values on an event loop, which also stores the time and length of the last value.
 final class ReceivedReporter {
-    /// Handler for the reports: called at once, then at most ten times per second.
+    /// Handler for the reports: called immediately for the first value, then at most ten times per second.
     var onReport: ((ReceivedMeter.Report) -> Void)?
     /// Time and length of the last value; nil before the first.
     var last: (time: Duration, length: Int)? { lastValue.map { (.nanoseconds($0.time), $0.length) } }
@@ -62,10 +62,10 @@ final class ReceivedReporter {
     private var meter = ReceivedMeter()
     private let timer = LoopTimer()
 
-    /// Creates a reporter for which no value was received yet.
+    /// Creates a reporter that has received no values.
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// Records a value of `length` bytes; without `isTold`, there is no report, and no timer for one.
+    /// Records a value of `length` bytes; if `isTold` is false, nothing is reported.
     func received(_ length: Int, isTold: Bool) {
         lastValue = (MonotonicClock.nanoseconds, length)
         guard isTold else { return }
@@ -82,7 +82,7 @@ final class ReceivedReporter {
         }
     }
 
-    /// Reports the values that were not reported yet, and cancels the timer.
+    /// Reports the values that have not been reported yet, and cancels the timer.
     func flush() {
         timer.cancel()
         if let rest = meter.takeAll(now: MonotonicClock.now) { onReport?(rest) }

@@ -6,8 +6,8 @@ import SystemPackage
 
 /// Notifier of the service manager: readiness, state, and watchdog keep-alives.
 ///
-/// The watchdog is fed by progress only: by this loop's timer, and only if the last `ask` was answered. To be used on
-/// the loop's thread. sd_notify(3), sd_watchdog_enabled(3).
+/// Keep-alives are sent only while the program makes progress: by this loop's timer, and only if the last `ask` was
+/// answered. Use this on the loop's thread. See sd_notify(3) and sd_watchdog_enabled(3).
 package final class ServiceNotifier {
     private let loop: EventLoop
     private var socket: NotifySocket?
@@ -15,7 +15,7 @@ package final class ServiceNotifier {
     private let timer = LoopTimer()
     private var status: String?
 
-    /// Creates a notifier for the manager of this process; without a manager, it sends nothing.
+    /// Creates a notifier for the manager of this process; if there is no manager, nothing is sent.
     package convenience init(on loop: EventLoop) {
         let number = ProcessFacts.environment("WATCHDOG_PID").flatMap { Int32($0) }
         let isMeant = number == nil || number == ProcessFacts.number
@@ -26,25 +26,25 @@ package final class ServiceNotifier {
         )
     }
 
-    /// Creates a notifier for the manager that listens at `path` and expects a keep-alive within `watchdog`
+    /// Creates a notifier for the manager that listens at `path` and expects a keep-alive every `watchdog`
     /// microseconds.
     package init(socket path: String?, watchdog microseconds: Int64?, on loop: EventLoop) {
         self.loop = loop
         if let path { socket = try? NotifySocket(path) } else { socket = nil }
-        // Half of the time, as sd_watchdog_enabled(3) recommends: each keep-alive wakes both threads.
+        // Use half of the time, as recommended by sd_watchdog_enabled(3), because each keep-alive wakes both threads.
         interval = microseconds.flatMap { $0 > 0 ? .microseconds($0 / 2) : nil }
     }
 
-    /// Reports that the daemon is ready, which is also a keep-alive.
+    /// Reports that the daemon is ready, which also counts as a keep-alive.
     package func ready() { socket?.send("READY=1" + life) }
 
     package func stopping() { end("STOPPING=1") }
 
-    /// Reports that the daemon restarts in the same process, which then reports that it is ready.
+    /// Reports that the daemon restarts in the same process; the new daemon then reports that it is ready.
     ///
-    /// If a stop were reported instead, the manager would enforce it after a while. The report is also a keep-alive:
-    /// the time until the next one belongs to the new program, otherwise a few reloads in a row would be taken for a
-    /// hang.
+    /// If a stop were reported instead, the manager would eventually kill the process. The report also counts as a
+    /// keep-alive, so that the new program has the full time until the next one; otherwise, the manager would take a
+    /// few consecutive reloads for a hang.
     package func reloading() { end("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.nanoseconds / 1000)" + life) }
 
     private var life: String { interval == nil ? "" : "\nWATCHDOG=1" }
@@ -62,7 +62,7 @@ package final class ServiceNotifier {
         socket?.send("STATUS=\(line)")
     }
 
-    /// Starts the keep-alives, which are sent as long as `hasAnswered` returns true for the last `ask`.
+    /// Starts sending keep-alives, as long as `hasAnswered` returns true for the last `ask`.
     package func watch(hasAnswered: @escaping () -> Bool, ask: @escaping () -> Void) {
         guard let interval, socket != nil else { return }
         ask()

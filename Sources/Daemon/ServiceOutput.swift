@@ -6,10 +6,10 @@ package import Link
 package import Texts
 package import Typing
 
-/// One of the outputs of a `KeyboardService`: its typist, and the end that gets the typed lines.
+/// Output of a `KeyboardService`: its typist, and the end that receives the typed lines.
 package struct ServiceOutput {
     package let keyboard: VirtualKeyboard
-    /// Nil for the keyboard.
+    /// End that receives the typed lines; nil for the keyboard.
     package let text: TextOutput?
 
     package var account: OutputAccount {
@@ -23,7 +23,7 @@ package struct ServiceOutput {
     }
 }
 
-/// Account of one output among several.
+/// Counts of one output when there are several.
 package struct OutputAccount: Sendable {
     /// Destination, as configured.
     package var name: String
@@ -34,7 +34,7 @@ package struct OutputAccount: Sendable {
     /// Counts of the clients; nil for the keyboard and the hook.
     package var readers: OutputCounts?
 
-    /// Account in the form of `status`.
+    /// Counts in the form used by `status`.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("to", name)

@@ -7,14 +7,15 @@ import Keystrokes
 import LinuxIO
 import Texts
 
-/// State machine that leads from a selected device to a link with it: events and time in, actions out.
+/// State machine that leads from a selected device to a link with it: receives events and the time, returns actions.
 ///
-/// It is pure. It connects only to a device that it has just heard, so that an attempt is short, and it listens without
-/// a time limit. After a loss, the next attempt begins `retryInterval` later (LK-19). After a failed attempt, the pause
-/// is the same, and it doubles with each further failure up to `longestBackOff` (LK-16); the same applies to a device
-/// without the service (D-5) and to a failed scan. A device that advertises while it refuses connections is not tried
-/// sooner; a device that is heard again after a silence of `absence` is tried at once. Only one link exists at a time:
-/// the next connection is not requested before the previous link is closed, or `closingTimeout` is over.
+/// It performs no I/O. It connects only to a device that was just heard, so that an attempt is short, and it listens
+/// without a time limit. After a loss, the next attempt begins `retryInterval` later (LK-19). After a failed attempt,
+/// the pause is the same, and it doubles with each further failure up to `longestBackOff` (LK-16); the same applies to
+/// a device without the service (D-5) and to a failed scan. If a device advertises but refuses connections, its
+/// advertisements do not shorten the pause; a device that is heard again after a silence of `absence` is tried
+/// immediately. Only one link exists at a time: the next connection is requested only when the previous link is closed,
+/// or when `closingTimeout` has passed.
 package struct Session: Sendable {
     package typealias State = SessionState
 
@@ -22,15 +23,15 @@ package struct Session: Sendable {
     package static let retryInterval = Duration.seconds(3)
     /// Longest pause between two attempts to connect, or to listen.
     package static let longestBackOff = Duration.seconds(60)
-    /// Silence after which an advertisement brings the next attempt forward.
+    /// Silence of a device after which its next advertisement starts an attempt immediately.
     package static let absence = Duration.seconds(3)
-    /// Duration of a link that resets the back-off to the shortest pause.
+    /// Duration of a link after which the back-off is reset to the shortest pause.
     package static let provenTime = Duration.seconds(60)
-    /// Silence of the device after which the state reports it.
+    /// Silence of the device after which the session reports it.
     package static let patience = Duration.seconds(10)
     /// Time limit of an attempt without a handshake, from the device's advertisement to the subscription.
     ///
-    /// Each of its requests has the 30 s of `ATTBearer.transactionTimeout`.
+    /// In addition, each request of the attempt has the time limit `ATTBearer.transactionTimeout`, 30 s.
     package static let usualAttemptTimeout = Duration.seconds(120)
     /// Time limit of a connection request to a device that was just heard.
     package static let connectTimeout = Duration.seconds(30)
@@ -45,11 +46,11 @@ package struct Session: Sendable {
     }
 
     private enum Phase {
-        /// No activity is possible or requested.
+        /// Nothing can be done or is requested.
         case idle
         case closing(until: Duration)
         case resting(until: Duration)
-        /// Listening during a pause up to `until`; `heard` is the latest time at which the device was, or may have
+        /// Listening during a pause until `until`; `heard` is the latest time at which the device was, or may have
         /// been, heard.
         case watching(until: Duration, heard: Duration)
         case listening(since: Duration, reported: Bool)
@@ -63,28 +64,28 @@ package struct Session: Sendable {
     private var adapter = Adapter.unknown
     private var isChosen: Bool
     private var isWanted = true
-    /// True while a pairing uses the radio and no link may be started.
+    /// True while a pairing uses the radio, so that no link may be started.
     private var isHeld = false
-    /// Earliest time of any attempt, even one that the user requests; nil for no limit.
+    /// Earliest time of any attempt, even one that the user requests; nil if there is no limit.
     private var floor: Duration?
-    /// Scheduled time of the next automatic attempt; nil for none.
+    /// Scheduled time of the next automatic attempt; nil if none is scheduled.
     private var next: Duration?
     /// Back-off between attempts to listen.
     private var scanBackoff = Self.backoff
-    /// Report that the device's name was heard at another address since listening began; nil if it was not.
+    /// Report that the device's name was heard at another address after listening began; nil if it was not.
     private var elsewhere: Reason?
     /// Back-off after failed attempts, and after devices without the service.
     private var backoff = Self.backoff
     private static let backoff = Backoff(retryInterval...longestBackOff)
 
-    /// Creates a session whose adapter state is unknown.
+    /// Creates a session for which the state of the adapter is unknown.
     package init(isChosen: Bool, attemptTimeout: Duration = usualAttemptTimeout) {
         self.isChosen = isChosen
         self.attemptTimeout = attemptTimeout
         state = isChosen ? .connecting : .unselected
     }
 
-    /// Time of the next `.deadline` event, if no other event comes first; nil for none.
+    /// Time of the next `.deadline` event if no other event comes first; nil if none is due.
     package var deadline: Duration? {
         switch phase {
         case .closing(let until), .resting(let until), .watching(let until, _), .attempting(let until): until
@@ -93,7 +94,7 @@ package struct Session: Sendable {
         }
     }
 
-    /// True between `scan` and its end.
+    /// True from a `scan` action until the scan ends.
     package var isListening: Bool {
         switch phase {
         case .listening, .watching: true
@@ -101,7 +102,7 @@ package struct Session: Sendable {
         }
     }
 
-    /// True from a `connect` to its outcome.
+    /// True from a `connect` action until the attempt succeeds or fails.
     package var isAttempting: Bool {
         if case .attempting = phase { true } else { false }
     }
@@ -165,7 +166,8 @@ package struct Session: Sendable {
         switch phase {
         case .idle, .resting:
             let actions = settle(now)
-            // Reports `connecting` at once, so that the user does not see the previous state during the pause of 3 s.
+            // Report `connecting` immediately, so that the user does not see the previous state during the pause of 3
+            // s.
             return actions.isEmpty && adapter == .ready ? change(to: .connecting) : actions
         case .watching:
             guard let floor, now < floor else { return endWatch(now) }
@@ -200,7 +202,8 @@ package struct Session: Sendable {
 
     private mutating func heldReport() -> Action { report(.connecting, Reason(ReasonText.pairing.message())) }
 
-    /// Resumes after a pairing, and resets the back-off, because the new keys may have fixed the earlier failure.
+    /// Resumes after a pairing, and resets the back-off, because the new keys may have removed the cause of the
+    /// failures.
     private mutating func release(_ now: Duration) -> [Action] {
         guard isHeld else { return [] }
         isHeld = false
@@ -229,8 +232,9 @@ package struct Session: Sendable {
         }
     }
 
-    /// Stores the report that the name was heard elsewhere until the device's silence is reported, or reports it at
-    /// once after that.
+    /// Handles the report that the name was heard at another address.
+    ///
+    /// The report is stored until the silence of the device is reported; after that, it is reported immediately.
     private mutating func heardElsewhere(_ reason: Reason) -> [Action] {
         guard case .listening(_, let isReported) = phase, elsewhere != reason else { return [] }
         elsewhere = reason
@@ -249,10 +253,10 @@ package struct Session: Sendable {
             return rest(until: now + Self.retryInterval, reason)
         case (.linkLost(let reason), .connected), (.attemptFailed(let reason), .connected):
             return leave(now, isLoss: true) + [report(.lost, reason)]
-        // A flood counts as a failure however long the link lasted, so that each flood increases the back-off.
+        // A flood counts as a failure regardless of the link's duration, so that each flood increases the back-off.
         case (.flooded(let reason), .connected): return fail(now) + [report(.failed, reason)]
         default:
-            // Ignores an event that arrives late, early or twice.
+            // The event is ignored because it arrived late, early or twice.
             return []
         }
     }
@@ -275,7 +279,7 @@ package struct Session: Sendable {
 
     // MARK: Steps
 
-    /// Ends the current activity: a link or an attempt leads to `closing`, all else to `idle`.
+    /// Ends the current activity: a link or an attempt leads to `closing`, all other activities lead to `idle`.
     ///
     /// After a loss, and after an aborted attempt, no attempt begins for `retryInterval`.
     private mutating func leave(_ now: Duration, isLoss: Bool) -> [Action] {
@@ -298,7 +302,7 @@ package struct Session: Sendable {
         }
     }
 
-    /// Ends a failed attempt or a useless link, and delays the next attempt by the next pause of the back-off.
+    /// Ends a failed attempt or an unusable link, and delays the next attempt according to the back-off.
     private mutating func fail(_ now: Duration) -> [Action] {
         let kept = backoff
         let actions = leave(now, isLoss: true)
@@ -307,13 +311,13 @@ package struct Session: Sendable {
         return actions
     }
 
-    /// Restarts listening, so that the next advertisement starts an attempt, even without a silence before it.
+    /// Restarts listening, so that the next advertisement starts an attempt, even if there was no silence before it.
     private mutating func endWatch(_ now: Duration) -> [Action] {
         (phase, elsewhere) = (.listening(since: now, reported: false), nil)
         return [.stopScan, report(.connecting, nil), .scan]
     }
 
-    /// Enters the phase without a link that the adapter, the selected device and the user's requests call for.
+    /// Enters the phase without a link that fits the adapter, the selected device and the user's requests.
     private mutating func settle(_ now: Duration) -> [Action] {
         phase = .idle
         switch adapter {
@@ -327,7 +331,7 @@ package struct Session: Sendable {
         if isHeld { return [heldReport()] }
         if let next, now < next {
             let actions = [.lost, .failed, .unsupported].contains(state) ? [] : change(to: .connecting)
-            // An advertisement before the floor brings nothing forward, so no scan is needed.
+            // Advertisements cannot start an attempt before the floor, so no scan is needed.
             if let floor, next <= floor {
                 phase = .resting(until: next)
                 return actions

@@ -16,7 +16,7 @@ extension Session {
         case adapterLost(Reason)
         /// The adapter exists, but this process has no permission to use it.
         case forbidden(Reason)
-        /// The user selected a device other than the previous one.
+        /// The user selected a different device.
         case switched
         case forgotten
         /// The user requested the link, or selected the same device again.
@@ -28,19 +28,19 @@ extension Session {
         case heardElsewhere(Reason)
         /// Listening failed, perhaps because the system does not support it.
         case scanFailed(Reason)
-        /// The subscription is complete: values from the device arrive from now on.
+        /// The subscription is complete: values from the device can arrive from now on.
         case ready
         /// The device answers, but does not offer the service.
         case unsupported(Reason)
         case attemptFailed(Reason)
         case linkLost(Reason)
-        /// The device of the ready link sends more than can be typed.
+        /// The connected device sends data faster than it can be typed.
         case flooded(Reason)
-        /// A pairing needs the radio: no link is started until it ends, and `endingLink` also ends a link that is
-        /// ready.
+        /// A pairing needs the radio, so no link may be started until it ends; with `endingLink`, an existing link is
+        /// ended too.
         case pairingBegins(endingLink: Bool)
         case pairingEnds
-        /// The link that `closeLink` asked to close is closed.
+        /// The link has been closed, as requested by `closeLink`.
         case linkClosed
         case deadline
     }
@@ -52,9 +52,9 @@ extension Session {
         case stopScan
         /// Connect, subscribe, and carry out the handshake.
         case connect(DeviceAddress)
-        /// Close the link, or cancel the attempt; `linkClosed` must follow.
+        /// Close the link, or cancel the attempt; the event `linkClosed` must follow.
         case closeLink
-        /// Drop the bytes that wait to be typed, and count them (D-1).
+        /// Drop the bytes that are waiting to be typed, and count them (D-1).
         case drop(Gate.Drop)
         case report(State, Reason?)
     }
@@ -72,7 +72,7 @@ extension Session.Event {
 }
 
 extension Reason {
-    /// Explains the loss of an adapter: by rfkill if that blocks the adapter, else by the kernel's event.
+    /// Creates the reason for the loss of an adapter: rfkill if that blocks the adapter, else the kernel's event.
     init(_ loss: AdapterLoss) {
         let name = loss.name
         let index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil

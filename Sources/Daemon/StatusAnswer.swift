@@ -6,24 +6,26 @@ package import Devices
 import Keystrokes
 package import Texts
 
-/// Daemon's answer to `status` (`DaemonStatus.object`) as parsed by clients, without control characters for a terminal.
+/// Daemon's answer to `status` (`DaemonStatus.object`), parsed by clients.
+///
+/// Control characters are removed, so that the texts are safe to print.
 package struct StatusAnswer: Equatable, Sendable {
     package var state: SessionState
     package var reason: Reason?
     /// Time in the current state, in seconds.
     package var seconds: Int64
-    /// Selected device as the user named it; nil for none.
+    /// Selected device as the user named it; nil if no device is selected.
     package var device: String?
     /// Selected device as saved, or else as heard.
     package var selection: SelectedDevice?
-    /// Device that was heard or is connected; nil if none was.
+    /// Device that was heard or is connected; nil if none was heard.
     package var heard: DeviceAddress?
     package var adapter: String?
     package var keyboard: String?
     package var profile: String
     package var layout: String?
     package var table: String
-    /// Permissions beyond text, such as further keys, in words; nil for none.
+    /// Permissions beyond text, such as further keys, as text; nil if there are none.
     package var allows: Message?
     package var isPaused: Bool
     package var isTyping: Bool
@@ -45,9 +47,9 @@ package struct StatusAnswer: Equatable, Sendable {
     }
 
     package struct Link: Equatable, Sendable {
-        /// Strength of the device's signal in dBm.
+        /// Signal strength of the device, in dBm.
         package var rssi: Int?
-        /// Security level, as in `LabelText`.
+        /// Name of the security level, as in `LabelText`.
         package var security: String?
         package var mtu: Int?
     }
@@ -57,7 +59,7 @@ package struct StatusAnswer: Equatable, Sendable {
         package var length: Int64
     }
 
-    /// Parses an answer; returns nil if this program does not know the state in it.
+    /// Parses an answer; returns nil if it contains a state that this program does not know.
     package init?(_ answer: JSONValue) {
         func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
         guard let state = text("state").flatMap(SessionState.init) else { return nil }
@@ -98,19 +100,21 @@ package struct StatusAnswer: Equatable, Sendable {
         process = answer["pid"]?.integer.flatMap { Int32(exactly: $0) }
     }
 
-    /// Returns the counter of that name; 0 if the answer lacks it.
+    /// Returns the counter with this name; 0 if the answer lacks it.
     package func count(_ name: String) -> UInt64 {
         counts.first { $0.name == name }.flatMap { UInt64(exactly: $0.count) } ?? 0
     }
 }
 
-/// Daemon's answer to `beacons status` as parsed by clients, without control characters for a terminal.
+/// Daemon's answer to `beacons status`, parsed by clients.
+///
+/// Control characters are removed, so that the texts are safe to print.
 package struct BeaconsAnswer: Sendable {
     package struct Region: Sendable {
         /// Name of the region, or the region itself if it has no name.
         package var label: String
         package var isInside: Bool
-        /// Time since a beacon of the region was last heard, in seconds; nil if none was heard.
+        /// Time since a beacon of the region was last heard, in seconds; nil if none has been heard.
         package var ago: Int64?
     }
 
@@ -122,20 +126,20 @@ package struct BeaconsAnswer: Sendable {
 
     /// Reason why beacons cannot be watched; nil if they can.
     package var hindrance: Reason?
-    /// Numbers of known regions and of watched regions.
+    /// Number of known regions, and number of watched regions.
     package var known: Int64
     package var watched: Int
-    /// Entered regions.
+    /// Regions that we are inside.
     package var inside: [String]
-    /// Watched regions that the daemon reports, in its order.
+    /// Watched regions that the daemon reports, in the order of the answer.
     package var regions: [Region]
     package var actions: [String]
     package var designated: [Designated]
-    /// State of advertising as a beacon, the advertised identity, and the reason for a failure.
+    /// State of advertising as a beacon, the advertised identity, and the reason if advertising failed.
     package var advertising: BeaconAdvertiser.State
     package var advertised: String
     package var advertisingFault: Reason?
-    /// Counts of advertising reports, of reports from beacons, and of malformed events.
+    /// Number of advertising reports, of reports from beacons, and of malformed events.
     package var reports: Int64
     package var heard: Int64
     package var badEvents: Int64
@@ -180,7 +184,7 @@ package struct BeaconsAnswer: Sendable {
 }
 
 extension ControlClient {
-    /// Requests the daemon's status; returns nil if this program does not know the state in it.
+    /// Requests the daemon's status; returns nil if it contains a state that this program does not know.
     package mutating func status(patience: Duration = ControlClient.patience) throws(CommandFailure) -> StatusAnswer? {
         StatusAnswer(try ask(.status, patience: patience).value)
     }

@@ -9,10 +9,10 @@ import Link
 package import Texts
 import Typing
 
-/// Daemon's answer to `status` as lines for the user.
+/// Formats the daemon's answer to `status` as lines for the user.
 ///
-/// The state comes first, in one sentence, followed by all other members of the answer in their order, including
-/// members of a newer daemon that this program does not know.
+/// The first line is a sentence about the state. The other lines are all other members of the answer in their order,
+/// including members of a newer daemon that this program does not know.
 package enum StatusText {
     /// Members that the first line covers.
     private static let told: Set<String> = [
@@ -21,10 +21,10 @@ package enum StatusText {
     /// Members whose values are translated.
     private static let spoken: Set<String> = ["gate", "addressType", "security", "requiredSecurity"]
 
-    /// Members that contain counters, of which zeros are omitted.
+    /// Members that contain counters; counters that are zero are omitted.
     private static let counters: Set<String> = ["counts", "links", "radio", "readers", "beacons"]
 
-    /// Returns the lines; with `glyphs`, a signal has its bars too.
+    /// Returns the lines; with `glyphs`, a signal strength is also shown as bars.
     package static func lines(
         _ answer: JSONValue,
         in language: Language = .current,
@@ -34,7 +34,7 @@ package enum StatusText {
         var rows: [(name: String, text: String)] = []
         for (name, value) in members where !told.contains(name) {
             if name == "outputs", case .array(let outputs) = value {
-                // One line each.
+                // Each output has its own line.
                 for (number, output) in outputs.enumerated() {
                     let text = text(output, of: name, language) ?? ""
                     rows.append((number == 0 ? LabelText.text(of: name, language) : "", text))
@@ -52,7 +52,8 @@ package enum StatusText {
             + rows.map { "  \(DisplayWidth.padded($0.name, to: width))  \($0.text)" }
     }
 
-    /// Returns the bars of a link's signal, before its other facts; empty without `glyphs` or a signal.
+    /// Returns signal bars to be placed before the other facts about a link; empty without `glyphs` or a signal
+    /// strength.
     private static func bars(_ link: JSONValue, _ glyphs: TerminalGlyphs?) -> String {
         guard let glyphs, let rssi = link["rssi"]?.integer.flatMap({ Int(exactly: $0) }) else { return "" }
         return glyphs.text(SignalBars(rssi: rssi)) + " "
@@ -63,7 +64,7 @@ package enum StatusText {
         answer.message(name).map { LocalName.printable($0.text(language)) }
     }
 
-    /// Returns the answer without the members that time alone changes, for the detection of other changes.
+    /// Returns the answer without the members that change with time alone, so that other changes can be detected.
     package static func lasting(_ answer: JSONValue) -> JSONValue {
         switch answer {
         case .object(let members):
@@ -73,20 +74,20 @@ package enum StatusText {
         }
     }
 
-    /// Members that give an age, and the signal strength, which changes all the time.
+    /// Members that contain an age, and the signal strength, which changes all the time.
     private static let ages: Set<String> = ["since", "seconds", "secondsAgo", "rssi"]
 
     private static func sentence(_ answer: JSONValue, in language: Language) -> String {
         func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
         let name = text("state") ?? PlainText.unknown.text(language)
-        // A newer daemon may have another state.
+        // A newer daemon may report a state that this program does not know.
         guard let state = Session.State(rawValue: name) else { return name }
         let device = text("device") ?? PlainText.theDevice.text(language)
         let (cause, remedy) = (said(answer, "reason", language), said(answer, "remedy", language))
         return state.sentence(of: device, cause, remedy, in: language)
     }
 
-    /// Returns a value as one line; nil if it has no content.
+    /// Returns a value as one line; nil if it is empty.
     private static func text(
         _ value: JSONValue,
         of name: String,
@@ -117,7 +118,7 @@ package enum StatusText {
 }
 
 extension AccountText {
-    /// Returns the outcomes of all bytes, and the counts of events that were read back, as lines for the user.
+    /// Returns the outcomes of all bytes, and the self-check's counts, as lines for the user.
     package static func lines(_ counts: KeyboardService.Counts, _ language: Language) -> [String] {
         let bytes = counts.bytes
         let numbers = [
@@ -156,28 +157,29 @@ extension AccountText {
 }
 
 extension Session.State {
-    /// Returns the state in one sentence for the terminal, the journal and the service manager (LK-24): the state, its
-    /// cause, and the remedy or the next step.
+    /// Returns the state as one sentence for the terminal, the journal and the service manager (LK-24).
+    ///
+    /// The sentence contains the state, its cause, and the remedy or the next step.
     package func sentence(_ choice: DeviceSelector?, _ reason: Reason?, in language: Language = .current) -> String {
         let device = choice.map { "\($0)" } ?? PlainText.theDevice.text(language)
         return sentence(of: device, reason?.cause.text(language), reason?.remedy?.text(language), in: language)
     }
 
-    /// Returns the sentence for a state with the device's name, the cause and the remedy as texts; unknown texts are
-    /// nil.
+    /// Returns the sentence for a state from the texts of the device's name, the cause and the remedy; unknown texts
+    /// are nil.
     package func sentence(of device: String, _ cause: String?, _ remedy: String?, in language: Language) -> String {
         let state = text(language, device)
         // The states `connected` and `connecting` require no action.
         let next = self == .connected || self == .connecting ? "" : "; " + hint[language]
         guard let cause else { return state + next }
-        // A cause may begin with the words of the state.
+        // A cause may already begin with the text of the state.
         let why = cause.hasPrefix(state) ? cause : "\(state): \(cause)"
         return why + (remedy.map { " (\($0))" } ?? "") + next
     }
 }
 
 extension KeyboardService.Event {
-    /// Returns the event as it is sent to clients; nil for an event that ends the program.
+    /// Returns the event in the form sent to clients; nil for an event that ends the program.
     package func object(_ choice: DeviceSelector?) -> JSONObject? {
         var object = JSONObject()
         switch self {

@@ -40,7 +40,7 @@ extension DeviceLink.SendError: ReportableError {
 }
 
 extension CommandQueue.Outcome {
-    /// Returns the reply, or the failure without any bytes that the device sent (D-6).
+    /// Returns the reply, or the failure without the bytes that the device sent (D-6).
     package func result(of command: ChatScript.Command) -> Result<[UInt8], CommandFailure> {
         switch self {
         case .answered(let reply): .success(reply)

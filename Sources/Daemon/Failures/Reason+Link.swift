@@ -28,7 +28,7 @@ extension Reason {
         }
     }
 
-    /// Creates the reason for a failed procedure; if the device requires more security, the remedy is to pair with it.
+    /// Creates the reason for a failed procedure; if the device requires more security, the remedy is pairing.
     private init(_ error: GATTError, _ device: DeviceAddress?, isEncrypted: Bool) {
         guard case .errorResponse(_, _, let answer) = error,
             answer == .insufficientAuthentication || answer == .insufficientEncryption
@@ -41,11 +41,12 @@ extension Reason {
     }
 
     private static let mostNamed = 4
-    /// Services that every device has, which carry no data.
+    /// Services that all devices have and that carry no data.
     private static let common: Set<BluetoothUUID> = [.genericAccess, .genericAttribute]
 
-    /// Creates the reason why a device with these services is unsupported: the services that it offers, and the remedy
-    /// (LK-15).
+    /// Creates the reason why a device with these services is not supported (LK-15).
+    ///
+    /// It names the services that the device offers, and contains a remedy.
     private init(lacking profiles: [Profile], in services: [BluetoothUUID]) {
         let isSerial = Profile.builtIn.contains { services.contains($0.service) }
         let offered = Self.names(of: services)
