@@ -7,7 +7,7 @@ import Texts
 // Conversion between beacon requests and words.
 
 extension BeaconRequest {
-    /// Words after `beacons` that parse as this request.
+    /// Words after `beacons` in the line for this request.
     var words: [String] {
         switch self {
         case .status: ["status"]
@@ -33,7 +33,7 @@ extension BeaconRequest {
 }
 
 extension BeaconRequest.Place {
-    /// `static`, `dynamic`, or the region's text.
+    /// Word in a line: `static`, `dynamic`, or the text of the region.
     package var word: String {
         switch self {
         case .statics: "static"
@@ -106,7 +106,7 @@ extension RequestScanner {
         return group
     }
 
-    /// Parses options up to the end of the line; returns those of entry and exit if there are none.
+    /// Parses options up to the end of the line; if there are none, returns entry and exit.
     private mutating func options() throws(ControlFault) -> WatchOptions {
         guard !isAtEnd else { return .usual }
         var options: WatchOptions = []

@@ -3,7 +3,7 @@
 package import Beacons
 package import Texts
 
-/// Beacon request, as the words after `beacons` in a control line.
+/// Beacon request: the words after `beacons` in a control line.
 ///
 ///     beacons status                          beacons designate A17C 00010003 region UUID on-entry on-exit
 ///     beacons watch initial on-entry          beacons range static 5 without-designated
@@ -16,7 +16,7 @@ package enum BeaconRequest: Equatable, Sendable {
         case region(BeaconRegion)
     }
 
-    /// Report the watched, entered and advertised beacons, and the counts.
+    /// Report the watched regions, the entered regions, the advertised beacon, and the counts.
     case status
     /// List the known regions, with their kinds.
     case regions
@@ -32,7 +32,7 @@ package enum BeaconRequest: Equatable, Sendable {
     case stopAdvertising
     /// Forget the designated beacons, and stop watching.
     case clear
-    /// Tell the clients of the daemon what a server made of a track in this region (SW-19).
+    /// Report to the daemon's clients the result of a contact check by a server for this region (SW-19).
     case contact(BeaconRegion, ContactResult)
 
     /// Default duration of `range`, in seconds.

@@ -9,9 +9,9 @@ package import Texts
 package struct ControlClient: ~Copyable {
     /// Answer of the daemon: one line of JSON.
     package struct Answer: Sendable {
-        /// Line as received, without its end.
+        /// Line as received, without its line feed.
         package var line: String
-        /// Line for programs: without the `texts` members, from which a client translates messages.
+        /// Line for programs, without the `texts` members that clients use to translate messages.
         package var plainLine: String { value.withoutForms.text }
         package var value: JSONValue
     }
@@ -27,13 +27,13 @@ package struct ControlClient: ~Copyable {
     /// Connects to the daemon at the first of these paths where one listens.
     ///
     /// `patience` limits the retries while the daemon's queue is full. Throws `noDaemon` if no daemon listens at any
-    /// path, or the fault of the last path where connecting failed otherwise.
+    /// path, or, if connecting failed in another way, the error for the last such path.
     package init(at paths: [String], patience: Duration = ControlClient.patience) throws(CommandFailure) {
         var failure = CommandFailure.noDaemon
         for path in paths {
             do {
                 stream = try ControlSocket.connect(to: path, patience: patience)
-                // Set after the last throwing call: Swift 6.2 destroys a property twice that is set before one.
+                // Set this after the last throwing call: Swift 6.2 destroys a property twice if it is set before one.
                 self.path = path
                 input = LineSplitter(longestLine: Self.mostBytes + 1, ends: .lineFeed)
                 return
@@ -45,12 +45,12 @@ package struct ControlClient: ~Copyable {
         throw failure
     }
 
-    /// Process number of the daemon; nil if the kernel does not report it.
+    /// Process id of the daemon; nil if the kernel does not report it.
     package var process: Int32? { (try? stream.peer())?.process }
 
     /// Sends a request and waits for the answer; throws the error reported by the daemon.
     ///
-    /// `patience` limits the wait; nil waits forever.
+    /// `patience` limits the wait; nil means no limit.
     package mutating func ask(
         _ request: ControlRequest,
         patience: Duration? = ControlClient.patience
@@ -71,7 +71,7 @@ package struct ControlClient: ~Copyable {
         return answer
     }
 
-    /// Waits for the next line of an event stream; returns nil at its end.
+    /// Waits for the next line of an event stream; returns nil at the end of the stream.
     package mutating func next(until deadline: Duration? = nil) throws(CommandFailure) -> Answer? {
         while true {
             if let answer = try received() { return answer }
@@ -79,7 +79,7 @@ package struct ControlClient: ~Copyable {
         }
     }
 
-    /// Returns the next complete line that was read; nil if there is none.
+    /// Returns the next complete line that has been read; nil if there is none.
     private mutating func received() throws(CommandFailure) -> Answer? {
         guard let line = input.next() else { return nil }
         guard line.isLineEnd else {
@@ -92,7 +92,7 @@ package struct ControlClient: ~Copyable {
         }
     }
 
-    /// Sends a line of a conversation, given without its end.
+    /// Sends a line of a conversation, given without its line feed.
     mutating func say(_ line: String) throws(CommandFailure) {
         try write(line + "\n", until: MonotonicClock.now + Self.patience)
     }
@@ -110,18 +110,18 @@ package struct ControlClient: ~Copyable {
         loop.unwatch(registration, stream.descriptor)
     }
 
-    /// Passes the received lines to `handler` without waiting for more; throws at the end of the connection.
+    /// Passes the lines received so far to `handler`, without waiting; throws an error at the end of the connection.
     mutating func takeArrived(_ handler: (Answer) -> Void) throws(CommandFailure) {
         let count = try readArrived()
         while let answer = try received() { handler(answer) }
         if count == 0 { throw CommandFailure(.inputOutput, ControlFaultText.closed, kind: .noDaemon) }
     }
 
-    /// Sleeps between two polls; throws as soon as the daemon disconnects.
+    /// Sleeps between two polls; throws an error as soon as the daemon disconnects.
     package mutating func rest(for time: Duration) throws(CommandFailure) {
         let deadline = MonotonicClock.now + time
         do throws(Errno) {
-            // The daemon sends nothing unasked, so readable means disconnected.
+            // The daemon sends nothing without a request, so a readable connection means that it has disconnected.
             guard try stream.wait(for: .readable, until: deadline) else { return }
         } catch {
             throw CommandFailure(.inputOutput, ControlFaultText.cannotWait, "\(error)")
@@ -129,7 +129,7 @@ package struct ControlClient: ~Copyable {
         throw CommandFailure(.unavailable, ControlFaultText.ended)
     }
 
-    /// Waits for more input; returns false at its end.
+    /// Waits for more input; returns false at the end of the input.
     private mutating func read(until deadline: Duration?) throws(CommandFailure) -> Bool {
         while true {
             if let count = try readArrived() { return count > 0 }
@@ -142,7 +142,7 @@ package struct ControlClient: ~Copyable {
         throw Self.noAnswer
     }
 
-    /// Reads the available input and returns its length: 0 at the end, nil if there is none yet.
+    /// Reads the available input and returns its length: 0 at the end of the input, nil if none is available yet.
     private mutating func readArrived() throws(CommandFailure) -> Int? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         do throws(Errno) {
@@ -163,7 +163,7 @@ package struct ControlClient: ~Copyable {
                 guard try stream.wait(for: .writable, until: deadline) else { break }
             }
         } catch {
-            // The daemon may have sent a reason before it closed; the caller reads it next.
+            // The daemon may have sent a reason before it closed the connection; the caller reads it next.
             if error.recovery(of: .client) == .peerGone { return }
             throw CommandFailure(.inputOutput, ControlFaultText.cannotAsk, "\(error)")
         }

@@ -5,11 +5,11 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Connection of a client to the control socket: lines in, lines out, with limits on size and time.
+/// Connection of a client to the control socket, which exchanges lines within limits on size and time.
 ///
-/// A line is answered before the next is read, and all other clients are served before the next line. Until a client
-/// follows events, it has `patience` after each answer to send a whole line and to read the answer; then it is
-/// disconnected, whatever it has sent by then. A conversation ends with its last line, which closes the connection, or
+/// Each line is answered before the next is read, and all other clients are served in between. A client that does not
+/// follow events has `patience` after each answer to read the answer and send a whole line; otherwise, it is
+/// disconnected, even if it has sent a part. A conversation ends with its last line, which closes the connection, or
 /// when the client disconnects.
 final class ControlConnection {
     let peer: LocalStream.Peer
@@ -27,26 +27,26 @@ final class ControlConnection {
     private var interest: EventLoop.Readiness = .readable
     private let timer = LoopTimer()
 
-    /// Bytes that were read but not processed: less than a line and a read buffer.
+    /// Bytes that have been read but not processed: less than one line and one read buffer.
     ///
-    /// A line that is too long yields a piece without a line end.
+    /// A line that is too long is returned as a piece without a line end.
     private var input = LineSplitter(longestLine: ControlLine.mostBytes + 1, ends: .lineFeed)
     private var output: OutgoingBuffer
-    /// Number of events skipped since the last one sent.
+    /// Number of events skipped since the last event that was sent.
     private var missed = 0
-    /// True while a line was passed on and its answer is outstanding.
+    /// True while a line has been passed to `onLine` and is unanswered.
     private var isAnswering = false
     /// True if the client has closed its sending side.
     private var isInputOver = false
-    /// True if the connection closes once the output is flushed.
+    /// True if the connection closes when the output has been flushed.
     private var isLeaving = false
     /// Timer for the next line, which fires after the loop has served all other clients.
     private let turn = LoopTimer()
 
-    /// Starts to read.
+    /// Starts reading.
     ///
-    /// `onLine` receives each line and answers it with `answer`, `follow` or `converse`, at once or later; `onEnd` is
-    /// called once, and is the last call.
+    /// `onLine` receives each line, and must answer it with `answer`, `follow` or `converse`, immediately or later;
+    /// `onEnd` is called once, after all other calls.
     init(
         _ stream: consuming LocalStream,
         peer: LocalStream.Peer,
@@ -61,7 +61,7 @@ final class ControlConnection {
         self.loop = loop
         self.onLine = onLine
         self.onEnd = onEnd
-        // Capacity for the longest answer that a client accepts, plus the events queued before it.
+        // Capacity for the longest answer that a client accepts, and the events queued before it.
         output = OutgoingBuffer(capacity: ControlClient.mostBytes + limits.streamBytes)
         registration = try loop.watch(self.stream.descriptor, for: interest) { [unowned self] readiness in
             ready(readiness)
@@ -110,8 +110,9 @@ final class ControlConnection {
         send(line.line)
     }
 
-    /// Sends an event to a client that follows them, unless its queue is full; the next event sent then has the number
-    /// of skipped ones.
+    /// Sends an event to a client that follows events, unless the client's queue is full.
+    ///
+    /// The next event that is sent then contains the number of skipped events.
     func publish(_ event: JSONObject) {
         guard isFollowing, registration != nil else { return }
         guard output.count < limits.streamBytes else {
@@ -141,7 +142,7 @@ final class ControlConnection {
 
     private func ready(_ readiness: EventLoop.Readiness) {
         if readiness.contains(.writable) { flush() }
-        // Requests that a client sent before it closed its sending side are still carried out.
+        // Requests that a client sent before closing its sending side are still executed.
         if isReading, !readiness.isDisjoint(with: [.readable, .hangUp]) { read() }
         if !isReading, !turn.isSet, !readiness.isDisjoint(with: [.hangUp, .error]) { end() }
     }
@@ -155,7 +156,7 @@ final class ControlConnection {
         do throws(Errno) {
             guard case .done(let count) = try stream.descriptor.read(into: &buffer) else { return }
             isInputOver = count == 0
-            // Input of a client that follows events is ignored.
+            // Input from a client that follows events is ignored.
             if !isFollowing { input.append(buffer.prefix(count)) }
             takeLine()
         } catch {
@@ -163,7 +164,7 @@ final class ControlConnection {
         }
     }
 
-    /// Passes on the next line, if there is one and the last answer was flushed.
+    /// Passes on the next line if there is one and the last answer was flushed.
     private func takeLine() {
         guard registration != nil, !isAnswering, !isFollowing, !isLeaving, output.isEmpty else { return wait() }
         guard let line = input.next() else { return isInputOver ? end() : wait() }
@@ -197,7 +198,7 @@ final class ControlConnection {
     // MARK: Out
 
     private func send(_ line: [UInt8]) {
-        // A client that cannot keep up is disconnected.
+        // Disconnect a client that does not read fast enough.
         guard output.append(line) else { return end() }
         flush()
     }
@@ -217,7 +218,7 @@ final class ControlConnection {
         wait()
     }
 
-    /// Registers for the next possible events; errors and hang-ups are always reported.
+    /// Registers for the events that are possible next; errors and hang-ups are always reported.
     private func wait() {
         guard let registration else { return }
         var next: EventLoop.Readiness = []

@@ -2,13 +2,14 @@
 
 /// Syntax of a line on the control socket (D-9).
 ///
-/// Words are separated by spaces. A word in quotation marks may contain spaces, or be empty; inside, `\"` and `\\` are
-/// the characters themselves, `\n` is a line feed and `\xHH` any byte. Other control characters are not allowed.
+/// Words are separated by spaces. A word in quotation marks may contain spaces, or be empty; inside it, `\"` and `\\`
+/// stand for the characters themselves, `\n` for a line feed, and `\xHH` for any byte. Other control characters are not
+/// allowed.
 package enum ControlLine {
-    /// Maximum length of a line in bytes, without its end.
+    /// Maximum length of a line in bytes, without its line feed.
     package static let mostBytes = 4096
 
-    /// Splits a line, given without its end, into words.
+    /// Splits a line, given without its line feed, into words.
     package static func words(_ line: [UInt8]) throws(ControlFault) -> [[UInt8]] {
         guard line.count <= mostBytes else { throw ControlFault(1, "the request is longer than \(mostBytes) bytes") }
         guard String(validating: line, as: UTF8.self) != nil else { throw ControlFault(1, "the request is not UTF-8") }
@@ -22,13 +23,13 @@ package enum ControlLine {
         }
     }
 
-    /// Returns a word as written in a line, in quotation marks if needed.
+    /// Returns a word in the syntax of a line, in quotation marks if necessary.
     package static func written(_ word: some Sequence<UInt8>) -> String {
         let bytes = Array(word)
         let isText = String(validating: bytes, as: UTF8.self) != nil
         let isPlain = bytes.allSatisfy { $0 > space && $0 != delete && $0 != quotationMark }
         guard bytes.isEmpty || !isPlain || !isText else { return String(decoding: bytes, as: UTF8.self) }
-        // A word that is not valid UTF-8 has all its bytes beyond ASCII escaped as numbers.
+        // If the word is not valid UTF-8, all bytes beyond ASCII are escaped as numbers.
         var result: [UInt8] = [quotationMark]
         for byte in bytes {
             switch byte {
@@ -84,7 +85,7 @@ package enum ControlLine {
         case UInt8(ascii: "n"): return lineFeed
         case UInt8(ascii: "x"):
             let digits = rest.prefix(2)
-            // Exactly two digits: the conversion would also accept a sign or a single digit.
+            // Require exactly two digits, because the conversion would also accept a sign or a single digit.
             guard digits.count == 2, digits.first != UInt8(ascii: "+"), digits.first != UInt8(ascii: "-"),
                 let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
             else { throw ControlFault(number, "two hexadecimal digits belong after \\x") }

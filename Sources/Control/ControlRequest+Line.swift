@@ -10,14 +10,14 @@ import Typing
 // Conversion between requests and lines.
 
 extension ControlRequest {
-    /// Verbs of the requests, in the order of listings.
+    /// Verbs of the requests, in the order in which they are listed for users.
     package static let verbs = [
         "status", "events", "scan", "received", "use", "forget", "pair", "connect", "disconnect", "pause", "resume",
         "key",
         "snippet", "clear", "send", "ask", "beacons", "reload", "stop",
     ]
 
-    /// Parses a line, given without its end.
+    /// Parses a line, given without its line feed.
     package init(line: [UInt8]) throws(ControlFault) {
         var words = RequestScanner(try ControlLine.words(line))
         var verb = try words.text("a request is missing; known are \(Self.verbs.joined(separator: ", "))")
@@ -54,7 +54,7 @@ extension ControlRequest {
         guard words.isAtEnd else { throw words.tooMany }
     }
 
-    /// Line that parses as this request, without its end.
+    /// Text of the request as a line, without its line feed.
     package var line: String {
         let words: [String] =
             switch self {
@@ -87,7 +87,7 @@ extension ControlRequest {
         return (["version", "\(Self.version)"] + words).joined(separator: " ")
     }
 
-    /// Formats a time in seconds, or in milliseconds with the unit.
+    /// Formats a time in seconds or, with the unit, in milliseconds.
     private static func word(of time: Duration) -> String {
         let text = TimeText.text(time)
         return text.hasSuffix("ms") ? text : String(text.dropLast())
@@ -115,7 +115,7 @@ struct RequestScanner {
 
     var tooMany: ControlFault { ControlFault(taken + 1, "nothing may follow here") }
 
-    /// Returns the next word, which may be any bytes; `missing` is the fault if there is none.
+    /// Returns the next word, which may consist of any bytes; `missing` is the error if there is none.
     mutating func next(_ missing: String) throws(ControlFault) -> [UInt8] {
         taken += 1
         guard words.indices.contains(taken - 1) else { throw fault(missing) }
@@ -127,7 +127,7 @@ struct RequestScanner {
         return text
     }
 
-    /// Parses a number of seconds, or of milliseconds with the unit.
+    /// Parses a time in seconds or, with the unit, in milliseconds.
     mutating func scanTime() throws(ControlFault) -> Duration {
         guard !isAtEnd else { return ControlRequest.defaultScanTime }
         let word = try text("")
@@ -138,18 +138,20 @@ struct RequestScanner {
         return time
     }
 
-    /// Parses a number of seconds within bounds; at the end of the line it returns `usual`, or throws if that is nil.
+    /// Parses a number of seconds within bounds.
+    ///
+    /// At the end of the line, returns `usual`, or throws an error if that is nil.
     mutating func seconds(_ times: ClosedRange<Int>, usual: Int? = nil) throws(ControlFault) -> Int {
         if isAtEnd, let usual { return usual }
         let word = try text("a number of seconds is missing")
-        // At most four digits and no sign, because `Int` accepts other notations too.
+        // Allow at most four digits and no sign, because `Int` accepts other notations too.
         guard word.utf8.count <= 4, word.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
             let seconds = Int(word), times.contains(seconds)
         else { throw fault("a number of seconds from \(times.lowerBound) to \(times.upperBound) belongs here") }
         return seconds
     }
 
-    /// Returns true if the next word is `anew`, which limits the list to this scan; throws for any other word.
+    /// Returns true if the next word is `anew`, which limits the list to this scan; throws an error for any other word.
     mutating func isAnew() throws(ControlFault) -> Bool {
         guard !isAtEnd else { return false }
         guard try text("") == "anew" else { throw fault("only `anew` may follow") }
@@ -162,7 +164,7 @@ struct RequestScanner {
         return device
     }
 
-    /// Parses a device, and optionally the security, the console and the seconds, in this order.
+    /// Parses a device, optionally followed by the security, the console and the seconds, in this order.
     mutating func pair() throws(ControlFault) -> PairingRequest {
         var request = PairingRequest(try device())
         if try option("security", nil) {
@@ -214,7 +216,7 @@ struct RequestScanner {
         return keys
     }
 
-    /// Parses a command, and optionally its reply, its time-out and its attempts, in this order.
+    /// Parses a command, optionally followed by its reply, its time-out and its attempts, in this order.
     mutating func command() throws(ControlFault) -> ChatScript.Command {
         let send = try template(.command, "the bytes of the command are missing")
         guard try option("reply", "only `reply` may follow") else { return ChatScript.Command(send: send, expect: nil) }
@@ -237,8 +239,9 @@ struct RequestScanner {
         return command
     }
 
-    /// Consumes the next word and returns true if it is `name`; throws for another word if `wanted` lists the permitted
-    /// ones.
+    /// Consumes the next word and returns true if it is `name`.
+    ///
+    /// Throws an error for any other word if `wanted` lists the permitted words.
     private mutating func option(_ name: String, _ wanted: String?) throws(ControlFault) -> Bool {
         guard !isAtEnd else { return false }
         if words[taken] == Array(name.utf8) {

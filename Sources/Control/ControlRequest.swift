@@ -19,20 +19,21 @@ package enum ControlRequest: Equatable, Sendable {
     case status
     /// Stream all events from now on, one line each.
     case events
-    /// List the devices heard in the last minute, after scanning for this time; with `isAnew`, only those heard during
-    /// this scan.
+    /// List the devices heard in the last minute, after scanning for this time.
+    ///
+    /// With `isAnew`, list only the devices heard during this scan.
     case scan(for: Duration, isAnew: Bool)
-    /// Return the last received value in hexadecimal; values are kept only while a client asks for them.
+    /// Return the last received value in hexadecimal; values are kept only while a client requests them.
     case received
     /// Select a device with the minimum `security` of its link.
     ///
-    /// `confirmed` allows it to replace another selected device (LK-8). A nil `security` means that none was given; an
-    /// unpaired device is then rejected.
+    /// With `confirmed`, it may replace another selected device (LK-8). A nil `security` means that the client gave
+    /// none; an unpaired device is then rejected.
     case use(DeviceSelector, confirmed: Bool, security: GATTLinkSecurity.Level? = nil)
     case forget
     /// Pair with a device; the connection then carries a conversation of `PairingEvent` and `PairingAnswer` lines.
     case pair(PairingRequest)
-    /// Connect to the selected device, also after `disconnect`.
+    /// Connect to the selected device, even after `disconnect`.
     case connect
     /// Close the link and keep it closed.
     case disconnect
@@ -42,10 +43,10 @@ package enum ControlRequest: Equatable, Sendable {
     case key([KeyName])
     /// Type the snippet with this title.
     case snippet(String)
-    /// Clear the field that was typed into.
+    /// Clear the field that has been typed into.
     case clear
     case send([UInt8])
-    /// Write a command to the device after those before it were answered, and return the reply (BT-6).
+    /// Write a command to the device after earlier commands have been answered, and return the reply (BT-6).
     case ask(ChatScript.Command)
     /// Watch, range, designate or advertise beacons.
     case beacons(BeaconRequest)
@@ -60,23 +61,23 @@ package enum ControlRequest: Equatable, Sendable {
     /// Permitted durations of `scan`.
     package static let scanTimes = Duration.milliseconds(100) ... .seconds(60)
 
-    /// Returns the time, clamped to the permitted durations of `scan`.
+    /// Clamps the time to the permitted durations of `scan`.
     package static func scanTime(nearest time: Duration) -> Duration {
         min(max(time, scanTimes.lowerBound), scanTimes.upperBound)
     }
 
     package static let mostKeys = 256
-    /// Maximum length of `send`, in bytes: that of an attribute value.
+    /// Maximum length of `send`, in bytes: the maximum length of an attribute value.
     ///
     /// Core 6.0, Vol 3, Part F, 3.2.9.
     package static let mostBytes = 512
 
     package enum Right: Sendable {
-        /// Any user that can open the socket: the owner and the owner's group.
+        /// Any user who can open the socket: the owner and members of the owner's group.
         case reading
-        /// The socket's owner, and root.
+        /// The socket's owner and root.
         case changing
-        /// The socket's owner, and root, unless keys are disabled in the configuration.
+        /// The socket's owner and root, unless keys are disabled in the configuration.
         case typing
     }
 
@@ -91,14 +92,14 @@ package enum ControlRequest: Equatable, Sendable {
     }
 }
 
-/// Parse error of a line.
+/// Error in parsing a line.
 package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Number of the faulty word, counted from 1; for a missing word, one more than the number of words.
+    /// Number of the faulty word, counted from 1; if a word is missing, the number that it would have.
     package var word: Int
-    /// Description of the fault.
+    /// Description of the error.
     package var reason: String
 
-    /// `word 2: …`.
+    /// One-line description: `word 2: …`.
     package var description: String { "word \(word): \(reason)" }
 
     init(_ word: Int, _ reason: String) {
@@ -109,7 +110,7 @@ package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible
 
 /// Access rights on the control socket (D-9).
 ///
-/// Any user that can open the socket may read; only the socket's owner and root may change and type.
+/// Any user who can open the socket may read; only the socket's owner and root may change and type.
 package struct ControlRights: Sendable {
     /// User that owns the socket.
     package var owner: UInt32
@@ -121,10 +122,10 @@ package struct ControlRights: Sendable {
         self.allowsKeys = allowsKeys
     }
 
-    /// Returns true for users who may make changes, as far as the configuration permits.
+    /// Returns true if this user may make changes, unless the configuration forbids them.
     package func isTrusted(_ user: UInt32) -> Bool { user == owner || user == 0 }
 
-    /// Returns the failure if this user may not make the request, else nil.
+    /// Returns a failure if this user may not make the request, else nil.
     package func refusal(of request: ControlRequest, by user: UInt32) -> CommandFailure? {
         let right = request.right
         guard right == .reading || isTrusted(user) else {

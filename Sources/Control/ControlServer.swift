@@ -7,24 +7,25 @@ package import Texts
 
 /// Server of the control socket: receives requests, rejects those without permission, and streams events (D-8, D-9).
 ///
-/// A request is one line of words, an answer one JSON line: `{"ok":true,"version":1,…}`, or
+/// A request is a line of words, an answer is a JSON line: `{"ok":true,"version":1,…}`, or
 /// `{"ok":false,"version":1,"error":{"code":77,"cause":"…","remedy":"…"}}` with the exit status of D-10. Messages for
-/// people are in English; the member `texts` has the id and the arguments of each of them, for clients that translate
-/// it. Everything runs on the loop's thread.
+/// people are in English; the member `texts` contains the id and the arguments of each message, so that clients can
+/// translate it. Everything runs on the loop's thread.
 package final class ControlServer {
     package struct Limits: Sendable {
         package var clients = 16
-        /// Maximum number of clients that are neither the owner nor root, so that they cannot lock those out.
+        /// Maximum number of clients that are neither the owner nor root, so that they cannot lock the owner and root
+        /// out.
         package var guests = 12
-        /// Time limit for a client to send a whole request, and to receive its answer.
+        /// Time limit for a client to send a whole request and to receive its answer.
         package var patience = Duration.seconds(10)
-        /// Bytes that may be queued for a client that follows events before events are skipped.
+        /// Number of bytes that may be queued for a client that follows events; beyond that, events are skipped.
         package var streamBytes = 64 * 1024
 
         package init() {}
     }
 
-    /// Mode of the main socket: access for its owner and its group.
+    /// Mode of the main socket: access for its owner and group.
     private static let mode: UInt32 = 0o660
     private static let ownersMode: UInt32 = 0o600
 
@@ -40,12 +41,13 @@ package final class ControlServer {
     private var rights: ControlRights
     private var listeners: [RecoveringListener] = []
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
-    /// Answer to `status` made in this turn of the loop, shared by all requests in the same turn (B-21).
+    /// Answer to `status` from this turn of the loop, shared by all requests in the same turn (B-21).
     private var statusLine: [UInt8]?
 
     /// Listens at `path`, whose directory must exist.
     ///
-    /// The handler is referenced weakly. Throws if another daemon listens there, or if the socket cannot be created.
+    /// The handler is referenced weakly. Throws an error if another daemon listens there, or if the socket cannot be
+    /// created.
     package init(
         at path: String,
         allowsKeys: Bool = true,
@@ -81,7 +83,7 @@ package final class ControlServer {
         for connection in connections.values { connection.publish(event) }
     }
 
-    /// Notes a change of state, so that the cached status answer is no longer used.
+    /// Records a change of state, so that the cached status answer is no longer used.
     package func noteChange() { statusLine = nil }
 
     package var clientCount: Int { connections.count }
@@ -107,7 +109,7 @@ package final class ControlServer {
         let guests = connections.values.filter { !rights.isTrusted($0.peer.user) }.count
         guard connections.count < limits.clients, rights.isTrusted(peer.user) || guests < limits.guests else {
             let refusal = CommandFailure(.unavailable, ControlFaultText.tooManyClients, "\(connections.count)")
-            // One line fits into the buffer of a new socket.
+            // A single line fits into the buffer of a new socket.
             _ = try? stream.write(Self.answer(.failure(refusal)).line)
             return
         }
@@ -186,26 +188,27 @@ package final class ControlServer {
     }
 }
 
-/// Interface from the control socket's server to the daemon, on the event loop's thread.
+/// Interface between the control socket's server and the daemon, used on the event loop's thread.
 package protocol ControlHandler: AnyObject {
-    /// Handles a request that its sender may make.
+    /// Handles a request from a client that may make it.
     ///
-    /// `reply` is called exactly once, at once or later, with the members of the answer besides `ok` and `version`.
-    /// Never called for `events`, which the server answers itself, nor for `pair`, which begins a conversation.
+    /// `reply` must be called exactly once, immediately or later, with the members of the answer other than `ok` and
+    /// `version`. The server itself answers `events`, and begins a conversation for `pair`, so this is not called for
+    /// either.
     func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void)
 
-    /// Makes the conversation for a `pair` request.
+    /// Creates the conversation for a `pair` request.
     func conversation(for request: PairingRequest) throws(CommandFailure) -> any ControlConversation
 
-    /// Initial events of a new stream: the current state.
+    /// First events of a new stream, which describe the current state.
     var currentEvents: [JSONObject] { get }
 }
 
-/// A conversation on one connection of the control socket (D-9).
+/// Conversation on one connection of the control socket (D-9).
 package protocol ControlConversation: AnyObject {
     /// Starts the conversation; `say` sends a line to the client, and the last line closes the connection.
     func begin(_ say: @escaping (_ line: JSONObject, _ isLast: Bool) -> Void)
-    /// Handles a line from the client, without its end.
+    /// Handles a line from the client, without its line feed.
     func take(_ line: [UInt8]) throws(ControlFault)
     /// Cancels the conversation, because the client disconnected before the last line.
     func cancel()

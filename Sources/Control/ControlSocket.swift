@@ -3,15 +3,15 @@
 package import LinuxIO
 package import SystemPackage
 
-/// Sockets of a daemon: one for its owner and its group, and one whose queue the group cannot fill.
+/// Sockets of a daemon: one for its owner and the owner's group, and one whose queue the group cannot fill.
 package enum ControlSocket {
-    /// Pause between two attempts while the queue is full, in milliseconds.
+    /// Pause between attempts while the queue is full, in milliseconds.
     private static let pause = 10
 
     /// Returns the path of the socket that only the owner and root can open.
     static func ownersPath(_ path: String) -> String { path + ".owner" }
 
-    /// Connects to the daemon at a path; retries while its queue is full, until `patience` has elapsed.
+    /// Connects to the daemon at a path; retries while the daemon's queue is full, until `patience` has elapsed.
     ///
     /// The owner's socket is tried first, if this process may open it. Throws `wouldBlock` if the queue stays full.
     package static func connect(to path: String, patience: Duration) throws(Errno) -> LocalStream {
@@ -27,7 +27,8 @@ package enum ControlSocket {
 
     private static func connect(to path: String) throws(Errno) -> LocalStream {
         let own = ownersPath(path)
-        // Other users may be able to create files beside the socket, so an `.owner` socket of another user is ignored.
+        // An `.owner` socket that belongs to another user is ignored, because that user may have created it to deceive
+        // clients.
         guard let owner = FileSystem.owner(of: path), FileSystem.owner(of: own) == owner else {
             return try LocalStream(connectingTo: path)
         }

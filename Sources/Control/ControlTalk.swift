@@ -9,15 +9,16 @@ package import Texts
 /// Client's side of a conversation with the daemon, on an event loop.
 package final class ControlTalk {
     package var onLine: ((ControlClient.Answer) -> Void)?
-    /// Handler called once when the daemon has closed the connection, or the connection failed.
+    /// Handler called once, when the daemon has closed the connection or the connection has failed.
     package var onEnd: ((CommandFailure) -> Void)?
 
     private var client: ControlClient
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
 
-    /// Takes over the connection of a client whose request was accepted; lines already received are delivered from the
-    /// loop.
+    /// Takes over the connection of a client whose request was accepted.
+    ///
+    /// Lines that were already received are delivered from the loop.
     package init(_ client: consuming ControlClient, on loop: EventLoop) throws(CommandFailure) {
         self.client = client
         self.loop = loop
@@ -27,7 +28,7 @@ package final class ControlTalk {
 
     deinit { close() }
 
-    /// Sends a line, given without its end.
+    /// Sends a line, given without its line feed.
     package func say(_ line: String) {
         guard registration != nil else { return }
         do throws(CommandFailure) {
@@ -53,7 +54,7 @@ package final class ControlTalk {
         } catch {
             failure = error
         }
-        // A handler may answer, or end the conversation.
+        // A handler may answer or end the conversation.
         for line in lines { onLine?(line) }
         if let failure { end(failure) }
     }
@@ -65,10 +66,10 @@ package final class ControlTalk {
     }
 }
 
-// Lines of a pairing conversation (D-9): events of the daemon, and answers of its client.
+// Lines of a pairing conversation (D-9): events from the daemon, and answers from its client.
 
 extension PairingEvent {
-    /// Event as a line of the daemon.
+    /// Event in the form sent by the daemon.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("event", name)
@@ -102,7 +103,7 @@ extension PairingEvent {
         }
     }
 
-    /// Parses a line of the daemon; returns nil for another event, or if a member is missing.
+    /// Parses an event sent by the daemon; returns nil if it is unknown or if a member is missing.
     package init?(_ value: JSONValue) {
         let number = value["number"]?.string.flatMap { PairingAnswer.number($0) }
         switch (value["event"]?.string, number) {
@@ -126,7 +127,7 @@ extension PairingEvent {
 }
 
 extension BondFacts {
-    /// Bond as reported to programs.
+    /// Bond in the form reported to programs.
     package var object: JSONObject {
         var object = JSONObject()
         object.add(device)
@@ -158,7 +159,7 @@ extension BondFacts {
 }
 
 extension PairingAnswer {
-    /// Answer as a line of the client, without its end.
+    /// Answer as a line sent by the client, without its line feed.
     package var line: String {
         switch self {
         case .same(true): "yes"
@@ -167,7 +168,7 @@ extension PairingAnswer {
         }
     }
 
-    /// Parses a client's line as the answer to a question; throws if no question is pending.
+    /// Parses a client's line as the answer to a question; throws an error if no question is pending.
     package init(line: [UInt8], to question: ManagedPairing.Question?) throws(ControlFault) {
         var words = RequestScanner(try ControlLine.words(line))
         let word = try words.text("an answer is missing")

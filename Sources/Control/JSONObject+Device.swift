@@ -7,15 +7,16 @@ import LinuxIO
 package import Texts
 
 extension JSONObject {
-    /// Maximum size of all devices in an answer: the client's limit, less a reserve for the other members.
+    /// Maximum size of all devices in an answer, in bytes: the client's limit, minus a reserve for the other members.
     private static let mostBytes = ControlClient.mostBytes - 4096
-    /// Maximum size of one device, in bytes, so that a full device table fits.
+    /// Maximum size of one device, in bytes, which is small enough for a full device table to fit.
     private static let mostDeviceBytes = 4000
 
-    /// Makes an object with the results of a scan, in order, as many as fit into `mostBytes`; `leftOut` is the number
-    /// of omitted devices, and `selection` is the selected device.
+    /// Creates an object with the results of a scan, in order, as many as fit into `mostBytes`.
     ///
-    /// A device longer than `mostDeviceBytes` loses its data and its last services, and gets `cut`, so that no device
+    /// `leftOut` is the number of omitted devices, and `selection` is the selected device. If a device is longer than
+    /// `mostDeviceBytes`, its data and last services are removed, and `cut` is added, so that no device displaces the
+    /// others.
     /// displaces the others.
     package init(
         devices: [DiscoveredDevice],
@@ -28,7 +29,7 @@ extension JSONObject {
         var rest = mostBytes
         for device in devices {
             let object = JSONObject(device, mostBytes: mostDeviceBytes)
-            // Includes the comma after it.
+            // This counts the comma after the object, too.
             rest -= object.text.utf8.count + 1
             guard rest >= 0 else { break }
             objects.append(object)
@@ -38,7 +39,7 @@ extension JSONObject {
         add("selection", choice?.kept.map { JSONObject($0) })
     }
 
-    /// Makes an object of at most `mostBytes`, unless the device's name alone is longer.
+    /// Creates an object of at most `mostBytes`, unless the name of the device is longer than that.
     private init(_ device: DiscoveredDevice, mostBytes: Int) {
         self.init(device)
         guard text.utf8.count > mostBytes else { return }
@@ -53,14 +54,14 @@ extension JSONObject {
         var rest = mostBytes - cut([]).text.utf8.count
         let services = device.services.map(\.description)
         let last = services.firstIndex { service in
-            // Includes its quotation marks and a comma.
+            // This counts the quotation marks and the comma, too.
             rest -= service.utf8.count + 3
             return rest < 0
         }
         self = cut(services[..<(last ?? services.endIndex)])
     }
 
-    /// Makes the object of a device, as reported to programs.
+    /// Creates the object of a device, as reported to programs.
     package init(_ device: DiscoveredDevice) {
         self = Self.beginning(of: device)
         add("services", device.services.map(\.description))
@@ -99,14 +100,14 @@ extension JSONObject {
 
     private static func end(of device: DiscoveredDevice) -> JSONObject {
         var object = JSONObject()
-        // The rest of its advertisement was lost, or never sent.
+        // The rest of the advertisement was lost, or never sent.
         if device.isTruncated { object.add("truncated", true) }
         object.add("lastHeard", WallClock.universal(WallClock.seconds(at: device.lastHeard)))
         return object
     }
 }
 
-// Addresses and selected devices as members, in both directions.
+// Conversion of addresses and selected devices to members, and back.
 
 extension JSONObject {
     /// Adds an address and its type; nil adds nothing.

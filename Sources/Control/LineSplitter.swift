@@ -2,13 +2,13 @@
 
 /// Splitter of a byte stream into lines.
 ///
-/// A line that reaches `longestLine` bytes is returned in pieces, so that no more of it is buffered.
+/// A line that reaches `longestLine` bytes is returned in pieces, so that no more than that is buffered.
 package struct LineSplitter: Sendable {
-    /// A line, or a part of a long one.
+    /// Line, or part of a long line.
     package struct Piece: Equatable, Sendable {
-        /// Bytes of the line, without its end.
+        /// Bytes of the piece, without the line end.
         package var bytes: [UInt8]
-        /// True if the line ends here.
+        /// True if the line ends after this piece.
         package var isLineEnd: Bool
     }
 
@@ -23,11 +23,11 @@ package struct LineSplitter: Sendable {
     package let longestLine: Int
     private let ends: Ends
     private var bytes: [UInt8] = []
-    /// Offset of the next line.
+    /// Offset of the next line in the buffer.
     private var start = 0
-    /// Offset up to which the bytes were searched for a line end.
+    /// Offset up to which the buffer has been searched for a line end.
     private var scanned = 0
-    /// True after a CR, because an LF may follow.
+    /// True after a CR, so that an LF that follows is skipped.
     private var skipsLineFeed = false
 
     package init(longestLine: Int = 4096, ends: Ends = .any) {
@@ -44,7 +44,7 @@ package struct LineSplitter: Sendable {
         bytes += more
     }
 
-    /// Returns the next line, or the next part of a long one; nil if more input is needed.
+    /// Returns the next line, or the next part of a long line; nil if more input is needed.
     package mutating func next() -> Piece? {
         if skipsLineFeed, start < bytes.count {
             skipsLineFeed = false
@@ -65,7 +65,7 @@ package struct LineSplitter: Sendable {
         return nil
     }
 
-    /// Returns the last piece, if the input ends without a line end; nil if no bytes are left.
+    /// Returns the last piece if the input ends without a line end; nil if no bytes remain.
     package mutating func finish() -> Piece? {
         guard start < bytes.count else { return nil }
         return take(upTo: bytes.count, next: bytes.count, isLineEnd: true)

@@ -5,18 +5,18 @@ package import BluetoothPackets
 package import Devices
 package import Texts
 
-/// Step of a pairing, for the user who requested it.
+/// Step of a pairing, reported to the user who requested it.
 package enum PairingEvent: Equatable, Sendable {
     case listening
     case pairing(DeviceAddress)
     case ask(ManagedPairing.Question)
     /// Passkey that the user must enter on the other device.
     case show(UInt32)
-    /// Side effect or fault that does not end the pairing.
+    /// Side effect or error that does not end the pairing.
     case note(Reason)
-    /// The keys are stored; the last event.
+    /// The keys have been stored; this is the last event.
     case paired(BondFacts)
-    /// The pairing failed; the last event.
+    /// The pairing has failed; this is the last event.
     case failed(CommandFailure)
 
     /// True for the last event of a pairing.
@@ -37,7 +37,7 @@ extension PairingEvent {
         case .show(let passkey): self = .show(passkey)
         case .raised(.success(let choice)):
             self = .note(Reason(LogText.choiceRaised.message(choice.label, choice.security.word)))
-        // Even so, a daemon demands the bond as long as it exists.
+        // Despite this failure, a daemon requires the bond as long as it exists.
         case .raised(.failure(let error)): self = .note(Reason(error.failure))
         case .paired(let bond): self = .paired(BondFacts(bond))
         case .failed(let error): self = .failed(error.failure)
@@ -45,14 +45,14 @@ extension PairingEvent {
     }
 }
 
-/// A bond without its keys.
+/// Facts about a bond, without its keys.
 package struct BondFacts: Equatable, Sendable {
     package var device: DeviceAddress
     package var adapter: BluetoothAddress
     package var level: GATTLinkSecurity.Level
     /// Length of the key, in bytes.
     package var keySize: UInt8
-    /// False for a bond of legacy pairing.
+    /// True if the bond was created with LE Secure Connections, false for legacy pairing.
     package var isSecureConnections: Bool
     /// True if the device has distributed its identity resolving key.
     package var hasResolvingKey: Bool
@@ -68,7 +68,7 @@ extension BondFacts {
         hasResolvingKey = bond.identityResolvingKey != nil
     }
 
-    /// Report of a new bond, with the device's identity as its argument.
+    /// Message about a new bond, with the device's identity as its argument.
     package var report: BondText {
         level == .authenticated ? .paired : isSecureConnections ? .pairedOpenly : .pairedLegacy
     }

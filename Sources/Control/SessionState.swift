@@ -11,9 +11,9 @@ package enum SessionState: String, Sendable, CaseIterable {
     case lost
     /// The user closed the link.
     case disconnected
-    /// The last attempt failed, or the device was not heard; retrying.
+    /// The last attempt failed, or the device has not been heard; retrying.
     case failed
-    /// The device lacks the service; no retries.
+    /// The device does not offer the service; no retries.
     case unsupported
     case bluetoothOff
     case unauthorized

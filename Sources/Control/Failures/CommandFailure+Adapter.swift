@@ -42,7 +42,7 @@ extension CommandFailure {
         }
     }
 
-    /// Makes the failure of opening the stream to a controller.
+    /// Creates the error for a failure to open the stream to a controller.
     private init(opening address: H4Address, _ error: Errno) {
         switch (address, error) {
         case (.serialLine(let path, _), .permissionDenied):
@@ -75,7 +75,7 @@ extension CommandFailure {
 }
 
 extension LinkFailure {
-    /// Reason, for people, why a link ended or was not established.
+    /// Reason why a link ended or was not established, as text for people.
     package var message: Message {
         switch self {
         case .system(.connectionReset): LinkFaultText.ended.message()

@@ -5,7 +5,7 @@ import LinuxIO
 package import SystemPackage
 package import Texts
 
-// Failures between the daemon and the clients of its control socket.
+// Failures in the communication between the daemon and the clients of its control socket.
 
 extension CommandFailure {
     package init(controlSocket path: String, _ error: Errno) {
@@ -35,12 +35,12 @@ extension CommandFailure {
         }
     }
 
-    /// Makes the failure that the daemon's answer reports.
+    /// Creates the failure that is reported in the daemon's answer.
     package init(answer: JSONValue) {
         let error = answer["error"]
         let status = error?["code"]?.integer.flatMap { Int32(exactly: $0) }.flatMap(ExitStatus.init)
         self.init(
-            // An answer without a known status is an internal fault, never a success.
+            // An answer without a known status is an internal error, never a success.
             status.flatMap { $0 == .success ? nil : $0 } ?? .internal,
             error?.message("cause") ?? ControlFaultText.refusedWithoutWord.message(),
             remedy: error?.message("remedy")
@@ -52,7 +52,7 @@ extension CommandFailure {
 }
 
 extension JSONObject {
-    /// Makes the member of an answer that `CommandFailure(answer:)` parses.
+    /// Creates the member of an answer that `CommandFailure(answer:)` parses.
     init(_ failure: CommandFailure) {
         self.init()
         add("code", failure.status.rawValue)

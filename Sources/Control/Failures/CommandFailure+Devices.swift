@@ -7,20 +7,20 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-// Failures to find, select and pair a device, to use an adapter, and of persistent files.
+// Failures in finding, selecting and pairing a device, in using an adapter, and in storing files.
 
 extension CommandFailure {
-    /// Reports that another device is selected, and that its replacement was not confirmed (LK-8).
+    /// Creates the failure that another device is selected and that replacing it was not confirmed (LK-8).
     package static func chosenAlready(_ choice: SelectedDevice) -> CommandFailure {
         CommandFailure(.usage, CommandFaultText.chosenAlready, choice.labelWithAddress, kind: .chosenAlready)
     }
 
-    /// Reports that the device was never paired, and that unpaired use was not allowed.
+    /// Creates the failure that the device was never paired and that unpaired use was not allowed.
     package static func unpaired(_ choice: DeviceSelector) -> CommandFailure {
         CommandFailure(.configuration, LinkFaultText.unpaired, "\(choice)", kind: .openDevice)
     }
 
-    /// Makes the failure of a device whose keys cannot give the required security.
+    /// Creates the failure that the device's keys cannot provide the required security.
     package init(_ lack: SecurityLack, _ status: ExitStatus) {
         let (device, claim) = (lack.device, lack.claim)
         let address = "\(device.address)"
@@ -47,7 +47,7 @@ extension CommandFailure {
         }
     }
 
-    /// Reports that the name of the selected device was heard at another address.
+    /// Creates the failure that the name of the selected device was heard at another address.
     package static func heardElsewhere(_ choice: DeviceSelector, _ namesake: DiscoveredDevice) -> CommandFailure {
         let address = choice.kept.map { "\($0.device)" } ?? ""
         let other = namesake.address
@@ -220,7 +220,7 @@ extension DaemonPaths {
 }
 
 extension EventLoop {
-    /// Makes the event loop of a command; throws a command failure if the kernel provides none.
+    /// Creates the event loop of a command; throws a command failure if the kernel does not provide one.
     package static func ofCommand() throws(CommandFailure) -> EventLoop {
         do throws(Errno) {
             return try EventLoop()

@@ -6,7 +6,7 @@ package import Texts
 package import Typing
 
 extension CommandFailure {
-    /// Failure when too many keys of clients are pending.
+    /// Failure when too many keys of clients are waiting to be typed.
     package static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
 }
 
@@ -93,7 +93,8 @@ extension KeyboardError: ReportableError {
         }
     }
 
-    /// Makes the failure to create a keyboard, by the errors that `drivers/input/misc/uinput.c` returns.
+    /// Creates the error for a failure to create a keyboard, from the errors that `drivers/input/misc/uinput.c`
+    /// returns.
     private static func making(_ error: Errno) -> CommandFailure {
         switch error.recovery(of: .keyboard) {
         case .forbidden: .init(.permission, KeyboardFaultText.notPermitted, UInputDevice.path)

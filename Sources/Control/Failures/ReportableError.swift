@@ -4,7 +4,7 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// Error of a lower module, with the failure that commands and answers report for it.
+/// Error of a lower module that can be converted to the failure reported by commands and answers.
 package protocol ReportableError: Error {
     var failure: CommandFailure { get }
 }
@@ -21,11 +21,11 @@ package func reporting<each Argument, Value, Failure: ReportableError>(
     }
 }
 
-/// Fault in the contents of a `KeptFile`, with the failures of such a file.
+/// Error in the contents of a `KeptFile`, which can be converted to a failure for that file.
 package protocol ReportableContents: Error, Equatable {
     static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure
     static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure
-    /// Returns the failure of the file at `path` with this fault.
+    /// Returns the failure for the file at `path`, whose contents have this error.
     func failure(in path: FilePath) -> CommandFailure
 }
 
@@ -46,7 +46,9 @@ extension KeptFile.Failure: ReportableError where Fault: ReportableContents {
 extension CommandFailure {
     package init(_ error: some ReportableError) { self = error.failure }
 
-    /// Makes the failure of a system call at `place`; a missing permission has its own status, and the remedy `fix`.
+    /// Creates the error for a failed system call at `place`.
+    ///
+    /// If a permission is missing, the failure has the status for that, and the remedy `fix`.
     package init(
         _ error: Errno,
         else status: ExitStatus,
@@ -60,8 +62,9 @@ extension CommandFailure {
         self.init(isForbidden ? .permission : status, fault, place, "\(error)", remedy: remedy)
     }
 
-    /// Makes the failure of reading or writing a `KeptFile`; `forbidden` is the fault of a missing permission, with the
-    /// directory as an argument.
+    /// Creates the error for a failure to read or write a `KeptFile`.
+    ///
+    /// `forbidden` is the fault if a permission is missing; its argument is the directory.
     package init<Fault: FaultText>(_ path: FilePath, _ error: Errno, _ fault: Fault, forbidden: Fault? = nil) {
         if error.isForbidden, let forbidden {
             self.init(.permission, forbidden, "\(path)", "\(path.removingLastComponent())")

@@ -43,13 +43,13 @@ extension TextTable {
         common + TextTable([AdapterFaultText.self, LinkFaultText.self, SessionState.self, StateNameText.self])
 }
 
-/// Texts of the states for people (LK-24); `{1}` is the device.
+/// Human-readable texts for the states (LK-24); `{1}` is the device.
 extension SessionState: Localized {
     package var texts: LocalText { said.name }
 
     package var remedy: LocalText? { said.hint }
 
-    /// Hint after the state: a remedy, or the next automatic step.
+    /// Hint shown after the state: a remedy, or the next automatic step.
     package var hint: LocalText { said.hint }
 
     private var said: (name: LocalText, hint: LocalText) {
