@@ -23,7 +23,7 @@ package struct BeaconConfiguration: Equatable, Sendable {
     package var version = "1.3.0"
     package var appCodeFile: String?
     package var server: String?
-    /// Identifier that the application has for its user, sent with each request (SW-18).
+    /// Identifier of the user in the application, sent with each request (SW-18).
     package var userID: String?
     package var advertised: BeaconIdentity?
     package var advertisedFormat = BeaconFrame.Format.iBeacon
@@ -45,7 +45,7 @@ package struct BeaconConfiguration: Equatable, Sendable {
         return settings
     }
 
-    /// Returns an identifier of a user if it is 1 to 128 bytes of printable text.
+    /// Returns the user identifier if it is 1 to 128 bytes of printable text; nil otherwise.
     static func userID(_ text: String) -> String? {
         let isFit = (1...longestUserID).contains(text.utf8.count) && LocalName.printable(text) == text
         return isFit ? text : nil
@@ -62,16 +62,17 @@ package struct BeaconConfiguration: Equatable, Sendable {
 ///     unauthenticated = true
 package struct BeaconAction: Equatable, Sendable {
     package enum Deed: String, Hashable, Sendable, CaseIterable {
-        /// Type received data only while inside the region.
+        /// Type received data only while we are inside the region.
         case gate
-        /// Type the key code of the beacon that enters the region, as a barcode.
+        /// When we enter the region, type the key code of the beacon as a barcode.
         case type
         /// Run the hook on entry and exit.
         case hook
-        /// Notify clients of entry and exit, as for every watched region.
+        /// Notify clients of entry and exit; this is also done for every watched region.
         case event
 
-        /// True if a copy of the beacon could trigger or release typing: `unauthenticated = true` is required.
+        /// True if the action requires `unauthenticated = true`, because a copied beacon could trigger or enable
+        /// typing.
         package var wantsConsent: Bool { self == .gate || self == .type }
     }
 
@@ -88,7 +89,7 @@ package struct BeaconAction: Equatable, Sendable {
         self.deed = deed
     }
 
-    /// Parses the action in a table; returns nil and the faults if it has any.
+    /// Parses the action in a table; returns nil and the faults if there are any.
     static func read(_ members: [TOMLMember], name: String, line: Int) -> (BeaconAction?, [ConfigurationFault]) {
         var reader = TOMLTableReader(members, line: line)
         let region = reader.need("region") { (value: TOMLValue) throws(UnfitValue) in
@@ -134,7 +135,7 @@ extension Configuration {
         }
     }
 
-    /// Contradictory and unfit values of `[beacons]` and its actions, with the keys concerned.
+    /// Contradictory and invalid values of `[beacons]` and its actions, with the keys concerned.
     var beaconContradictions: [(keys: [String], reason: String)] {
         var faults: [(keys: [String], reason: String)] = []
         if let identity = beacons.advertised,

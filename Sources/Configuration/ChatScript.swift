@@ -5,11 +5,11 @@ package import Texts
 
 /// State machine that sends commands to a device one at a time, each with its reply and its time-out (BT-6).
 ///
-/// A reply may be split over notifications, or share one with other bytes. Bytes before a reply are skipped; bytes
-/// after the last one are returned.
+/// A reply may be split across notifications, or share a notification with other bytes. Bytes before a reply are
+/// skipped; bytes after the last reply are returned.
 package struct ChatScript: Sendable {
     package static let mostCommands = 32
-    /// Maximum number of buffered bytes; a notification has at most half of it.
+    /// Maximum number of buffered bytes, twice the maximum length of a notification.
     private static let mostBytes = 1024
 
     /// Time-out of a reply.
@@ -17,7 +17,7 @@ package struct ChatScript: Sendable {
         package var command: Int
         /// Time-out of the last attempt.
         package var timeout: Duration
-        /// Number of bytes received that were not the reply; their contents are not reported (D-6).
+        /// Number of received bytes that were not part of the reply; their contents are not reported (D-6).
         package var otherBytes: Int
 
         package init(command: Int, timeout: Duration, otherBytes: Int) {
@@ -26,7 +26,7 @@ package struct ChatScript: Sendable {
             self.otherBytes = otherBytes
         }
 
-        /// Failure in one sentence, for people.
+        /// Failure as one sentence for people.
         package var message: Message {
             let time = TimeText.text(timeout)
             return otherBytes == 0
@@ -34,12 +34,12 @@ package struct ChatScript: Sendable {
                 : LinkFaultText.otherReply.message("\(command)", time, "\(otherBytes)")
         }
 
-        /// Failure in one English sentence, for logs.
+        /// Failure as one English sentence for logs.
         package var description: String { message.english }
     }
 
     package enum Step: Equatable, Sendable {
-        /// Write these bytes, and call `written` once that is done.
+        /// Write these bytes, and then call `written`.
         case write([UInt8])
         /// Wait for input, or for the deadline.
         case wait
@@ -74,7 +74,7 @@ package struct ChatScript: Sendable {
         return start(now)
     }
 
-    /// Notes that the bytes of the last `write` were written.
+    /// Records that the bytes of the last `write` have been written.
     package mutating func written(now: Duration) -> Step {
         guard case .running(false, let isAnswered) = state else { return .wait }
         state = .running(isWritten: true, isAnswered: isAnswered)
@@ -124,7 +124,7 @@ package struct ChatScript: Sendable {
         let command = commands[index]
         let output = command.send.map { $0.bytes(memory) }
         deadline = now + command.timeout
-        // Bytes received before a command was sent are no reply to it.
+        // Bytes received before a command was sent cannot be its reply.
         if output != nil {
             otherBytes &+= bytes.count
             bytes = []
@@ -137,7 +137,7 @@ package struct ChatScript: Sendable {
         return .write(output)
     }
 
-    /// Searches the received bytes for the reply, and drops those that cannot begin it.
+    /// Searches the received bytes for the reply, and drops bytes that cannot begin it.
     private mutating func search() {
         guard case .running(let isWritten, false) = state, index < commands.count,
             let expected = commands[index].expect
@@ -173,9 +173,9 @@ package struct ChatScript: Sendable {
         package var send: HexTemplate?
         /// Reply to wait for; nil to continue as soon as the bytes are written.
         package var expect: HexTemplate?
-        /// Maximum time of each attempt, from the start of the write to the end of the reply.
+        /// Maximum duration of each attempt, from the start of the write to the end of the reply.
         package var timeout: Duration
-        /// Number of attempts before the script fails.
+        /// Maximum number of attempts; if all of them fail, so does the script.
         package var attempts: Int
 
         package init(send: HexTemplate?, expect: HexTemplate?, timeout: Duration = .seconds(2), attempts: Int = 1) {

@@ -11,7 +11,7 @@ import Typing
 extension Configuration {
     /// Reads the configuration file; a missing file counts as empty, unless `mustExist`.
     ///
-    /// A faulty file changes nothing: on a reload, the caller keeps the previous configuration.
+    /// If the file is faulty on a reload, the caller keeps the previous configuration.
     package static func read(_ path: FilePath, mustExist: Bool = false) throws(ConfigurationError) -> Configuration {
         let bytes: [UInt8]
         do throws(Errno) {
@@ -26,7 +26,7 @@ extension Configuration {
         }
     }
 
-    /// Parses the text of a file; `refusal` makes the error for its faults.
+    /// Parses the text of a file; `refusal` creates the error for its faults.
     private static func parse<Value>(
         _ bytes: [UInt8],
         of path: String,
@@ -41,9 +41,10 @@ extension Configuration {
         }
     }
 
-    /// Returns the profiles to try on a device, in this order: the first one that it offers is used.
+    /// Returns the profiles to try on a device, in this order; the first one that the device offers is used.
     ///
-    /// With `auto`, the file's own profiles come before the built-in ones, because they were added deliberately.
+    /// With `auto`, profiles in the configuration file come before the built-in ones, because they were added
+    /// deliberately.
     package func profiles() throws(ConfigurationError) -> [Profile] {
         if profile == Self.anyProfile { return ownProfiles + Profile.builtIn }
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
@@ -63,14 +64,15 @@ extension Configuration {
         }
     }
 
-    /// True if the profile is a path: it contains a character that names cannot have.
+    /// True if the profile is a path, because it contains a character that is not allowed in names.
     var isProfileFile: Bool { !Self.isPlainName(profile, Profile.longestName) }
 
     package var files: [String] {
         [table.flatMap { ByteTable(named: $0) == nil ? $0 : nil }, isProfileFile ? profile : nil].compactMap(\.self)
     }
 
-    /// Returns the name or file of the table: the configured one, or that of the only profile, or the default table.
+    /// Returns the name or file of the table: the configured table or, if there is only one profile, its table, else
+    /// the default.
     package func tableName(_ profiles: [Profile]) -> String {
         table ?? (profiles.count == 1 ? profiles.first?.table : nil) ?? ByteTable.BuiltIn.linble.rawValue
     }
@@ -89,7 +91,8 @@ extension Configuration {
         }
     }
 
-    /// Makes the settings of a keyboard for a device, after reading and checking all files named by the configuration.
+    /// Creates the settings of a keyboard for a device, after reading and checking all files named by the
+    /// configuration.
     package func settings(device: DeviceSelector?) throws(ConfigurationError) -> KeyboardSettings {
         let profiles = try profiles()
         let security = leastSecurity(profiles)
@@ -104,7 +107,7 @@ extension Configuration {
         let pace: Pace
         let textPace: Pace
         do throws(Pace.StallError) {
-            // Outputs other than the keyboard have no event queue that could overflow.
+            // Outputs other than the keyboard do not have an event queue that could overflow.
             textPace = try Pace(.console, stall: 0, queue: queue)
             pace = hasKeyboard ? try Pace(self.pace, stall: stall?.inNanoseconds, queue: queue) : textPace
         } catch {
@@ -136,8 +139,9 @@ extension Configuration {
         )
     }
 
-    /// Checks the files and texts named by the configuration, and finds keys without effect; `lines` has the keys that
-    /// are set.
+    /// Checks the files and texts named by the configuration, and finds keys without an effect.
+    ///
+    /// `lines` contains the keys that are set.
     package func faults(_ lines: [String: Int]) -> [(keys: [String], error: ConfigurationError)] {
         var faults: [(keys: [String], error: ConfigurationError)] = []
         func check<Value>(_ keys: [String], _ body: () throws(ConfigurationError) -> Value) -> Value? {

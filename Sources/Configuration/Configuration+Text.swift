@@ -6,7 +6,7 @@ import Keystrokes
 import Texts
 import Typing
 
-/// All faults of a text, at least one.
+/// All faults in a text; there is at least one.
 package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConvertible {
     package let faults: [ConfigurationFault]
 
@@ -77,7 +77,7 @@ extension Configuration {
         }
     }
 
-    /// Returns a hint about the right place of a misplaced key: a command, or another table; nil if there is none.
+    /// Returns a hint about the right place for a misplaced key: a command, or another table; nil if there is none.
     private static func elsewhere(_ name: String) -> String? {
         if ["device", "name", "address"].contains(name) { return "; `blewedge use DEVICE` chooses the device" }
         let sections = ConfigurationKey.all.filter { $0.name == name }.map(\.section)
@@ -85,7 +85,7 @@ extension Configuration {
         return section.isEmpty ? "; it belongs above the first table" : "; it is a key of [\(section)]"
     }
 
-    /// Returns the line of each key of a text, by its path; empty if the text is not TOML.
+    /// Returns the line number of each key of a text, by the path of the key; empty if the text is not TOML.
     package static func lines(of text: String) -> [String: Int] {
         var lines: [String: Int] = [:]
         for member in (try? TOMLValue.table(of: text)) ?? [] {
@@ -155,13 +155,14 @@ extension Configuration {
         return faults
     }
 
-    /// Formats the configuration as TOML that parses as the same; `isCommented` adds explanations, and defaults as
-    /// comments.
+    /// Formats the configuration as TOML that parses as the same configuration.
+    ///
+    /// `isCommented` adds explanations, and adds defaults as comments.
     package func text(isCommented: Bool = false) -> String {
         let defaults = Configuration()
         var lines: [String] = []
         var section = ""
-        // Without beacons, the keys for a beacon server are omitted.
+        // If beacons are not configured, the keys for a beacon server are omitted.
         let hidden = beacons == defaults.beacons ? ConfigurationKey.serversKeys : []
         for key in ConfigurationKey.all where !hidden.contains(key.path) {
             let value = key.text(self)
@@ -254,7 +255,7 @@ extension Configuration {
 }
 
 extension Configuration.BarcodeMode {
-    /// Makes the barcode rules with the text typed around a barcode.
+    /// Creates the barcode rules with the text typed before and after a barcode.
     func rules(prefix: BarcodeAffix, suffix: BarcodeAffix?) throws(BarcodeRules.Fault) -> BarcodeRules {
         try BarcodeRules(
             terminators: terminators,

@@ -8,7 +8,7 @@ import LinuxIO
 package import Texts
 package import Typing
 
-/// Settings of the configuration file; a property's default applies to a key missing in the file.
+/// Settings in the configuration file; if a key is missing in the file, the default of the property applies.
 ///
 /// `ConfigurationKey.all` is the table of the keys, with their meanings.
 package struct Configuration: Sendable, Equatable {
@@ -26,7 +26,7 @@ package struct Configuration: Sendable, Equatable {
         package init() {}
     }
 
-    /// Profile name that stands for the first known profile that the device offers.
+    /// Profile name that selects the first known profile that the device offers.
     package static let anyProfile = "auto"
     package static let greatestAge = Duration.seconds(3600)
     /// Allowed intervals between refreshes of the device list.
@@ -48,7 +48,7 @@ package struct Configuration: Sendable, Equatable {
     package var capsLock = CapsLockPolicy.auto
     package var verifies = false
     package var barcodeMode = BarcodeMode()
-    /// Outputs without options of their own.
+    /// Outputs without their own options.
     package var destinations = [OutputDestination.keyboard]
     package var ownOutputs: [OutputTable] = []
     package var isRaw = false
@@ -66,7 +66,7 @@ package struct Configuration: Sendable, Equatable {
 
     package init() {}
 
-    /// Place of the address that devices carry in their manufacturer data; nil for none.
+    /// Position of the address that devices include in their manufacturer data; nil if they do not.
     package var advertisedAddress: ManufacturerAddressField? {
         addressOffset.map { ManufacturerAddressField(offset: $0, isReversed: isAddressReversed) }
     }
@@ -86,7 +86,7 @@ package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConver
     package var description: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
-/// Snapshot of a configuration and of the files and keymaps that it names, to detect changes on a reload.
+/// Snapshot of a configuration, and of the files and keymaps that it names; a reload uses it to detect changes.
 package struct ConfigurationReading: Equatable, Sendable {
     private let configuration: Configuration
     private let profiles: [Profile]
@@ -95,7 +95,7 @@ package struct ConfigurationReading: Equatable, Sendable {
     private let snippets: Snippets
     private let regions: RegionFile
 
-    /// Reads everything that the configuration names, and the snippet file beside it.
+    /// Reads everything that the configuration names, and the snippet file that belongs to it.
     package init(_ configuration: Configuration, snippets path: String) throws(ConfigurationError) {
         self.configuration = configuration
         profiles = try configuration.profiles()

@@ -20,9 +20,9 @@ package enum ConfigurationError: Error, Equatable, Sendable {
     case stall(pace: String, Pace.StallError)
     case byteTooLong(events: Int, table: String, layout: String, Pace.StallError)
     case barcodes(BarcodeRules.Fault)
-    /// The prefix or the suffix of barcodes, by its key.
+    /// The prefix or suffix of barcodes is wrong; the first value is its key.
     case affix(String, BarcodeAffix.Fault)
-    /// A key is set, but not the one on which it depends.
+    /// A key is set, but the key on which it depends is not.
     case noEffect(String, without: String)
     case typing(TypingError)
     case keyboard(KeyboardError)

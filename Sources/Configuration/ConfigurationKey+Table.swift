@@ -9,7 +9,7 @@ import Texts
 import Typing
 
 extension ConfigurationKey {
-    /// All keys, in the order of `config show`: the top-level ones first, then table by table.
+    /// All keys, in the order of `config show`: the top-level keys first, then the tables one by one.
     package static let all: [ConfigurationKey] = file + barcodeModeKeys + otherTables + beaconKeys
 
     private static let file: [ConfigurationKey] = [
@@ -375,18 +375,18 @@ extension ConfigurationKey {
         ),
     ]
 
-    /// Keys that affect only a beacon server.
+    /// Keys that matter only for a beacon server.
     static let serversKeys: Set = [
         "beacons.update-interval", "beacons.test-mode", "beacons.edition", "beacons.version",
     ]
 
-    /// Makes a key for a text by which a server recognises this program; only the default is allowed.
+    /// Creates a key for a text by which a server recognises this program; only the default value is allowed.
     private static func constant(_ name: String, _ path: Place<String>, _ summary: String) -> Self {
         let only = Configuration()[keyPath: path]
         return word(name, path, summary, wanted: quoted(only), read: { $0 == only ? $0 : nil }, write: { $0 })
     }
 
-    /// Parses words separated by commas; returns nil if a word is unknown or repeated, or if there is none.
+    /// Parses words separated by commas; returns nil if there are none, or if a word is unknown or repeated.
     private static func words<Value>(_ text: String, _ read: (String) -> Value?) -> [Value]? {
         let words = text.split(separator: ",").map { $0.filter { $0 != " " } }
         let values = words.compactMap(read)

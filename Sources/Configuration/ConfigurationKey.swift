@@ -13,12 +13,12 @@ package struct ConfigurationKey: Sendable {
     package let section: String
     package let name: String
     package let summary: String
-    /// Example value for a key without a default; else empty.
+    /// Example value for a key without a default; otherwise empty.
     let example: String
     let set: @Sendable (inout Configuration, TOMLValue) throws(UnfitValue) -> Void
     let text: @Sendable (Configuration) -> String?
 
-    /// Key required for this one to have an effect; nil for none.
+    /// Key that must be set for this one to have an effect; nil if there is none.
     var condition: String? {
         switch path {
         case "scan-mode.on": nil
@@ -105,7 +105,7 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
-    /// Makes a key with a text value that `read` converts.
+    /// Creates a key with a text value that `read` converts.
     static func word<Value>(
         _ name: String,
         _ path: Place<Value>,
@@ -128,7 +128,7 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
-    /// Makes a key whose value is one of a few words.
+    /// Creates a key whose value is one of several words.
     static func choice<Value: CaseIterable & RawRepresentable<String> & SendableMetatype>(
         _ name: String,
         _ path: Place<Value>,
@@ -138,7 +138,7 @@ package struct ConfigurationKey: Sendable {
         return word(name, path, summary, wanted: wanted, read: { Value(rawValue: $0) }, write: { $0.rawValue })
     }
 
-    /// Makes a key whose value is a destination, or a list of several.
+    /// Creates a key whose value is a destination or a list of destinations.
     static func destinations(_ name: String, _ path: Place<[OutputDestination]>, _ summary: String) -> Self {
         Self(
             name,
@@ -152,7 +152,7 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
-    /// Makes a key whose value is one of a few numbers.
+    /// Creates a key whose value is one of several numbers.
     static func numberChoice<Value: CaseIterable & RawRepresentable<Int> & SendableMetatype>(
         _ name: String,
         _ path: Place<Value>,
@@ -168,7 +168,7 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
-    /// Makes a key whose value is a name or a path of at least one character.
+    /// Creates a key whose value is a name or a path of at least one character.
     static func name(_ name: String, _ path: Place<String>, _ summary: String, wanted: String) -> Self {
         word(name, path, summary, wanted: wanted, read: { $0.isEmpty ? nil : $0 }, write: { $0 })
     }

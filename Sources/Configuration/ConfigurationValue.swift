@@ -4,7 +4,7 @@ import BluetoothPackets
 import Keystrokes
 import Texts
 
-/// Error for a value that its key does not accept: a description of the accepted values.
+/// Error for a value that its key does not accept; describes the accepted values.
 struct UnfitValue: Error {
     var wanted: String
 
@@ -13,7 +13,7 @@ struct UnfitValue: Error {
     }
 }
 
-// Kinds of values, each with its check, for keys of configurations and profiles alike.
+// Conversions of values, each with its check, for the keys of both configurations and profiles.
 
 extension TOMLValue {
     func text(_ wanted: String = "a text in quotes") throws(UnfitValue) -> String {
@@ -45,7 +45,7 @@ extension TOMLValue {
         }
     }
 
-    /// Returns a duration within bounds: a text with its unit, or whole seconds.
+    /// Returns a duration within bounds: text with a unit, or an integer number of seconds.
     func time(_ range: ClosedRange<Duration>) throws(UnfitValue) -> Duration {
         let value: Duration? =
             switch kind {
@@ -77,7 +77,7 @@ extension TOMLValue {
         }
     }
 
-    /// Value as named in a fault: quoted text, a number, or the name of its type.
+    /// Value as shown in a fault: quoted text, a number, or the name of its type.
     var shown: String {
         switch kind {
         case .string(let text): JSONObject.quoted(text)
@@ -91,10 +91,10 @@ extension TOMLValue {
 }
 
 extension TOMLMember {
-    /// Reads the named tables in this one, `[path.NAME]`, at most `most` of them, and notes the line of each; returns the
-    /// faults.
+    /// Reads the named tables in this one, `[path.NAME]`, at most `most` of them, and stores the line of each.
     ///
-    /// `refusal` returns the reason for which a name cannot be used, or nil; `read` returns the faults of a table.
+    /// Returns the faults. `refusal` returns the reason why a name cannot be used, or nil; `read` returns the faults of
+    /// a table.
     func readTables(
         at path: String,
         most: Int,
@@ -123,7 +123,7 @@ extension TOMLMember {
     }
 }
 
-/// Reader of the members of a table by key; members that were not read are unknown keys.
+/// Reader of the members of a table by key; members that have not been read at the end are unknown keys.
 struct TOMLTableReader {
     private(set) var faults: [ConfigurationFault] = []
     private var members: [TOMLMember]
@@ -135,7 +135,9 @@ struct TOMLTableReader {
         self.line = line
     }
 
-    /// Returns the value of a key, converted by `read`; nil if the key is missing, or its value was noted as a fault.
+    /// Returns the value of a key, converted by `read`; nil if the key is missing or its value is invalid.
+    ///
+    /// An invalid value is added to the faults.
     mutating func take<Value>(_ key: String, _ read: (TOMLValue) throws(UnfitValue) -> Value) -> Value? {
         known.append(key)
         guard let index = members.firstIndex(where: { $0.key == key }) else { return nil }
@@ -148,7 +150,7 @@ struct TOMLTableReader {
         }
     }
 
-    /// Returns the value of a required key like `take`, and notes a missing key as a fault.
+    /// Returns the value of a required key, as `take` does; a missing key is added to the faults.
     mutating func need<Value>(_ key: String, _ read: (TOMLValue) throws(UnfitValue) -> Value) -> Value? {
         let isThere = members.contains { $0.key == key }
         if !isThere { note(line, "\(key) is missing") }
@@ -168,7 +170,7 @@ struct TOMLTableReader {
         members = []
     }
 
-    /// Suggests a similar key, or lists the known ones.
+    /// Returns a suggestion of a similar key, or else a list of the known keys.
     static func suggestion(for key: String, among known: [String]) -> String {
         guard let near = NearestName.of(key, among: known) else {
             return "; there are \(known.sorted().joined(separator: ", "))"

@@ -4,20 +4,20 @@ import Typing
 
 /// Template of bytes in text form: a command to send, or an expected reply (BT-5, BT-7).
 ///
-///     A5 01 0d           bytes in hexadecimal, in letters of either case, spaces or none between them
+///     A5 01 0d           bytes in hexadecimal, in upper or lower case, with or without spaces between them
 ///     "AT+START" 0D 0A   text in quotes, as its UTF-8 bytes
-///     {crc8-maxim}       the check value of all bytes before it, by the names of `Checksum`
+///     {crc8-maxim}       the checksum of all bytes before it; the names are those of `Checksum`
 ///     ??                 any byte (in a reply)
-///     ?1 … ?9            any byte, remembered under its number (in a reply)
-///     $1                 the byte remembered under that number; also $1^5A, $1+0C, $1-0C, modulo 256
+///     ?1 … ?9            any byte, stored under its number (in a reply)
+///     $1                 the byte stored under that number; also $1^5A, $1+0C, $1-0C, modulo 256
 ///     *                  the rest of the same notification (at the end of a reply)
 ///
-/// With a key, each byte on the air is XORed with a byte of the key, which repeats; checksums are computed over the
-/// plain bytes.
+/// With a key, each byte sent or received is XORed with a byte of the key, which is repeated; checksums are computed
+/// over the plain bytes.
 package struct HexTemplate: Hashable, Sendable {
     package enum Purpose: Sendable {
         case command
-        /// Pattern that received bytes are compared with.
+        /// Pattern that is compared with received bytes.
         case reply
     }
 
@@ -25,21 +25,21 @@ package struct HexTemplate: Hashable, Sendable {
 
     /// Result of comparing bytes with a template.
     package enum Match: Equatable, Sendable {
-        /// The bytes cannot match, whatever follows.
+        /// The bytes cannot match, regardless of further bytes.
         case none
         case partial
-        /// The template matches, with this number of bytes.
+        /// The template matches this number of bytes.
         case whole(Int)
     }
 
-    /// Change applied to a remembered byte before use.
+    /// Operation applied to a stored byte before use.
     enum Operation: Hashable, Sendable {
         case xor(UInt8)
         case add(UInt8)
         case subtract(UInt8)
     }
 
-    /// Element of a template: one byte or several.
+    /// Element of a template, which stands for one or several bytes.
     enum Element: Hashable, Sendable {
         case byte(UInt8)
         case any
@@ -57,7 +57,7 @@ package struct HexTemplate: Hashable, Sendable {
     let elements: [Element]
     let key: [UInt8]
 
-    /// Parses a template; `key` is XORed with the bytes on the air, and may be empty.
+    /// Parses a template; bytes sent or received are XORed with `key`, unless it is empty.
     package init(_ text: String, for purpose: Purpose, key: [UInt8] = []) throws(HexTemplateFault) {
         var reader = HexTemplateReader(text)
         let elements = try reader.elements(for: purpose)
@@ -73,17 +73,17 @@ package struct HexTemplate: Hashable, Sendable {
     /// Minimum length, in bytes.
     package var length: Int { Self.length(elements) }
 
-    /// Numbers under which the template remembers bytes.
+    /// Numbers under which the template stores bytes.
     package var remembers: Set<UInt8> {
         Set(elements.compactMap { if case .remember(let number) = $0 { number } else { nil } })
     }
 
-    /// Numbers of the remembered bytes that the template uses.
+    /// Numbers of the stored bytes that the template uses.
     package var uses: Set<UInt8> {
         Set(elements.compactMap { if case .remembered(let number, _) = $0 { number } else { nil } })
     }
 
-    /// Returns the bytes to send; an unset number counts as 0, but configurations cannot refer to one.
+    /// Returns the bytes to send; a number without a stored byte counts as 0, but configurations cannot refer to one.
     package func bytes(_ memory: Memory = [:]) -> [UInt8] {
         var plain: [UInt8] = []
         for element in elements {
@@ -91,14 +91,14 @@ package struct HexTemplate: Hashable, Sendable {
             case .byte(let byte): plain.append(byte)
             case .remembered(let number, let operation): plain.append(operation.applied(to: memory[number] ?? 0))
             case .checksum(let checksum): plain += checksum.value(of: plain)
-            // Never part of a command.
+            // These elements never occur in a command.
             case .any, .remember, .rest: break
             }
         }
         return plain.indices.map { masked(plain[$0], at: $0) }
     }
 
-    /// Compares received bytes with the reply; `memory` gets its remembered bytes on a complete match.
+    /// Compares received bytes with the reply; if it matches completely, its stored bytes are added to `memory`.
     package func match(_ bytes: ArraySlice<UInt8>, _ memory: inout Memory) -> Match {
         var found = memory
         var plain: [UInt8] = []
@@ -124,7 +124,7 @@ package struct HexTemplate: Hashable, Sendable {
         return .whole(plain.count)
     }
 
-    /// Returns the bytes expected for an element; nil for any byte.
+    /// Returns the bytes expected for an element; nil stands for any byte.
     private func expectation(of element: Element, after plain: [UInt8], _ memory: Memory) -> [UInt8?] {
         switch element {
         case .byte(let byte): [byte]
@@ -201,7 +201,7 @@ struct HexTemplateReader {
         return elements
     }
 
-    /// Parses plain hexadecimal bytes only.
+    /// Parses bytes in hexadecimal, without other elements.
     mutating func bytes() throws(HexTemplateFault) -> [UInt8] {
         var bytes: [UInt8] = []
         while let character = peek() {

@@ -9,18 +9,18 @@ package import Typing
 /// Settings of a `KeyboardService`.
 package struct KeyboardSettings: Sendable {
     package var adapter: AdapterTransport
-    /// Device to use from the start; nil for none yet.
+    /// Device to use from the start; nil if none is selected yet.
     package var device: DeviceSelector?
-    /// Profiles to try on the device, in this order: the first one that it offers is used.
+    /// Profiles to try on the device, in this order; the first one that the device offers is used.
     package var profiles: [Profile]
     package var typing: TypingSettings
-    /// Pacer of the outputs other than the keyboard.
+    /// Pacer for the outputs other than the keyboard.
     package var textPacer: Pacer
-    /// False if only other outputs get the text.
+    /// False if the text goes only to other outputs.
     package var hasKeyboard: Bool
-    /// Place of the address that devices carry in their manufacturer data; nil for none (BT-3).
+    /// Position of the address that devices include in their manufacturer data; nil if they do not (BT-3).
     package var advertisedAddress: ManufacturerAddressField?
-    /// Minimum security of a link, whatever its device and its profile.
+    /// Minimum security of a link, regardless of its device and its profile.
     package var security: GATTLinkSecurity.Level
 
     package init(
@@ -43,7 +43,7 @@ package struct KeyboardSettings: Sendable {
         self.security = security
     }
 
-    /// Typing settings of an output beside the first: no keys of clients, and no events to read back.
+    /// Typing settings of an output other than the first: without keys of clients, and without the self-check.
     package var textTyping: TypingSettings {
         var typing = typing
         typing.pacer = textPacer
@@ -51,7 +51,7 @@ package struct KeyboardSettings: Sendable {
         return typing
     }
 
-    /// Maximum duration of the handshake of one of these profiles; zero without one.
+    /// Maximum duration of the handshake of any of these profiles; zero if none has a handshake.
     package var longestHandshake: Duration {
         profiles.map { $0.handshake.reduce(Duration.zero) { $0 + $1.timeout * $1.attempts } }.max() ?? .zero
     }

@@ -7,14 +7,14 @@ package enum OutputDestination: Hashable, Sendable, CustomStringConvertible {
     case keyboard
     /// Standard output: the text that would be typed, or the bytes as received (D-7).
     case standardOutput
-    /// A pseudo-terminal at this path, in both directions.
+    /// A pseudo-terminal at this path, which is read and written.
     case terminal(String)
-    /// A local socket at this path, in both directions, for every client.
+    /// A local socket at this path, which any client can read and write.
     case socket(String)
 
     /// Syntax of a destination, for messages and help.
     package static let form = PlainText.ends.text(.english)
-    /// Maximum length of a path, that of a local socket's address (unix(7)).
+    /// Maximum length of a path, limited by the address of a local socket (unix(7)).
     package static let longestPath = 107
 
     package init?(_ text: String) {
@@ -47,12 +47,12 @@ package enum OutputDestination: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Policy for lines for which an output client's queue has no room.
+/// Policy for lines that do not fit into the queue of an output client.
 package enum SlowReaderPolicy: String, CaseIterable, Sendable {
-    /// Stop reading from the ring until there is a client and every client has room.
+    /// Stop reading from the ring until there is a client and every client's queue has room.
     case wait
-    /// Drop the oldest lines that the client has not begun to receive.
+    /// Drop the oldest lines of which the client has not received any part.
     case dropOldest = "drop-oldest"
-    /// Drop the new line, up to its end.
+    /// Drop the new line up to its end.
     case dropNewest = "drop-newest"
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Output with the options that are in force for it.
+/// Output with the options that apply to it.
 package struct OutputSettings: Hashable, Sendable {
     package var destination: OutputDestination
     package var slowReader: SlowReaderPolicy
-    /// True if pause, gate and the drops of D-1 apply to the output.
+    /// True if pausing, the gate, and the dropping of bytes by D-1 apply to the output.
     package var isGated: Bool
     package var isRaw: Bool
 }
 
-/// Output with options of its own, in a table of the configuration.
+/// Output with its own options, in a table of the configuration.
 ///
 ///     [outputs.log]
 ///     to = "unix:/run/blewedge/log"
@@ -28,7 +28,7 @@ package struct OutputTable: Equatable, Sendable {
         self.destination = destination
     }
 
-    /// Parses the output in a table; returns nil and the faults if it has any.
+    /// Parses the output in a table; returns nil and the faults if there are any.
     static func read(_ members: [TOMLMember], name: String, line: Int) -> (OutputTable?, [ConfigurationFault]) {
         var reader = TOMLTableReader(members, line: line)
         let destination = reader.need("to") { (value: TOMLValue) throws(UnfitValue) in
@@ -68,7 +68,7 @@ extension TOMLValue {
         return destination
     }
 
-    /// Returns the destination of a text, or those of a list of texts.
+    /// Returns the destination in a text, or the destinations in a list of texts.
     func destinations() throws(UnfitValue) -> [OutputDestination] {
         guard case .array(let values) = kind else { return [try destination()] }
         var destinations: [OutputDestination] = []
@@ -78,10 +78,10 @@ extension TOMLValue {
 }
 
 extension Configuration {
-    /// Maximum number of outputs: each has a thread and queues of its own.
+    /// Maximum number of outputs, limited because each has its own thread and queues.
     package static let mostOutputs = 8
 
-    /// All outputs: those of `to`, the keyboard first, and then those with options of their own.
+    /// All outputs: those of `to`, starting with the keyboard, and then those with their own options.
     package var outputs: [OutputSettings] {
         let plain = destinations.filter { $0 == .keyboard } + destinations.filter { $0 != .keyboard }
         return plain.map { output(to: $0) }
@@ -96,7 +96,7 @@ extension Configuration {
 
     package var hasKeyboard: Bool { destinations.contains(.keyboard) }
 
-    /// True if bytes go to anything but the keyboard.
+    /// True if bytes go to an output other than the keyboard.
     package var hasOtherOutput: Bool { outputs.contains { $0.destination != .keyboard } }
 
     package var usesStandardOutput: Bool { outputs.contains { $0.destination == .standardOutput } }

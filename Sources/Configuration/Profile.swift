@@ -14,20 +14,20 @@ package struct Profile: Hashable, Sendable {
     /// Name shown to people.
     package var title: String
     package var service: BluetoothUUID
-    /// Characteristic that carries bytes from the device.
+    /// Characteristic through which the device sends bytes.
     package var fromPeripheral: BluetoothUUID
-    /// Characteristic that carries bytes to the device; may be the same.
+    /// Characteristic through which the device receives bytes; may be the same as `fromPeripheral`.
     package var toPeripheral: BluetoothUUID
-    /// Commands and replies before the link counts as connected (BT-5); empty for none.
+    /// Commands and replies that must succeed before the link counts as connected (BT-5); empty if there are none.
     package var handshake: [ChatScript.Command]
     /// Framing of the bytes to type; nil if they are not framed.
     package var framing: Framing?
-    /// Default byte table: the name of a built-in table, or a file; nil for none.
+    /// Default byte table: the name of a built-in table, or a file; nil if there is none.
     package var table: String?
     /// Minimum security of a link with such a device.
     package var security: GATTLinkSecurity.Level
 
-    /// Makes a profile; by default for devices that send unframed bytes without a handshake.
+    /// Creates a profile; by default, for devices that send unframed bytes without a handshake.
     package init(
         name: String,
         title: String,
@@ -54,7 +54,7 @@ package struct Profile: Hashable, Sendable {
 private func quoted(_ text: String) -> String { JSONObject.quoted(text, as: .toml) }
 
 extension Profile {
-    /// Formats the profile as TOML that parses as the same profile; `prefix` is its table, empty for a file of its own.
+    /// Formats the profile as TOML that parses as the same profile; `prefix` is its table, empty for a separate file.
     package func text(at prefix: String = "") -> String {
         var lines: [String] = []
         if !prefix.isEmpty { lines.append("[\(prefix)]") }
@@ -109,7 +109,7 @@ extension Framing {
 // Built-in profiles, each with the public document that defines its UUIDs.
 
 extension Profile {
-    /// Module that this program was made for; "LINBLE キーボード", the module's document: LINBLE UART Service.
+    /// LINBLE module, for which this program was written; "LINBLE キーボード", the module's document: LINBLE UART Service.
     package static let linble = Profile(
         name: "linble",
         title: "LINBLE UART Service",
@@ -118,7 +118,7 @@ extension Profile {
         toPeripheral: BluetoothUUID(high: 0x27AD_C9CC_35EB_465A, low: 0x9154_B8FF_9076_F3E8)
     )
 
-    /// nRF devices, and the many that adopted these UUIDs: Adafruit, Espressif's examples, Raspberry Pi Pico.
+    /// nRF devices, and many others that adopted the same UUIDs: Adafruit, Espressif's examples, Raspberry Pi Pico.
     ///
     /// docs.nordicsemi.com, nRF Connect SDK, "Nordic UART Service (NUS)": RX …0002 is written, TX …0003 notifies.
     package static let nordic = Profile(
@@ -140,7 +140,7 @@ extension Profile {
         toPeripheral: nordic.fromPeripheral
     )
 
-    /// BM70, BM78, RN4870, RNBD451 and other modules of Microchip and, before it, ISSC.
+    /// BM70, BM78, RN4870, RNBD451 and other modules of Microchip, formerly of ISSC.
     ///
     /// developerhelp.microchip.com, "BM70 Compact Demo Board User's Guide: Appendix G. Transparent UART", table G-1.
     package static let microchip = Profile(
@@ -164,7 +164,7 @@ extension Profile {
 
     /// ANNA, NINA, NORA and ODIN modules of u-blox.
     ///
-    /// The credits characteristic is not used, which the service treats as a connection without flow control.
+    /// The credits characteristic is not used, so the service treats the connection as one without flow control.
     ///
     /// github.com/u-blox/sps, SPS_PROTOCOL.md, Service Definition; u-blox UBX-16011192.
     package static let ublox = Profile(

@@ -37,7 +37,7 @@ extension Profile {
         self = profile
     }
 
-    /// Parses the profile in a table; returns nil and the faults if it has any.
+    /// Parses the profile in a table; returns nil and the faults if there are any.
     static func read(_ members: [TOMLMember], name: String, line: Int) -> (Profile?, [ConfigurationFault]) {
         var reader = TOMLTableReader(members, line: line)
         let title = reader.take("title") { (value: TOMLValue) throws(UnfitValue) in try value.text() }
@@ -138,7 +138,7 @@ extension Profile {
 }
 
 extension Framing {
-    /// Parses the framing in a table; returns nil if it has faults, which are added to `faults`.
+    /// Parses the framing in a table; if it has faults, adds them to `faults` and returns nil.
     static func read(_ value: TOMLValue, _ faults: inout [ConfigurationFault]) throws(UnfitValue) -> Framing? {
         guard case .table(let members) = value.kind else { throw UnfitValue("a table, written [….framing]") }
         var reader = TOMLTableReader(members, line: value.line)

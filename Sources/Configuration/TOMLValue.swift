@@ -2,7 +2,7 @@
 
 import CTOML
 
-/// Value of a TOML 1.0 text with its line number, parsed by toml++.
+/// Value in a TOML 1.0 text with its line number, parsed by toml++.
 struct TOMLValue: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
         case string(String)
@@ -43,7 +43,7 @@ extension TOMLValue {
         var fault = ctoml_fault()
         var text = text
         let isRead = text.withUTF8 { bytes in
-            // Sound: the builder outlives the call, which is the only one that uses the context, and on this thread.
+            // Sound: the builder outlives the call, and only this call uses the context, on this thread.
             unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
                 unsafe ctoml_read(
                     characters.baseAddress,
@@ -60,7 +60,7 @@ extension TOMLValue {
             }
         }
         guard isRead else {
-            // Sound: the reason ends with a zero within its array.
+            // Sound: the reason ends with a zero byte inside its array.
             let reason = unsafe withUnsafeBytes(of: &fault.reason) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
@@ -104,7 +104,7 @@ private final class TOMLBuilder {
     }
 }
 
-/// Copy of an item reported by the C parser.
+/// Copy of an item that the C parser reported.
 private struct TOMLItem {
     enum Content {
         case value(TOMLValue.Kind)
@@ -119,7 +119,8 @@ private struct TOMLItem {
 
     /// Copies an item while it is valid.
     @unsafe init(_ item: ctoml_item) {
-        // Sound: the parser passes a length with each pointer, and both are valid during the call that makes this item.
+        // Sound: the parser provides a length with each pointer, and both are valid during the call that creates this
+        // item.
         key = unsafe Self.text(item.key, item.key_length)
         line = Int(unsafe item.line)
         let number = unsafe item.number
