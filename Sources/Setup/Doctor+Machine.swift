@@ -7,7 +7,7 @@ import LinuxIO
 import Texts
 import Typing
 
-// Checks from the kernel's Bluetooth to the selected adapter, and of other programs that use it.
+// Checks of the kernel's Bluetooth, of the selected adapter, and of other programs that use the adapter.
 
 extension Doctor {
     private static let kernelLog = "dmesg | grep -i bluetooth"
@@ -25,7 +25,7 @@ extension Doctor {
         if let fault = facts.adapterFault {
             return [Finding(.adapterUnreadable, .unavailable, of: fault, command: kernelLog)]
         }
-        // The kernel does not manage the daemon's controller on the user channel or H4.
+        // If the daemon uses the user channel or H4, the kernel does not manage its controller.
         if !facts.usesKernelChannels, case .running = facts.daemon { return otherServices(facts) }
         guard let adapter = facts.adapter else { return [absence(facts)] + otherServices(facts) }
         return state(of: adapter, facts) + otherServices(facts)
@@ -58,7 +58,7 @@ extension Doctor {
         )
     }
 
-    /// Returns the findings for faults of an existing adapter.
+    /// Returns the findings about faults of an existing adapter.
     private static func state(of adapter: SystemFacts.Adapter, _ facts: SystemFacts) -> [Finding] {
         if !adapter.hasLowEnergy { return [Finding(.adapterWithoutLowEnergy, .unavailable, of: adapter.name)] }
         var findings: [Finding] = []
@@ -67,7 +67,7 @@ extension Doctor {
             let command = "rfkill unblock bluetooth"
             findings.append(Finding(.rfkillSoft, .unavailable, of: adapter.name, command: command))
         }
-        // Without a daemon, an adapter may be off: the first program that needs it switches it on.
+        // If no daemon runs, the adapter may be off: the first program that needs it will switch it on.
         if findings.isEmpty, !adapter.isPowered, case .running = facts.daemon {
             findings.append(Finding(.adapterDown, .unavailable, of: adapter.name, command: "btmon"))
         }
@@ -88,7 +88,8 @@ extension Doctor {
         ]
     }
 
-    /// Returns the finding for capabilities that this process lacks; used if it would use the adapter itself.
+    /// Returns the finding about missing capabilities of this process; called if the process would use the adapter
+    /// itself.
     static func permissions(_ facts: SystemFacts) -> [Finding] {
         guard !facts.missingCapabilities.isEmpty else { return [] }
         return [
@@ -146,7 +147,7 @@ extension Doctor {
         guard facts.usesKeyboard, let console = facts.console else { return [] }
         let name = "tty\(console.terminal)"
         if console.isGraphic {
-            // A desktop reads event nodes, and the console beneath it must not read the keys as well.
+            // A desktop reads event nodes, and the console that it covers must not read the keys as well.
             guard console.keys.isText else { return [] }
             let command = "kbd_mode -f -s -C /dev/\(name)"
             return [Finding(.consoleLeaksKeys, .configuration, .hinders, of: name, command: command)]

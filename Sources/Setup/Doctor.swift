@@ -7,12 +7,12 @@ import Devices
 import LinuxIO
 package import Texts
 
-/// A diagnosis that finds every cause of "nothing is typed" in the facts about the machine.
+/// Diagnosis that finds every cause of "nothing is typed" from the facts about the machine.
 ///
-/// It is a pure function of the facts. The checks follow the path of the bytes; a fault that only follows from
-/// another finding is left out.
+/// It is a pure function of the facts. The checks follow the path of the bytes; a fault that is only a consequence of
+/// another finding is omitted.
 package enum Doctor {
-    /// Returns the findings by severity, blocking ones first, and within a severity in the order of the bytes' path.
+    /// Returns the findings by severity, blocking ones first; those of equal severity follow the path of the bytes.
     package static func findings(_ facts: SystemFacts) -> [Finding] {
         var findings = needs(facts)
         if findings.isEmpty { findings = radio(facts) }
@@ -32,8 +32,9 @@ package enum Doctor {
         findings.first { $0.severity != .note }?.status ?? .success
     }
 
-    /// Returns the findings as one JSON object for programs, with the kernel's features and the version of the linked
-    /// mbedTLS.
+    /// Returns the findings as one JSON object for programs.
+    ///
+    /// It also contains the kernel's features and the version of the linked mbedTLS.
     package static func object(
         _ findings: [Finding],
         kernel table: [JSONObject] = [],
@@ -70,12 +71,12 @@ package enum Doctor {
 
     // Checks of the daemon, by its own report.
 
-    /// Returns the findings from the daemon's state that the findings in `explained` do not imply.
+    /// Returns the findings from the daemon's state that are not consequences of the findings in `explained`.
     static func daemon(_ facts: SystemFacts, explained: [Finding]) -> [Finding] {
         let isBlocked = explained.contains { $0.severity == .blocks }
         switch facts.daemon {
         case .none:
-            // A finding that blocks explains why the daemon does not run, or why running would not help.
+            // A blocking finding explains why the daemon does not run, or why running it would not help.
             return isBlocked ? [] : [notRunning(facts)]
         case .silent(let pid): return [silent(pid, facts)]
         case .hidden: return [Finding(.daemonNotAskable, .success, .note, command: "sudo blewedge doctor")]
@@ -139,7 +140,7 @@ package enum Doctor {
         return []
     }
 
-    /// Returns the finding from the state of the session, for use when no other finding explains it.
+    /// Returns the finding from the session's state; called if no other finding explains that state.
     private static func session(_ status: SystemFacts.Status) -> [Finding] {
         let device = status.device.map { Message(detail: $0) } ?? PlainText.theDevice.message()
         let reason = status.reason.map { FindingPartText.because.message($0) } ?? Message(detail: "")
@@ -151,7 +152,7 @@ package enum Doctor {
         case .failed: return [Finding(.deviceNotReached, .unavailable, of: device, reason, command: "blewedge scan")]
         case .unsupported:
             var finding = Finding(.deviceUnsupported, .configuration, of: device, reason)
-            // The reason states what the device offers; its remedy replaces the general one.
+            // The reason already states what the device offers, so its remedy replaces the general one.
             if let remedy = status.remedy { finding.remedy = remedy }
             return [finding]
         case .bluetoothOff:
@@ -161,15 +162,16 @@ package enum Doctor {
     }
 }
 
-// Checks of beacons, by the daemon's own report (SW-2).
+// Checks of beacons, based on the daemon's own report (SW-2).
 
 extension SystemFacts.Status {
-    /// True if the session's state says that the daemon cannot use the radio.
+    /// True if the state of the session shows that the daemon cannot use the radio.
     var isRadioUnusable: Bool { state == .bluetoothOff || state == .unauthorized }
 }
 
 extension Doctor {
-    /// Returns the findings from the daemon's beacon status; if `isBlocked`, the blocked radio explains the rest.
+    /// Returns the findings from the daemon's beacon status; if `isBlocked`, only those that a blocked radio does not
+    /// explain.
     static func beacons(_ status: SystemFacts.Status, _ facts: SystemFacts, isBlocked: Bool) -> [Finding] {
         guard let beacons = status.beacons else { return [] }
         var findings: [Finding] = []
@@ -190,16 +192,17 @@ extension Doctor {
 
     // Checks of the kernel's features.
 
-    /// Returns the findings of indispensable kernel features that are absent; they would cause all other findings about
-    /// the radio.
+    /// Returns the findings about missing kernel features that are indispensable.
+    ///
+    /// Each would cause all other findings about the radio.
     static func needs(_ facts: SystemFacts) -> [Finding] {
         let needed: [KernelFeature] = facts.usesKernelController ? [.epoll, .management] : [.epoll]
         return needed.filter(facts.lacks).prefix(1).map { finding(.kernelUnfit, .unavailable, .blocks, [$0]) }
     }
 
-    /// Returns the findings of known faults in this kernel version, and of useful features that it lacks.
+    /// Returns the findings about known faults of this kernel version, and about useful features that the kernel lacks.
     static func kernel(_ facts: SystemFacts) -> [Finding] {
-        // Event nodes have a finding of their own.
+        // Event nodes have their own finding.
         let missed = KernelFeature.allCases.filter { $0.weight == .missed && $0 != .evdev && facts.lacks($0) }
         var findings = missed.isEmpty ? [] : [finding(.kernelLacks, .success, .note, missed)]
         // The user channel and H4 do not use the kernel's channels.

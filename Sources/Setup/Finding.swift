@@ -3,7 +3,7 @@
 import BluetoothPackets
 package import Texts
 
-/// Cause for which nothing is typed, or typing may fail: the fault, its effect, and its remedy.
+/// Reason why nothing is typed, or why typing may fail: the fault, its effect, and its remedy.
 package struct Finding: Equatable, Sendable {
     package enum Severity: String, Sendable, CaseIterable {
         /// Nothing is typed until the fault is repaired.
@@ -16,7 +16,7 @@ package struct Finding: Equatable, Sendable {
 
     /// Stable id of a cause, for use in scripts.
     package enum Cause: String, Sendable, CaseIterable {
-        // The radio.
+        // Findings about the radio.
         case kernelWithoutBluetooth = "kernel-without-bluetooth"
         case bluetoothRefused = "bluetooth-refused"
         case noAdapter = "no-adapter"
@@ -29,21 +29,21 @@ package struct Finding: Equatable, Sendable {
         case adapterDown = "adapter-down"
         case adapterUnreadable = "adapter-unreadable"
         case otherBluetoothService = "other-bluetooth-service"
-        // Permissions of this process or of the service.
+        // Findings about the permissions of this process or of the service.
         case capabilitiesMissing = "capabilities-missing"
-        // The keyboard.
+        // Findings about the keyboard.
         case uinputMissing = "uinput-missing"
         case uinputNotPermitted = "uinput-not-permitted"
         case uinputRefused = "uinput-refused"
         case evdevMissing = "evdev-missing"
         case eventNodeNotReadable = "event-node-not-readable"
         case oldInputDriver = "old-input-driver"
-        // The configuration and the selected device.
+        // Findings about the configuration and the selected device.
         case configurationWrong = "configuration-wrong"
         case selectionUnreadable = "selection-unreadable"
         case nothingSelected = "nothing-selected"
         case legacyBond = "legacy-bond"
-        // The daemon.
+        // Findings about the daemon.
         case daemonSilent = "daemon-silent"
         case daemonNotAskable = "daemon-not-askable"
         case daemonNotRunning = "daemon-not-running"
@@ -57,17 +57,17 @@ package struct Finding: Equatable, Sendable {
         case allDiscarded = "all-discarded"
         case bytesLost = "bytes-lost"
         case keysBeyondText = "keys-beyond-text"
-        // Beacons.
+        // Findings about beacons.
         case beaconsWithoutRegions = "beacons-without-regions"
         case beaconsUnavailable = "beacons-unavailable"
         case beaconNotAdvertised = "beacon-not-advertised"
         case noBeaconNear = "no-beacon-near"
-        // Applications that read the keys.
+        // Findings about the applications that read the keys.
         case consoleIgnoresKeys = "console-ignores-keys"
         case consoleLeaksKeys = "console-leaks-keys"
         case loginPromptInFront = "login-prompt-in-front"
         case layoutDiffers = "layout-differs-from-console"
-        // Faults of the kernel.
+        // Findings about faults of the kernel.
         case kernelUnfit = "kernel-unfit"
         case kernelLacks = "kernel-lacks"
         case kernelQuirk = "kernel-quirk"
@@ -76,17 +76,17 @@ package struct Finding: Equatable, Sendable {
 
     package var cause: Cause
     package var severity: Severity
-    /// The exit status of a command with this finding (D-10).
+    /// Exit status of a command that reports this finding (D-10).
     package var status: ExitStatus
-    /// The fault, in one sentence.
+    /// Fault, in one sentence.
     package var what: Message
     /// Effect of the fault, in one sentence.
     package var why: Message
-    /// The remedy, in one sentence.
+    /// Remedy, in one sentence.
     package var remedy: Message
     package var command: String?
 
-    /// Makes a finding with the texts of its cause and their arguments; `remedy` replaces the remedy of the cause.
+    /// Creates a finding with the texts of its cause and their arguments; `remedy` replaces the remedy of the cause.
     package init(
         _ cause: Cause,
         _ status: ExitStatus,
@@ -105,7 +105,7 @@ package struct Finding: Equatable, Sendable {
         self.command = command
     }
 
-    /// The finding as a JSON object for programs, in English.
+    /// Finding as a JSON object for programs, in English.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("id", cause.rawValue)
@@ -118,7 +118,7 @@ package struct Finding: Equatable, Sendable {
         return object
     }
 
-    /// Returns the finding as text: at most four lines with their ends, without terminal control characters.
+    /// Returns the finding as text: at most four lines with line feeds, without terminal control characters.
     package func text(_ language: Language) -> String {
         var lines = [
             "\(severity.text(language)): \(what.text(language)) [\(cause.rawValue)]",

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Commands that lead from a machine with an adapter, and nothing else prepared, to the first typed character.
+/// Commands that lead from a machine with only an adapter to the first typed character.
 ///
 /// The guide prints them, the README lists them, and the lab runs them unchanged.
 package enum FirstSteps {
-    /// The largest permitted number of commands.
+    /// Maximum number of commands.
     package static let most = 3
-    /// The placeholder of the user's device in the commands.
+    /// Placeholder for the user's device in the commands.
     package static let device = "DEVICE"
 
-    /// Returns the commands, in order; with a known service manager, the keyboard is a service afterwards.
+    /// Returns the commands, in order; if the service manager is known, they set the keyboard up as a service.
     package static func commands(hasManager: Bool) -> [String] {
         let choose = ["sudo blewedge scan --once", "sudo blewedge use \(device)"]
         return hasManager ? [setup] + choose : choose + ["sudo blewedge run"]
@@ -23,7 +23,7 @@ package struct HelpFile: Hashable, Sendable {
     package enum Reader: String, CaseIterable, Sendable {
         case man, bash, zsh, fish
 
-        /// Path at which the reader looks for files installed by the administrator.
+        /// Path where the reader looks for files installed by the administrator.
         package var path: String {
             switch self {
             case .man: "/usr/local/share/man/man1/blewedge.1"
@@ -34,7 +34,7 @@ package struct HelpFile: Hashable, Sendable {
         }
     }
 
-    /// Reader of the file, whose raw value is the name of its program.
+    /// Program that reads the file; its raw value is the name of the program.
     package let reader: Reader
     package let text: String
 

@@ -6,9 +6,10 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-/// Kernel feature that is used if it exists: newer than 4.19, or optional in the kernel's configuration.
+/// Kernel feature that is used if it exists: one newer than Linux 4.19, or optional in the kernel's configuration
+///
 package enum KernelFeature: String, CaseIterable, Sendable {
-    // Bluetooth.
+    // Bluetooth features.
     case bluetooth
     case management = "mgmt"
     case stopDiscovery = "mgmt-stop-discovery"
@@ -21,29 +22,29 @@ package enum KernelFeature: String, CaseIterable, Sendable {
     case socketDrops = "socket-drops"
     case packetDrops = "packet-drops"
     case packetTimes = "packet-times"
-    // The event loop and processes.
+    // Features for the event loop and for processes.
     case epoll, timerfd, eventfd, signalfd, inotify, pidfd
     case systemCallFilter = "system-call-filter"
-    // The keyboard and the applications that read it.
+    // Features for the keyboard and the applications that read it.
     case uinput, evdev
     case virtualTerminals = "virtual-terminals"
     case rfkill
 
-    /// Severity of a feature's absence for the user.
+    /// Severity of the feature's absence for the user.
     package enum Weight: Equatable, Sendable {
-        /// Nothing works.
+        /// The program does not work at all.
         case needed
-        /// A function is degraded, and only another kernel fixes it.
+        /// A function is degraded, and only another kernel can fix that.
         case missed
-        /// There is a substitute, or the feature is not needed.
+        /// A substitute is used, or the feature is not needed.
         case replaced
     }
 
     package enum State: Equatable, Sendable {
         case present
-        /// The kernel lacks the feature; the error in words, if there was one.
+        /// The kernel lacks the feature; the value describes the error, if there was one.
         case absent(String?)
-        /// The probe had no result; the error in words, if there was one.
+        /// The probe was inconclusive; the value describes the error, if there was one.
         case unknown(String?)
 
         package var word: String {
@@ -55,7 +56,7 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// First kernel version with the feature, or the option that the kernel must be built with.
+    /// First kernel version with the feature, or the option with which the kernel must be built.
     package var since: String {
         switch self {
         case .bluetooth: "CONFIG_BT"
@@ -81,7 +82,7 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// Severity of the feature's absence; other findings of the doctor report Bluetooth, uinput and evdev.
+    /// Severity of the feature's absence; the absence of Bluetooth, uinput and evdev is reported by other findings.
     package var weight: Weight {
         switch self {
         case .bluetooth, .management, .epoll, .uinput: .needed
@@ -93,8 +94,9 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the feature's row in the table for programs: the id, the first version, the state, and the effect of its
-    /// absence.
+    /// Returns the feature's row in the table for programs.
+    ///
+    /// It contains the id, the first version, the state, and the effect of the feature's absence.
     package func row(_ state: State) -> JSONObject {
         var object = JSONObject()
         object.add("id", rawValue)
@@ -108,19 +110,19 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         return object
     }
 
-    // Probes of the running kernel, all of them harmless.
+    // Probes of the running kernel, none of which changes anything.
 
-    /// Management commands without which no adapter can be used.
+    /// Management commands that are necessary for using an adapter.
     private static let adapterCommands: Set<ManagementOpcode> = [
         .readIndexList, .readControllerInformation, .setPowered, .setLowEnergy,
     ]
-    /// Management commands without which no device can be paired.
+    /// Management commands that are necessary for pairing a device.
     private static let pairingCommands: Set<ManagementOpcode> = [
         .setBondable, .loadLongTermKeys, .setIOCapability, .pairDevice, .cancelPairDevice, .unpairDevice,
         .userConfirmationReply, .userPasskeyReply, .loadIdentityResolvingKeys,
     ]
 
-    /// Probes the kernel for every feature; the states of sockets, uinput and event nodes come from the facts.
+    /// Probes the kernel for every feature; the states of sockets, uinput and event nodes are taken from the facts.
     static func ask(_ facts: SystemFacts, sysfs: String) -> [KernelFeature: State] {
         let support = facts.sockets == .available ? try? ManagementSurvey.take() : nil
         return Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.state(facts, support, sysfs: sysfs)) })
@@ -170,14 +172,16 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         return support.isWhole ? .absent(nil) : .unknown(nil)
     }
 
-    /// Returns the state of commands; those missing from the list are absent only if the list is complete.
+    /// Returns the state of a group of commands; if one is not in the kernel's list, they are absent only if the list
+    /// is complete.
     private static func state(_ commands: Set<ManagementOpcode>, in support: SupportedManagement?) -> State {
         guard let support else { return .unknown(nil) }
         if support.commands.isSuperset(of: commands) { return .present }
         return support.isWhole ? .absent(nil) : .unknown(nil)
     }
 
-    /// Returns the state that the error of a socket option shows: unknown if there are no Bluetooth sockets to probe.
+    /// Returns the state that follows from the error of a socket option; unknown if Bluetooth sockets are not
+    /// available.
     private static func state(_ error: Errno?, _ facts: SystemFacts) -> State {
         facts.sockets == .available ? state(error) : .unknown(nil)
     }

@@ -5,32 +5,33 @@ import LinuxIO
 /// Program that starts and restarts the services of a machine.
 package enum ServiceManager: Hashable, Sendable, CaseIterable {
     case systemd
-    /// OpenRC, under any init.
+    /// OpenRC, with any init.
     case openrc
     case runit
-    /// The init of sysvinit, by /etc/inittab.
+    /// The init of sysvinit, through /etc/inittab.
     case sysvinit
-    /// The init of BusyBox, by /etc/inittab.
+    /// The init of BusyBox, through /etc/inittab.
     case busybox
 
-    /// Signs that distinguish the service managers.
+    /// Features of the machine that distinguish the service managers.
     package struct Signs: Equatable, Sendable {
         package var hasSystemd = false
         /// True if OpenRC's run-time directory and its commands exist.
         package var hasOpenRC = false
         package var hasServices = false
         package var hasInittab = false
-        /// The name of the first process.
+        /// Name of the first process.
         package var name = ""
-        /// The path of the first process's program.
+        /// Path of the first process's program.
         package var program = ""
 
         package init() {}
     }
 
-    /// Determines the service manager from these signs; fails for any other one.
+    /// Determines the service manager from these signs; nil if it is not supported.
     ///
-    /// Without an inittab, BusyBox's init uses built-in lines, and sysvinit does nothing: neither can run a service.
+    /// If there is no inittab, BusyBox's init uses built-in lines, and sysvinit does nothing: neither can run a
+    /// service.
     package init?(_ signs: Signs) {
         if signs.hasSystemd {
             self = .systemd
@@ -62,10 +63,10 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Service manager of this machine; nil if it is unknown.
+    /// Service manager of this machine; nil if it is not supported.
     package static var ofThisMachine: ServiceManager? { ServiceManager(.collect()) }
 
-    /// Directory of the services that runit runs, at one of its usual paths; nil if none exists.
+    /// Directory with the services that runit runs, at one of its usual paths; nil if none exists.
     static var serviceDirectory: String? {
         ["/etc/service", "/var/service", "/service"].first(where: FileSystem.exists)
     }
@@ -83,7 +84,7 @@ extension ServiceManager.Signs {
         signs.hasServices = ServiceManager.serviceDirectory != nil
         signs.hasInittab = FileSystem.exists("/etc/inittab")
         signs.name = FileSystem.line(of: "/proc/1/comm") ?? ""
-        // Only root can read the program of the first process; for other users, use the target of /sbin/init.
+        // Only root can read the path of the first process's program; for other users, use the target of /sbin/init.
         signs.program = FileSystem.target(ofLink: "/proc/1/exe") ?? FileSystem.target(ofLink: "/sbin/init") ?? ""
         return signs
     }
@@ -103,7 +104,8 @@ package enum MarkedLines {
         return Array(all[(first + 1)..<last])
     }
 
-    /// Returns the text with these lines in place of earlier ones: before all others if `first`, else after them.
+    /// Returns the text with these lines instead of the earlier ones: before all other lines if `first`, else after
+    /// them.
     package static func adding(_ own: [String], to text: String, first: Bool) -> String {
         let others = lines(of: removing(own, from: text))
         let block = [begin] + own + [end]
@@ -112,7 +114,7 @@ package enum MarkedLines {
 
     /// Returns the text without the comments and the lines between them.
     ///
-    /// Removes the remaining comment and all lines in `own` if somebody has deleted one of the comments.
+    /// If somebody has deleted one of the comments, removes the other comment and all lines in `own`.
     package static func removing(_ own: [String], from text: String) -> String {
         var rest = lines(of: text)
         while let first = rest.firstIndex(of: begin), let last = rest[first...].firstIndex(of: end) {

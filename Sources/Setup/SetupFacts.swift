@@ -7,21 +7,21 @@ import LinuxIO
 import ServiceFiles
 import SystemPackage
 
-/// Facts about a machine on which the plan of `blewedge setup` depends.
+/// Facts about a machine that determine the plan of `blewedge setup`.
 package struct SetupFacts: Equatable, Sendable {
-    /// The paths of the programs that setup may run and that exist, by name.
+    /// Paths of the existing programs that setup may run, by name.
     package var programs: [String: String] = [:]
-    /// Service manager of the machine; nil if setup does not know it.
+    /// Service manager of the machine; nil if setup does not support it.
     package var manager: ServiceManager?
-    /// Directory of the services that runit runs; empty if there is none.
+    /// Directory with the services that runit runs; empty if there is none.
     package var serviceDirectory = ""
-    /// True if device nodes are made by mdev, not by udev.
+    /// True if mdev, not udev, creates device nodes.
     package var hasMdev = false
-    /// True if kernel modules are listed in /etc/modules, and there is no directory of lists.
+    /// True if kernel modules are listed in /etc/modules because there is no directory for such lists.
     package var hasModuleList = false
-    /// True if the user of the service exists.
+    /// True if the service's user exists.
     package var hasUser = false
-    /// True if the service runs.
+    /// True if the service is running.
     package var isActive = false
     package var hasServer = false
     /// True if a system package has installed the service.
@@ -30,36 +30,37 @@ package struct SetupFacts: Equatable, Sendable {
     package var isTimerEnabled = false
     /// Manual page and completions of this program.
     package var help: [HelpFile] = []
-    /// Texts, by path, of the existing files that setup installs or adds lines to.
+    /// Contents, by path, of the existing files that setup installs or adds lines to.
     package var files: [String: String] = [:]
-    /// Existing symbolic links and directories that setup or the service manager makes for the service.
+    /// Existing symbolic links and directories that setup or the service manager creates for the service.
     package var made: Set<String> = []
-    /// Path of this program's file.
+    /// Path of this program's executable file.
     package var program = ""
-    /// True if the installation path has a file with the same bytes.
+    /// True if the file at the installation path has the same contents as this program.
     package var isProgramInstalled = false
-    /// Paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them unblocks.
+    /// Paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them unblocks the
+    /// radio.
     package var softBlocks: [String] = []
-    /// True if /dev/uinput belongs to the user of the service.
+    /// True if /dev/uinput belongs to the service's user.
     package var isMakerGiven = false
     /// True if a Bluetooth controller on a serial port has no driver.
     package var needsSerialDriver = false
 
     package init() {}
 
-    /// The names of the programs that setup may run.
+    /// Names of the programs that setup may run.
     package static let names = [
         "systemctl", "rc-service", "rc-update", "sv", "kill", "udevadm", "systemd-sysusers", "systemd-tmpfiles",
         "modprobe", "useradd", "adduser", "addgroup",
     ]
-    /// Names of all programs to look for: those above, and the readers of the manual page and the completions.
+    /// Names of all programs to look for: `names`, and the programs that read the manual page and the completions.
     package static let allNames = names + HelpFile.Reader.allCases.map(\.rawValue)
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
-    /// Maximum size of a program file that is copied, in bytes; a static build has about 10 MB.
+    /// Maximum size of the program file to copy, in bytes; a static build has about 10 MB.
     static let mostBytes = 1 << 28
 
-    /// Collects the facts of this machine, without changing anything.
+    /// Collects the facts about this machine, without changing anything.
     package static func collect() -> SetupFacts {
         var facts = SetupFacts()
         for name in allNames {

@@ -4,13 +4,13 @@ import LinuxIO
 import ServiceFiles
 package import Texts
 
-/// Steps that install blewedge as a service of a machine, or remove it, as a pure function of the facts.
+/// Steps that install blewedge as a service of a machine, or remove it; computed only from the facts.
 package enum SetupPlan {
-    /// The name of the service's user and of its group.
+    /// Name of the service's user and of its group.
     package static let user = "blewedge"
-    /// Path to which the program is copied if it is in no directory of programs.
+    /// Path to which the program is copied if it is not in one of the usual directories for programs.
     package static let programPath = "/usr/local/bin/blewedge"
-    /// The modules of modules-load.conf.
+    /// Modules listed in modules-load.conf.
     private static let modules = ["uinput", "evdev", "bluetooth"]
 
     /// Returns the remaining steps of the installation; empty if it is complete.
@@ -28,12 +28,13 @@ package enum SetupPlan {
         steps += user(facts, hasNews)
         if hasNews { steps += modules(facts) + udev(facts) }
         steps += mending(facts)
-        // The lines come after all files: their reader may start the service immediately.
+        // The lines are added after all files, because the program that reads them may start the service immediately.
         return steps + lines + starting(facts, files: files, hasNews: hasNews) + help(facts)
     }
 
-    /// Returns the steps that remove an installation, but not the user, the selected device, the configuration and the
-    /// program.
+    /// Returns the steps that remove an installation.
+    ///
+    /// They keep the user, the selected device, the configuration and the program.
     package static func removing(_ facts: SetupFacts) -> [SetupStep] {
         let paths = ServiceFile.all.reversed().map(\.path).filter { facts.files[$0] != nil }
         let lines = ServiceLines.all.filter { MarkedLines.found(in: facts.files[$0.path] ?? "") != nil }
@@ -46,19 +47,19 @@ package enum SetupPlan {
         steps += stopping(facts)
         for path in paths where !steps.contains(.remove(path: path)) { steps.append(.remove(path: path)) }
         steps += forgetting(facts)
-        // udev keeps the owner after the removal of its rule, so the owner is reset here; the rules of other packages
-        // apply afterwards.
+        // udev keeps the owner when its rule is removed, so the owner is reset here; the rules of other packages are
+        // then applied.
         let isGivenBack = facts.isMakerGiven && !facts.isPackaged
         return steps + (isGivenBack ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts) + help
     }
 
-    /// Returns true if a program on the machine reads the file.
+    /// Returns true if the machine has a program that reads the file.
     private static func isRead(_ file: ServiceFile, _ facts: SetupFacts) -> Bool {
         if file.isOfServer, !facts.hasServer { return false }
         return switch file.reader {
         case .sysusers: facts.programs["systemd-sysusers"] != nil
         case .tmpfiles: facts.programs["systemd-tmpfiles"] != nil
-        // Other service managers read this directory too.
+        // Service managers other than systemd also read this directory.
         case .modulesLoad: !facts.hasModuleList
         case .udev: facts.programs["udevadm"] != nil && !facts.hasMdev
         case .systemd: facts.manager == .systemd
@@ -69,7 +70,7 @@ package enum SetupPlan {
         }
     }
 
-    /// Returns blewedge's lines for the shared files that the machine reads.
+    /// Returns blewedge's lines for those shared files that the machine reads.
     private static func lines(_ facts: SetupFacts) -> [ServiceLines] {
         var lines: [ServiceLines] = []
         if facts.hasModuleList { lines.append(.modules) }
@@ -103,7 +104,7 @@ package enum SetupPlan {
                 let options = ["--system", "--user-group", "--home-dir", "/var/lib/blewedge", "--shell", "/bin/false"]
                 steps.append(.run([useradd] + options + [user], mayFail: false))
             } else if let adduser = facts.programs["adduser"] {
-                // The adduser of BusyBox does not create a group for the user.
+                // BusyBox's adduser does not create a group for the user.
                 let options = ["-S", "-D", "-H", "-h", "/var/lib/blewedge", "-s", "/bin/false", "-G", user]
                 if let addgroup = facts.programs["addgroup"] {
                     steps.append(.run([addgroup, "-S", user], mayFail: true))
@@ -120,7 +121,7 @@ package enum SetupPlan {
         return steps
     }
 
-    /// Returns the path of the file for this reader, as setup writes it or as the package has it.
+    /// Returns the path of the file with this reader, as installed by setup or by the package.
     private static func place(_ reader: ServiceFile.Reader, _ facts: SetupFacts) -> String {
         guard let file = ServiceFile.all.first(where: { $0.reader == reader }) else { return "" }
         return facts.isPackaged ? file.packagedPath ?? file.path : file.path
@@ -128,7 +129,7 @@ package enum SetupPlan {
 
     private static func modules(_ facts: SetupFacts) -> [SetupStep] {
         guard let modprobe = facts.programs["modprobe"] else { return [] }
-        // This fails for drivers that are built into the kernel. The doctor reports drivers that are missing.
+        // This fails for drivers that are built into the kernel. The doctor reports missing drivers.
         return [.run([modprobe, "-a"] + modules, mayFail: true)]
     }
 
@@ -140,7 +141,7 @@ package enum SetupPlan {
         ]
     }
 
-    /// Returns the steps for findings of the doctor that software can fix permanently.
+    /// Returns the steps that fix findings of the doctor permanently, where software can do that.
     private static func mending(_ facts: SetupFacts) -> [SetupStep] {
         var steps = facts.softBlocks.map { SetupStep.set(path: $0, value: "0") }
         if facts.needsSerialDriver, let modprobe = facts.programs["modprobe"] {
@@ -149,10 +150,10 @@ package enum SetupPlan {
         return steps
     }
 
-    // A system package that has installed the service owns its files, its user and its help. Setup then handles only
-    // the radio, the timer for the beacon server, and the files of an earlier setup.
+    // If a system package has installed the service, it owns the service's files, its user and its help. Setup then
+    // handles only the radio, the timer for the beacon server, and the files of an earlier setup.
 
-    /// Returns the notes to show beside the steps.
+    /// Returns the notes to show with the steps.
     package static func notes(_ facts: SetupFacts, isRemoving: Bool) -> [Message] {
         guard facts.isPackaged else {
             return isRemoving || facts.manager != nil ? [] : [SetupText.noManager.message()]
@@ -162,20 +163,20 @@ package enum SetupPlan {
         return [SetupText.packaged.message()] + (isShadowed ? [SetupText.shadowing.message()] : [])
     }
 
-    /// Returns the commands that remain until the first character is typed.
+    /// Returns the commands that are still necessary before the first character is typed.
     package static func nextSteps(_ facts: SetupFacts) -> Message {
         let commands = FirstSteps.commands(hasManager: facts.manager != nil).filter { $0 != FirstSteps.setup }
         return SetupText.next.message(Message.listed(commands.map { Message(detail: "`\($0)`") }))
     }
 
-    /// Returns the steps that install the manual page and the completions whose readers are installed.
+    /// Returns the steps that install the manual page and the completions of those programs that are installed.
     static func help(_ facts: SetupFacts) -> [SetupStep] {
         guard !facts.isPackaged else { return [] }
         return facts.help.filter { facts.programs[$0.reader.rawValue] != nil && facts.files[$0.reader.path] != $0.text }
             .map { .write(path: $0.reader.path, text: $0.text, isNew: facts.files[$0.reader.path] == nil) }
     }
 
-    /// Returns the step that enables the package's timer if a beacon server is configured, and disables it if none is.
+    /// Returns the step that enables the package's timer if a beacon server is configured, and disables it otherwise.
     static func packagedServer(_ facts: SetupFacts, _ systemctl: String) -> [SetupStep] {
         guard facts.hasServer != facts.isTimerEnabled else { return [] }
         return [.run([systemctl, facts.hasServer ? "enable" : "disable", "--now", timer], mayFail: !facts.hasServer)]
@@ -190,7 +191,7 @@ package enum SetupPlan {
     /// Step that waits until the service accepts requests, for service managers that do not wait themselves.
     private static let awaiting = SetupStep.run(["/usr/local/sbin/blewedge-service", "await"], mayFail: false)
 
-    /// Returns the links and directories that setup, or the service manager for the service, makes on the machine.
+    /// Returns the links and directories for the service that setup or the service manager creates.
     static func made(_ facts: SetupFacts) -> [String] {
         switch facts.manager {
         case .openrc: ["/etc/runlevels/default/blewedge"]
@@ -274,7 +275,7 @@ package enum SetupPlan {
         switch facts.manager {
         case .systemd:
             guard let systemctl = facts.programs["systemctl"] else { return [] }
-            // The package's service runs afterwards, from the package's files.
+            // The package's service then runs from the package's files.
             let again = facts.isPackaged ? [SetupStep.run([systemctl, "restart", unit], mayFail: true)] : []
             return [.run([systemctl, "daemon-reload"], mayFail: true)] + again
         case .runit:
@@ -287,13 +288,13 @@ package enum SetupPlan {
 
     /// Returns the step that makes init reload its table.
     private static func readInittab(_ facts: SetupFacts) -> [SetupStep] {
-        // Without a program `kill`, the shell's built-in command is used.
+        // If there is no program `kill`, use the shell's built-in command.
         let kill = facts.programs["kill"].map { [$0, "-HUP", "1"] } ?? ["/bin/sh", "-c", "kill -HUP 1"]
         return [.run(kill, mayFail: false)]
     }
 
-    /// Returns the steps that enable the timer for the beacon server if one is configured, or remove it if none is any
-    /// more.
+    /// Returns the steps that enable the timer for the beacon server if one is configured, or remove the timer
+    /// otherwise.
     private static func server(_ facts: SetupFacts, _ systemctl: String, isWritten: Bool) -> [SetupStep] {
         if facts.isPackaged { return packagedServer(facts, systemctl) }
         if isWritten {
@@ -324,14 +325,14 @@ extension SetupStep {
 
 /// Step of `blewedge setup`, shown before it is performed.
 package enum SetupStep: Equatable, Sendable {
-    /// Writes a file, and creates its parent directories; `isNew` is false if it replaces another text.
+    /// Writes a file, and creates its parent directories; `isNew` is false if the file exists with other contents.
     case write(path: String, text: String, isNew: Bool, isProgram: Bool = false)
-    /// Adds lines to a shared file, in place of any added before; in front of all other lines if `first`.
+    /// Adds lines to a shared file, replacing lines added earlier; if `first`, they precede all other lines.
     case addLines(path: String, lines: [String], first: Bool)
-    /// Removes added lines from a shared file, and the file itself if nothing else is left.
+    /// Removes added lines from a shared file, and the file itself if it is then empty.
     case removeLines(path: String, lines: [String])
     case link(path: String, target: String)
-    /// Removes a directory and its files, but no subdirectory.
+    /// Removes a directory and its files, but not its subdirectories.
     case removeDirectory(path: String)
     /// Copies the program from the first path to the second.
     case copyProgram(from: String, to: String)
@@ -339,12 +340,12 @@ package enum SetupStep: Equatable, Sendable {
     case set(path: String, value: String)
     /// Creates a directory that belongs to the service's user; used without systemd-tmpfiles.
     case makeDirectory(path: String, owner: String)
-    /// Gives a device node back to root alone, as before a udev rule changed it.
+    /// Restores root as the owner of a device node, as before a udev rule changed it.
     case giveBack(path: String)
-    /// Runs a program with its arguments; if it `mayFail`, setup continues after a failure.
+    /// Runs a program with its arguments; with `mayFail`, setup continues after a failure.
     case run([String], mayFail: Bool)
 
-    /// Returns the step as text: the shell command that would do the same, or a sentence for a file that is written.
+    /// Returns the step as text: the equivalent shell command, or a sentence for a file that is written.
     package func text(_ language: Language) -> String {
         switch self {
         case .write(let path, _, isNew: true, _): SetupText.write.text(language, path)

@@ -6,7 +6,7 @@ package import Texts
 
 /// Executor of the steps of a `SetupPlan`.
 package struct SetupRunner {
-    /// The directory below which all paths lie: `/`, or another one in tests.
+    /// Directory that all paths are relative to: `/`, or another directory in tests.
     package var root: FilePath = "/"
 
     package init() {}
@@ -56,7 +56,7 @@ package struct SetupRunner {
         }
     }
 
-    /// Runs `body` with the location of a path below `root`; `what` names the operation in a failure.
+    /// Runs `body` with the location of a path below `root`; `what` names the operation in the failure.
     private func attempt(
         _ what: SetupText,
         _ path: String,
@@ -69,7 +69,7 @@ package struct SetupRunner {
         }
     }
 
-    /// Changes the text of a shared file, and keeps its mode; removes the file if no text is left.
+    /// Changes the text of a shared file, and keeps the file's mode; removes the file if it is then empty.
     private func change(_ path: String, _ what: SetupText, _ change: (String) -> String) throws(CommandFailure) {
         // Follow a symbolic link, so that it is not replaced.
         let link = FileSystem.target(ofLink: place(path).string).map { FilePath($0) }
@@ -125,7 +125,7 @@ extension FilePath {
 }
 
 extension ChildProcess.End {
-    /// The end of the process in words, to follow the program's name.
+    /// Description of how the process ended, to follow the program's name.
     fileprivate var message: Message {
         switch self {
         case .exited(let code): SetupText.exited.message("\(code)")

@@ -14,9 +14,9 @@ import Texts
 import Typing
 
 extension SystemFacts {
-    /// Names of programs that manage adapters, cut to the 15 bytes that /proc shows.
+    /// Names of programs that manage adapters, truncated to 15 bytes as in /proc.
     private static let bluetoothServices = ["bluetoothd", "bluetooth-meshd"]
-    /// The names of programs that ask for a login name or a password.
+    /// Names of programs that ask for a login name or a password.
     private static let loginPrompts = ["agetty", "getty", "mingetty", "fgetty", "login"]
     private static let unitDirectories = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
 
@@ -32,18 +32,18 @@ extension SystemFacts {
         return paths.contains(where: FileSystem.exists) ? manager : nil
     }
 
-    /// Collects the facts of this machine, without changing anything.
+    /// Collects the facts about this machine, without changing anything.
     ///
-    /// `places` are the possible places of a daemon, the user's own first. `adapter` and `named` replace the adapter
-    /// and the layout of the daemon or the configuration.
+    /// `places` are the possible places of a daemon, beginning with the user's own. `adapter` and `named` replace the
+    /// adapter and the layout of the daemon or the configuration.
     package init(at places: [DaemonPaths], adapter: AdapterTransport?, layout named: String?) {
         daemon = Daemon(at: places)
-        // If the service is installed, the diagnosis is about the service, not about the user.
+        // If the service is installed, the diagnosis concerns the service, not the user.
         let place = Self.installedService != nil ? DaemonPaths.system : places.first ?? .system
         choice = Choice(daemon, ChoiceStore(place.choice))
         let asked = ConfigurationState.read(place.configurationFile)
         configuration = asked.state
-        // A running daemon may have been started with other options than the configuration's.
+        // A running daemon may have been started with options that differ from the configuration.
         use(
             adapter ?? daemon.status?.transport ?? asked.configuration.adapter,
             isKeyboard: daemon.status.map { !$0.hasOtherOutput } ?? asked.configuration.hasKeyboard
@@ -66,8 +66,9 @@ extension SystemFacts {
         legacyBond = Self.legacyBond(at: place, least: asked.configuration.security)
     }
 
-    /// Returns the address of the selected device if it must be authenticated but has legacy keys only; nil otherwise,
-    /// and if its keys are unreadable.
+    /// Returns the address of the selected device if it must be authenticated but only has legacy keys.
+    ///
+    /// Returns nil otherwise, or if the keys cannot be read.
     package static func legacyBond(at place: DaemonPaths, least: GATTLinkSecurity.Level) -> String? {
         guard let kept = try? ChoiceStore(place.choice).read(), max(kept.security, least) >= .authenticated else {
             return nil
@@ -95,7 +96,7 @@ extension SystemFacts {
         }
         let managed = Set(adapters.map(\.name))
         takenControllers = FileSystem.names(in: "/sys/class/bluetooth").filter {
-            // The names of connections contain a colon.
+            // Names that contain a colon belong to connections.
             $0.hasPrefix("hci") && !$0.contains(":") && !managed.contains($0)
         }
         serialControllers = SerialDevice.bluetoothControllers()
@@ -123,7 +124,8 @@ extension SystemFacts {
         layoutDifferences = LayoutDifference.between(typed, keymap.levels)
     }
 
-    /// Records an event node that the daemon cannot read; this can be tested only if it runs as this process's user.
+    /// Records an event node that the daemon cannot read; this can be tested only if the daemon runs as this process's
+    /// user.
     private mutating func lookAtEventNode() {
         guard let status = daemon.status, ProcessFacts.user(of: status.pid) == ProcessFacts.user,
             let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
@@ -133,7 +135,7 @@ extension SystemFacts {
 }
 
 extension SystemFacts.Adapter {
-    /// Makes an adapter from the kernel's information and its rfkill switches.
+    /// Creates an adapter from the kernel's information and the adapter's rfkill switches.
     fileprivate init(_ entry: AdapterEnumerator.Entry) {
         self.init(index: entry.index, address: entry.information.address)
         hasLowEnergy = entry.information.supportedSettings.contains(.lowEnergy)
@@ -153,7 +155,7 @@ extension SystemFacts.ConfigurationState {
             _ = try configuration.regions()
             return (.correct, configuration)
         } catch {
-            // A file that this process may not read may be readable for the daemon.
+            // A file that this process may not read may still be readable for the daemon.
             let failure = error.failure
             guard failure.status == .configuration else { return (.correct, Configuration()) }
             return (.wrong(path: path.string, reason: failure.cause.firstLine), Configuration())
@@ -162,7 +164,7 @@ extension SystemFacts.ConfigurationState {
 }
 
 extension SystemFacts.Choice {
-    /// Uses the selected device that a running daemon reports, or else the one in the file.
+    /// Uses the selected device reported by a running daemon, or else the device in the file.
     package init(_ daemon: SystemFacts.Daemon, _ store: ChoiceStore) {
         guard let status = daemon.status else {
             self.init(store)

@@ -12,19 +12,19 @@ import SystemPackage
 package import Texts
 package import Typing
 
-/// The input of the doctor: the state of the machine, the permissions of this process, and the configuration.
+/// Facts that the doctor examines: the state of the machine, the permissions of this process, and the configuration.
 package struct SystemFacts: Equatable, Sendable {
-    /// The availability of Bluetooth sockets in the kernel.
+    /// Availability of Bluetooth sockets in the kernel.
     package enum Sockets: Equatable, Sendable {
         case available
-        /// The kernel does not know the family or the protocol (EAFNOSUPPORT, EPROTONOSUPPORT).
+        /// The kernel does not know the address family or the protocol (EAFNOSUPPORT, EPROTONOSUPPORT).
         case unknown
-        /// The kernel refuses with this error, in words.
+        /// The kernel refuses to create one; the value describes the error.
         case refused(String)
     }
 
     package struct Adapter: Equatable, Sendable {
-        /// The adapter's index: 0 is hci0.
+        /// Index of the adapter: 0 is hci0.
         package var index: ControllerIndex
         package var address: BluetoothAddress
         package var hasLowEnergy = true
@@ -39,7 +39,7 @@ package struct SystemFacts: Equatable, Sendable {
             self.address = address
         }
 
-        /// The adapter's name, such as `hci0`.
+        /// Name of the adapter, such as `hci0`.
         package var name: String { "hci\(index.rawValue)" }
     }
 
@@ -48,7 +48,7 @@ package struct SystemFacts: Equatable, Sendable {
         case missing(ModuleState)
         /// This process lacks the permission.
         case notPermitted
-        /// It fails with another error, in words.
+        /// Opening it fails with another error; the value describes the error.
         case refused(String)
     }
 
@@ -69,7 +69,7 @@ package struct SystemFacts: Equatable, Sendable {
     package enum Daemon: Equatable, Sendable {
         /// No daemon answers, and no lock is held.
         case none
-        /// A daemon exists but does not answer; its process id, if known.
+        /// A daemon exists but does not answer; `pid` is its process id, if known.
         case silent(pid: Int32?)
         /// A daemon listens, but this process may not connect to it.
         case hidden
@@ -77,18 +77,18 @@ package struct SystemFacts: Equatable, Sendable {
         case running(Status)
     }
 
-    /// The status that a running daemon reports.
+    /// Status that a running daemon reports.
     package struct Status: Equatable, Sendable {
         package var state: Session.State
         package var reason: Message?
         package var remedy: Message?
-        /// The controller in use, with its transport; nil without one.
+        /// Controller in use, with its transport; nil if no controller is in use.
         package var transport: AdapterTransport?
         package var hasOtherOutput = false
         package var device: String?
-        /// The reason for which the gate is closed; nil while it is open.
+        /// Reason why the gate is closed; nil while it is open.
         package var pause: Message?
-        /// The number of bytes received since the daemon's start.
+        /// Number of bytes received since the daemon's start.
         package var received: UInt64 = 0
         package var typed: UInt64 = 0
         /// Number of received bytes that were discarded or rejected by the table.
@@ -96,15 +96,15 @@ package struct SystemFacts: Equatable, Sendable {
         package var lost: UInt64 = 0
         package var layout: String?
         package var eventNode: String?
-        /// Keys beyond text that the daemon's keyboard may press, in words; nil for none.
+        /// Keys beyond text that the daemon's keyboard may press, as text; nil if there are none.
         package var allows: Message?
-        /// Error in reading or storing the selected device; nil for none.
+        /// Error in reading or storing the selected device; nil if there was none.
         package var choiceFault: Message?
         /// Beacon status of the daemon; nil if it was not queried.
         package var beacons: Beacons?
         package var pid: Int32
 
-        /// Names of the counters of bytes lost by a fault.
+        /// Names of the counters of bytes that were lost because of a fault.
         static let losses = [Ledger.Loss.ringFull, .writeFailed, .tooOld].map { "\($0)" }
 
         package init(state: Session.State, pid: Int32) {
@@ -115,11 +115,11 @@ package struct SystemFacts: Equatable, Sendable {
 
     /// Beacon status of a running daemon.
     package struct Beacons: Equatable, Sendable {
-        /// The number of watched regions.
+        /// Number of watched regions.
         package var watched = 0
         /// Reason why beacons cannot be received; nil if they can.
         package var fault: Message?
-        /// Reason why the configured beacon is not advertised; nil for none.
+        /// Reason why the configured beacon is not advertised; nil if it is, or if none is configured.
         package var advertisingFault: Message?
 
         package init() {}
@@ -127,36 +127,36 @@ package struct SystemFacts: Equatable, Sendable {
 
     /// Kernel version; nil if it cannot be read.
     package var kernelVersion: KernelVersion?
-    /// True if connections use the kernel's L2CAP sockets, not the user channel or H4.
+    /// True if connections use the kernel's L2CAP sockets; false with the user channel or H4.
     package var usesKernelChannels = true
     /// True if the kernel manages the controller; false for an H4 stream.
     package var usesKernelController = true
-    /// True if the output is the keyboard, not a terminal, a socket or standard output.
+    /// True if the output is the keyboard; false for a terminal, a socket or standard output.
     package var usesKeyboard = true
     /// State of each kernel feature that the product uses; empty if the kernel was not probed.
     package var kernel: [KernelFeature: KernelFeature.State] = [:]
     package var sockets = Sockets.available
-    /// The adapters that the kernel manages, by index.
+    /// Adapters that the kernel manages, by index.
     package var adapters: [Adapter] = []
-    /// Error in reading the adapters; nil for none.
+    /// Error in reading the adapters; nil if there was none.
     package var adapterFault: Message?
     /// Names of controllers that exist but are not managed, because another program uses them exclusively.
     package var takenControllers: [String] = []
-    /// The serial devices that firmware or device tree declare as Bluetooth controllers.
+    /// Serial devices that the firmware or the device tree declares as Bluetooth controllers.
     package var serialControllers: [SerialDevice] = []
     package var selector = AdapterSelector.any
-    /// The processes of other programs that manage Bluetooth.
+    /// Processes of other programs that manage Bluetooth.
     package var otherServices: [ProcessEntry] = []
     package var missingCapabilities: [Capability] = []
     package var uinput = UInput.open
     package var hasEventNodes = true
-    /// The keyboard's event node if the self-check needs it and the daemon's user may not read it; nil otherwise.
+    /// Event node of the keyboard if the self-check needs it but the daemon's user may not read it; nil otherwise.
     package var unreadableEventNode: String?
     /// Event queue of the applications that read the keyboard, as configured.
     package var queue = ReaderQueue.large
-    /// File that shows that Xorg uses the evdev driver, or has no other; nil if none does.
+    /// File that shows that Xorg uses the evdev driver or has no other driver; nil if there is no such file.
     package var oldInputDriver: String?
-    /// Service manager of the installed service; nil if none is installed.
+    /// Service manager with which the service is installed; nil if it is not installed.
     package var service: ServiceManager?
     /// True if `blewedge setup` supports the service manager of this machine.
     package var hasManager = true
@@ -164,19 +164,20 @@ package struct SystemFacts: Equatable, Sendable {
     /// True if the configuration watches beacon regions.
     package var watchesBeacons = false
     package var choice = Choice.none
-    /// Address of the selected device if authenticated keys are required, but its keys are from legacy pairing; nil
-    /// otherwise.
+    /// Address of the selected device if authenticated keys are required but its keys are from legacy pairing.
+    ///
+    /// Nil otherwise.
     package var legacyBond: String?
     package var daemon = Daemon.none
     /// Foreground virtual terminal; nil if there is none, or if it cannot be read.
     package var console: ConsoleState?
-    /// Process on that terminal that asks for a login name or a password; nil for none.
+    /// Process on the foreground terminal that asks for a login name or a password; nil if there is none.
     package var loginPrompt: ProcessEntry?
     package var layout = "us"
-    /// Characters that the foreground terminal turns into others.
+    /// Characters that the foreground terminal converts into other characters.
     package var layoutDifferences: [LayoutDifference] = []
 
-    /// Makes the facts of a machine without an adapter, a selected device and a daemon.
+    /// Creates the facts of a machine without an adapter, a selected device and a daemon.
     package init() {}
 
     /// Returns true if the kernel was probed for the feature and lacks it.
@@ -186,10 +187,10 @@ package struct SystemFacts: Equatable, Sendable {
 
     package var isServiceInstalled: Bool { service != nil }
 
-    /// The command that starts the daemon on this machine.
+    /// Command that starts the daemon on this machine.
     package var startCommand: String { service?.start ?? (hasManager ? "blewedge setup" : "blewedge run") }
 
-    /// Sets the controller and the output in use.
+    /// Sets the controller and the output that are in use.
     package mutating func use(_ transport: AdapterTransport, isKeyboard: Bool) {
         selector = transport.selector ?? .any
         usesKernelChannels = transport.isShared
@@ -197,7 +198,7 @@ package struct SystemFacts: Equatable, Sendable {
         usesKeyboard = isKeyboard
     }
 
-    /// The selected adapter; nil if it does not exist.
+    /// Selected adapter; nil if it does not exist.
     package var adapter: Adapter? {
         switch selector {
         case .any: adapters.min { $0.index.rawValue < $1.index.rawValue }
@@ -206,7 +207,8 @@ package struct SystemFacts: Equatable, Sendable {
         }
     }
 
-    /// True if this process would use the adapter and the keyboard itself: no daemon runs, and no service is installed.
+    /// True if this process would use the adapter and the keyboard itself, because no daemon runs and no service is
+    /// installed.
     package var actsItself: Bool { daemon == .none && !isServiceInstalled }
 }
 
@@ -214,7 +216,7 @@ extension SystemFacts.Daemon {
     /// Time-out for the status answer of a daemon.
     private static let patience = Duration.seconds(3)
 
-    /// Queries the first of these places at which a daemon listens.
+    /// Queries the daemon at the first of these places where one listens.
     package init(at places: [DaemonPaths]) {
         var process: Int32?
         do throws(CommandFailure) {
@@ -239,13 +241,13 @@ extension SystemFacts.Daemon {
         }
     }
 
-    /// The daemon's status; nil if it gave none.
+    /// Status of the daemon; nil if it did not report any.
     var status: SystemFacts.Status? {
         guard case .running(let status) = self else { return nil }
         return status
     }
 
-    /// Returns the process id of a daemon that holds the lock of an adapter; nil if none does.
+    /// Returns the process id of a daemon that holds the lock of an adapter; nil if there is none.
     ///
     /// Other commands also hold such a lock: `simulate`, `scan`, `gatt`.
     private static func holder(_ places: [DaemonPaths]) -> Int32? {
@@ -258,7 +260,7 @@ extension SystemFacts.Daemon {
 }
 
 extension SystemFacts.Status {
-    /// Makes the facts from an answer to `status`; fails if it has no process id.
+    /// Creates the facts from an answer to `status`; nil if the answer has no process id.
     package init?(_ answer: StatusAnswer) {
         guard let process = answer.process else { return nil }
         self.init(state: answer.state, pid: process)
@@ -280,7 +282,7 @@ extension SystemFacts.Status {
 }
 
 extension SystemFacts.Beacons {
-    /// Makes the facts from an answer to `beacons status`.
+    /// Creates the facts from an answer to `beacons status`.
     package init(_ answer: BeaconsAnswer) {
         watched = answer.watched
         fault = answer.hindrance?.cause
@@ -298,17 +300,17 @@ extension UInt64 {
 
 /// Input drivers of Xorg: libinput, and its predecessor evdev.
 enum InputDriver {
-    /// The directories of Xorg's logs.
+    /// Directories of Xorg's logs.
     private static let logs = ["/var/log"]
     /// Directories of Xorg's input drivers.
     private static let modules = ["/usr/lib/xorg/modules/input", "/usr/lib64/xorg/modules/input"]
     /// Maximum size of a log that is examined, in bytes.
     private static let longestLog = 16 << 20
 
-    /// Returns the file that shows that Xorg reads the virtual keyboard with evdev, or lacks libinput; nil if none
-    /// does.
+    /// Returns the file that shows that Xorg reads the virtual keyboard with evdev, or that it lacks libinput.
     ///
-    /// A log names the driver of each device; the next start of Xorg overwrites it.
+    /// Returns nil if there is no such file. A log names the driver of each device; the next start of Xorg overwrites
+    /// it.
     static func evidenceOfEvdev(logs: [String] = logs, modules: [String] = modules) -> String? {
         let uses = "Using input driver 'evdev' for '\(VirtualKeyboard.name)'"
         for directory in logs {

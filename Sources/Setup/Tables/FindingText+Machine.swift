@@ -3,7 +3,7 @@
 import Devices
 import Texts
 
-// The texts of findings about the kernel's Bluetooth, the selected adapter, and other programs that use it.
+// Texts of findings about the kernel's Bluetooth, the selected adapter, and other programs that use the adapter.
 
 extension FindingText {
     static let kernelWithoutBluetooth = FindingText(

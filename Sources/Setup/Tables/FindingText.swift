@@ -3,11 +3,11 @@
 package import Texts
 
 package struct FindingText: Sendable {
-    /// The fault, in one sentence.
+    /// Fault, in one sentence.
     package let what: LocalText
     /// Effect of the fault, in one sentence.
     package let why: LocalText
-    /// The remedy, in one sentence.
+    /// Remedy, in one sentence.
     package let remedy: LocalText
 }
 
@@ -72,7 +72,7 @@ extension Finding.Cause {
     }
 }
 
-/// The words for the severities, which begin a finding.
+/// Names of the severities, which begin the text of a finding.
 extension Finding.Severity: Localized {
     package var texts: LocalText {
         switch self {
@@ -83,15 +83,15 @@ extension Finding.Severity: Localized {
     }
 }
 
-/// Parts of the findings' texts, chosen by the details.
+/// Fragments that complete the text of a finding, depending on its details.
 package enum FindingPartText: String, Localized {
-    // The controller on a serial port.
+    // Findings about a controller on a serial port.
     case notStarted, withoutDriver, loadSerialDriver
-    // /dev/uinput.
+    // Findings about /dev/uinput.
     case withoutModule, makeNode
-    // The daemon.
+    // Findings about the daemon.
     case startService, process, because
-    // The console.
+    // Findings about the console.
     case off, raw, gives, givesNothing, more
 
     package var texts: LocalText {
@@ -150,7 +150,7 @@ extension FindingText {
         "これを備えたカーネル({3})なら解消します。一覧は `doctor --json` にあります"
     )
 
-    // The texts of findings about beacons.
+    // Texts of findings about beacons.
 
     static let beaconsWithoutRegions = FindingText(
         "beacons are configured, but no region is watched",
@@ -188,7 +188,7 @@ extension FindingText {
         "ビーコンを近づけ、電池とリージョンの設定を確認してください"
     )
 
-    // The texts of findings about the daemon.
+    // Texts of findings about the daemon.
 
     static let daemonNotAskable = FindingText(
         "a daemon is running, but this process is not permitted to query its status",

@@ -4,7 +4,7 @@ import Control
 import Daemon
 package import Texts
 
-/// Effects of the feature's absence from the kernel.
+/// Effects on the user if the kernel lacks the feature.
 extension KernelFeature: Localized {
     package var texts: LocalText {
         switch self {
@@ -68,7 +68,7 @@ extension KernelFeature: Localized {
 }
 
 extension TextTable {
-    /// The table of all texts of the program.
+    /// Table of all texts of the program.
     package static let whole =
         daemon + TextTable([FindingPartText.self, Finding.Severity.self, KernelFeature.self])
         + TextTable(
