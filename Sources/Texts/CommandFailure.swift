@@ -2,21 +2,21 @@
 
 /// Failure of a command: its exit status, cause and remedy.
 package struct CommandFailure: Error, Equatable, Sendable {
-    /// Kinds of failure that a program may recover from, by their names on the control socket.
+    /// Kinds of failures that a client may handle, with their names on the control socket.
     package enum Kind: String, Sendable {
         case noDaemon = "no-daemon"
-        /// The device is unpaired, and the user has not allowed that.
+        /// The device is unpaired, and the user has not accepted that.
         case openDevice = "open-device"
-        /// Another device is selected, and its replacement was not confirmed.
+        /// Another device is selected, and replacing it was not confirmed.
         case chosenAlready = "chosen-already"
     }
 
     package var status: ExitStatus
-    /// The cause, in one sentence.
+    /// Cause, in one sentence.
     package var cause: Message
-    /// The remedy, in one sentence; nil if none is known.
+    /// Remedy, in one sentence; nil if none is known.
     package var remedy: Message?
-    /// Kind of a failure that a program may recover from; nil for any other failure.
+    /// Kind of the failure if a client may handle it; nil for any other failure.
     package var kind: Kind?
 
     package init(_ status: ExitStatus, _ cause: Message, remedy: Message? = nil) {
@@ -25,7 +25,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.remedy = remedy
     }
 
-    /// Makes a failure from a text of the table with its arguments; `remedy` replaces the remedy of the table.
+    /// Creates a failure from a text of the table and its arguments; `remedy` replaces the remedy of the table.
     package init(
         _ status: ExitStatus,
         _ fault: some FaultText,
@@ -37,7 +37,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.kind = kind
     }
 
-    /// Makes the failure of a time-out or signal while another process, 0 if unknown, held a lock file.
+    /// Creates the failure for a time-out or signal while `process`, or an unknown process if it is 0, held a lock
+    /// file.
     package init(lock: String, heldBy process: Int32, signal: Int32?) {
         let status: ExitStatus =
             switch signal {
@@ -53,7 +54,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 }
 
-/// Exit statuses of the commands, after sysexits.h (D-10).
+/// Exit statuses of the commands, based on sysexits.h (D-10).
 package enum ExitStatus: Int32, Sendable, CaseIterable {
     case success = 0
     /// The command line is wrong (EX_USAGE).
@@ -76,11 +77,11 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
     case terminated = 143
 }
 
-/// Reason for a state, for people: a cause and a remedy.
+/// Human-readable reason for a state: a cause and a remedy.
 package struct Reason: Hashable, Sendable {
-    /// The cause, in one sentence.
+    /// Cause, in one sentence.
     package var cause: Message
-    /// The remedy; nil if none is known or none is needed.
+    /// Remedy; nil if none is known or needed.
     package var remedy: Message?
 
     package init(_ cause: Message, remedy: Message? = nil) {

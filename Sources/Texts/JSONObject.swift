@@ -2,7 +2,7 @@
 
 import Printable
 
-/// JSON object on one line, with its members in the order of their addition.
+/// JSON object on one line, with its members in the order in which they were added.
 ///
 /// Characters that must not be displayed as they are (`PrintableScalars`) are escaped. RFC 8259.
 package struct JSONObject: Sendable {
@@ -11,17 +11,17 @@ package struct JSONObject: Sendable {
 
     package init() {}
 
-    /// Adds a string; nil adds nothing.
+    /// Adds a string; does nothing if it is nil.
     package mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         begin(name)
         Self.append(value, to: &members)
     }
 
-    // One overload per type, because a generic function would look up protocol conformances at run time for every
-    // barcode.
+    // There is one overload for each type, because a generic function would look up protocol conformances at run time
+    // for every barcode.
 
-    /// Adds an integer; nil adds nothing.
+    /// Adds an integer; does nothing if it is nil.
     package mutating func add(_ name: String, _ value: Int?) { add(name, value.map(Int64.init)) }
     package mutating func add(_ name: String, _ value: Int8?) { add(name, value.map(Int64.init)) }
     package mutating func add(_ name: String, _ value: Int32?) { add(name, value.map(Int64.init)) }
@@ -63,14 +63,14 @@ package struct JSONObject: Sendable {
         addArray(name, values) { $0.append(to: &$1) }
     }
 
-    /// Adds an object; nil adds nothing.
+    /// Adds an object; does nothing if it is nil.
     package mutating func add(_ name: String, _ value: JSONObject?) {
         guard let value else { return }
         begin(name)
         value.append(to: &members)
     }
 
-    /// Adds a value; nil adds nothing.
+    /// Adds a value; does nothing if it is nil.
     package mutating func add(_ name: String, _ value: JSONValue?) {
         guard let value else { return }
         begin(name)
@@ -86,10 +86,10 @@ package struct JSONObject: Sendable {
 
     package var isEmpty: Bool { members.isEmpty }
 
-    /// The object as text, without a line feed.
+    /// Object as text, without a line feed.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The object as a line: UTF-8 with a line feed.
+    /// Object as a line: UTF-8 with a line feed.
     package var line: [UInt8] { bytes + [UInt8(ascii: "\n")] }
 
     private var bytes: [UInt8] {
@@ -105,7 +105,7 @@ package struct JSONObject: Sendable {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Writes the name of a member, which its value must follow.
+    /// Writes the name of a member, after which its value must be written.
     private mutating func begin(_ name: String) {
         if !members.isEmpty { members.append(UInt8(ascii: ",")) }
         Self.append(name, to: &members)
@@ -128,7 +128,7 @@ package struct JSONObject: Sendable {
 
     /// Writes a quoted string.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
-        // Nearly every text needs no escape.
+        // Almost no text needs escaping.
         let isPlain = text.utf8.allSatisfy {
             (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
         }
@@ -141,7 +141,7 @@ package struct JSONObject: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Notations of quoted strings.
+    /// Notations for quoted strings.
     package enum Notation {
         /// RFC 8259: characters above U+FFFF are escaped as two surrogates.
         case json
@@ -149,7 +149,7 @@ package struct JSONObject: Sendable {
         case toml
     }
 
-    /// Returns a quoted string, with all characters escaped that must not be displayed as they are.
+    /// Returns a quoted string; escapes all characters that must not be displayed as they are.
     package static func quoted(_ text: String, as notation: Notation = .json) -> String {
         var scalars = PrintableScalars()
         var result = "\""

@@ -9,7 +9,7 @@ import CJansson
 package indirect enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
-    /// A number without fraction and exponent.
+    /// A number without a fraction or an exponent.
     case integer(Int64)
     case real(Double)
     case string(String)
@@ -18,18 +18,18 @@ package indirect enum JSONValue: Equatable, Sendable {
 
     /// Position and reason of a syntax error.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The line, counted from 1.
+        /// Line number, counted from 1.
         package var line: Int
-        /// The column in the line, in characters, counted from 1.
+        /// Column in the line, in characters, counted from 1.
         package var column: Int
-        /// The reason in English, as Jansson gives it.
+        /// Reason in English, as reported by Jansson.
         package var reason: String
 
-        /// The error as one line: `line 3, column 8: '}' expected near ','`.
+        /// One-line description: `line 3, column 8: '}' expected near ','`.
         package var description: String { "line \(line), column \(column): \(reason)" }
     }
 
-    /// Maximum nesting; the inputs of this program have three levels.
+    /// Maximum nesting depth; the inputs of this program have three levels.
     private static let deepest = 32
 
     /// Parses a value from UTF-8 text; U+0000 in a string is accepted only with `allowingNull`.
@@ -42,12 +42,12 @@ package indirect enum JSONValue: Equatable, Sendable {
             return unsafe json_loadb(characters, bytes.count, flags, &error)
         }
         guard let root = unsafe root else { throw Fault(error) }
-        // Sound: the reference that json_loadb returned is released here, once, after everything was copied.
+        // Sound: the reference that json_loadb returned is released here, once, after the value has been copied.
         defer { unsafe json_decref(root) }
         self = try unsafe Self.copy(root, depth: 0)
     }
 
-    /// The first member with this name; nil if there is none, or the value is not an object.
+    /// First member with this name; nil if there is none, or if the value is not an object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
@@ -73,7 +73,7 @@ package indirect enum JSONValue: Equatable, Sendable {
         return values
     }
 
-    /// Returns true for equal values; the members of objects must be in the same order.
+    /// Compares two values; the members of objects must be in the same order.
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -90,11 +90,11 @@ package indirect enum JSONValue: Equatable, Sendable {
 
     private static let flags = Int(JSON_REJECT_DUPLICATES | JSON_DECODE_ANY)
 
-    /// Copies a value of Jansson, which must live during the call.
+    /// Copies a value of Jansson, which must exist during the call.
     private static func copy(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(Fault) -> JSONValue {
         guard depth < deepest else { throw Fault(line: 1, column: 1, reason: "nested deeper than \(deepest)") }
-        // Sound, here and below: the value lives during the call, its children live with it, and strings and names
-        // are copied with the lengths that Jansson gives. Each function is called for its own type only.
+        // Sound, here and below: the value exists during the call, and so do its children; strings and names are copied
+        // with the lengths that Jansson reports. Each function is called only for values of its type.
         switch unsafe value.pointee.type {
         case JSON_TRUE: return .bool(true)
         case JSON_FALSE: return .bool(false)
@@ -125,7 +125,7 @@ package indirect enum JSONValue: Equatable, Sendable {
     }
 
     private static func text(_ characters: UnsafePointer<CChar>?, _ length: Int) -> String {
-        // Sound: Jansson's strings have the length that it gives, and are UTF-8 that it has checked.
+        // Sound: Jansson's strings have the reported length, and are UTF-8 that Jansson has validated.
         guard let characters = unsafe characters else { return "" }
         let bytes = unsafe UnsafeRawBufferPointer(start: characters, count: length)
         return unsafe String(decoding: bytes, as: UTF8.self)
@@ -134,7 +134,7 @@ package indirect enum JSONValue: Equatable, Sendable {
 
 extension JSONValue.Fault {
     fileprivate init(_ error: json_error_t) {
-        // The text is a C array that ends with a zero.
+        // The text is a C array that ends with a zero byte.
         let reason = unsafe withUnsafeBytes(of: error.text) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
@@ -143,7 +143,7 @@ extension JSONValue.Fault {
 }
 
 extension JSONValue {
-    /// Value as one line of JSON, with characters that must not be displayed as they are (`PrintableScalars`) escaped.
+    /// Value as one line of JSON; characters that must not be displayed as they are (`PrintableScalars`) are escaped.
     package var text: String {
         switch self {
         case .null: "null"

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-// Message table: the folders `Tables` contain all texts that the product shows to people, in every language; no other
-// code has such texts, which tests enforce. Most groups are in this module; groups whose keys are the values of another
-// module are in that module. Each group is an enum, whose cases the compiler requires in every language; a `TextTable`
-// lists the groups.
+// Message table: the folders `Tables` contain all texts that the product shows to people, in every language. Tests
+// verify that no other code contains such texts. Most groups are in this module; groups whose keys are the values of
+// another module are in that module. Each group is an enum, and the compiler requires every case in every language; a
+// `TextTable` lists the groups.
 //
-// Deliberately not in the table, and in English only:
+// The following texts are deliberately not in the table, and are in English only:
 //   - `--help`, the manual page, and the parser's messages about a wrong command line;
 //   - output for programs: JSON, names of members, ids of findings, tab-separated lines, exit statuses;
-//   - the journal of a daemon, which is read beside those of others, and its messages to the service manager;
-//   - files that people edit, with their comments, and the faults found in them, which name a line and its grammar,
-//     as a compiler does;
-//   - error descriptions of the kernel, the C library or the Bluetooth modules: they follow a colon, as a detail of
-//     a text that is in the table.
+//   - the journal of a daemon, which is read together with those of other programs, and its messages to the service
+//     manager;
+//   - files that people edit, with their comments, and the faults found in them, which refer to a line and its grammar,
+//     as those of a compiler do;
+//   - error descriptions of the kernel, the C library or the Bluetooth modules, which follow a colon as a detail of a
+//     text in the table.
 
-/// Group of texts: an enum, each case of which has every language.
+/// Group of texts: an enum of which every case has a text in each language.
 package protocol Localized: CaseIterable, RawRepresentable, Sendable where RawValue == String {
     var texts: LocalText { get }
     /// Remedy or next step, with the same arguments; nil if there is none.
@@ -32,14 +33,14 @@ extension Localized {
         texts.filled(language, with: arguments)
     }
 
-    /// Makes the message of this text and its arguments, for every language.
+    /// Creates the message from this text and its arguments, for every language.
     package func message(_ arguments: any MessageArgument...) -> Message { message(with: arguments) }
 
     package func message(with arguments: [any MessageArgument]) -> Message {
         Message(texts, id: id, arguments)
     }
 
-    /// Makes the message of the remedy or next step, with a list of arguments; nil if there is none.
+    /// Creates the message from the remedy or next step, with a list of arguments; nil if there is none.
     package func remedyMessage(with arguments: [any MessageArgument]) -> Message? {
         remedy.map { Message($0, id: remedyID, arguments) }
     }
@@ -60,7 +61,7 @@ extension FaultText {
     package var texts: LocalText { said.cause }
     package var remedy: LocalText? { said.remedy }
 
-    /// Makes a cause and its remedy, both in English and Japanese.
+    /// Creates a cause and its remedy, both in English and Japanese.
     func cause(
         _ english: String,
         _ japanese: String,
@@ -70,7 +71,7 @@ extension FaultText {
         (LocalText(english, japanese), LocalText(fix, japaneseFix))
     }
 
-    /// Makes a cause in English and Japanese; without `fix`, no remedy is known.
+    /// Creates a cause in English and Japanese; without `fix`, no remedy is known.
     func cause(_ english: String, _ japanese: String, fix: LocalText? = nil) -> (cause: LocalText, remedy: LocalText?) {
         (LocalText(english, japanese), fix)
     }
@@ -82,21 +83,21 @@ package enum Language: String, Sendable, CaseIterable {
     case english = "en"
     case japanese = "ja"
 
-    /// The environment variable that sets the language, regardless of the locale and the terminal.
+    /// Environment variable that sets the language, regardless of the locale and the terminal.
     package static let variable = "BLEWEDGE_LANG"
 
     /// Determines the language of a process from its environment.
     ///
     /// The locale of messages is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty:
-    /// POSIX.1-2024, Base Definitions, 8.2. Japanese needs a locale in UTF-8, and a terminal other than the Linux
-    /// console, which has only 512 glyphs.
+    /// POSIX.1-2024, Base Definitions, 8.2. Japanese requires a UTF-8 locale, and a terminal other than the Linux
+    /// console, whose fonts have at most 512 glyphs.
     package init(_ environment: (String) -> String?) {
         if let wanted = environment(Self.variable).flatMap(Language.init(rawValue:)) {
             self = wanted
             return
         }
         let locale = Self.first(of: ["LC_ALL", "LC_MESSAGES", "LANG"], environment) ?? ""
-        // The name `ja` occurs as `ja`, `ja_JP.UTF-8` or `ja@…`; longer names are other languages.
+        // The language may be written `ja`, `ja_JP.UTF-8` or `ja@…`; longer names are other languages.
         let name = locale.prefix { $0.isLetter && $0.isASCII }
         let canShow = Self.isUnicode(environment) && environment("TERM") != "linux"
         self = name == Language.japanese.rawValue && canShow ? .japanese : .english

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Value that can be an argument of a text.
+/// Value that can be an argument of a message.
 package protocol MessageArgument: Sendable {
-    /// Argument in the form that a message stores.
+    /// Argument in the form in which a message stores it.
     var argument: Message.Argument { get }
 }
 
-/// Text for people with its arguments, translated only on output.
+/// Text for people with its arguments, which is translated only when it is output.
 ///
-/// Two messages are equal if their English texts are. Programs, journals and the control socket get the English text;
-/// the socket also gets the id of the text and the arguments, from which a client translates it.
+/// Two messages are equal if their English texts are equal. Programs, journals and the control socket receive the
+/// English text; on the socket, the id of the text and the arguments are sent too, so that a client can translate it.
 package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgument {
     package enum Argument: Sendable, MessageArgument {
         case plain(String)
-        /// A message, which is translated with the text.
+        /// A message, which is translated together with the text.
         case message(Message)
 
         package var argument: Argument { self }
@@ -30,14 +30,14 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
     private let id: String?
     private let arguments: [Argument]
 
-    /// Makes a message of a text and its arguments; without an `id`, the socket gets the English text only.
+    /// Creates a message from a text and its arguments; without an `id`, only the English text is sent on the socket.
     package init(_ texts: LocalText, id: String?, _ arguments: [any MessageArgument] = []) {
         self.texts = texts
         self.id = id
         self.arguments = arguments.map(\.argument)
     }
 
-    /// Makes a message of a string that is the same in all languages: a name, a fault, or a system error.
+    /// Creates a message from a string that is the same in all languages: a name, an error, or a system error.
     package init(detail text: String) {
         self.init(LocalText("{1}", "{1}"), id: nil, [text])
     }
@@ -56,16 +56,16 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
 
     package func hash(into hasher: inout Hasher) { hasher.combine(english) }
 
-    /// Returns true if the message has this text, whatever its arguments are.
+    /// Returns true if the message has this text, regardless of its arguments.
     package func says(_ text: some Localized) -> Bool { id == text.id }
 
-    /// Makes a list of names, joined according to the language.
+    /// Creates a list of names, joined as is usual in each language.
     package static func list(_ names: [String]) -> Message {
         guard let first = names.first else { return Message(detail: "") }
         return names.dropFirst().reduce(Message(detail: first)) { PlainText.and.message($0, $1) }
     }
 
-    /// Makes a list of examples, joined according to the language.
+    /// Creates a list of examples, joined as is usual in each language.
     package static func listed(_ examples: [Message]) -> Message {
         guard let first = examples.first else { return Message(detail: "") }
         return examples.dropFirst().reduce(first) { PlainText.listed.message($0, $1) }
@@ -75,7 +75,7 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
         other.map { PlainText.inBrackets.message(self, $0) } ?? self
     }
 
-    /// First line of the message, which may list several faults of a file.
+    /// First line of the message; a message about the faults of a file has a line for each fault.
     package var firstLine: Message {
         let lines = english.split(separator: "\n", maxSplits: 1)
         return lines.count > 1 ? Message(detail: String(lines[0])) : self
@@ -89,7 +89,7 @@ extension String: MessageArgument {
 // MARK: On the control socket
 
 extension Message {
-    /// Id and arguments as JSON, such as `["AdapterFaultText.softBlocked","hci0"]`; nil without an id.
+    /// Id and arguments as JSON, such as `["AdapterFaultText.softBlocked","hci0"]`; nil if there is no id.
     package var form: JSONValue? {
         guard let id else { return nil }
         return .array(
@@ -103,7 +103,7 @@ extension Message {
         )
     }
 
-    /// Parses the array made by `form`; nil if it is malformed, or the table has no text with the id.
+    /// Parses the array created by `form`; nil if it is malformed, or if the table has no text with the id.
     package init?(form: JSONValue, in table: TextTable) {
         guard case .array(let parts) = form, let id = parts.first?.string, let texts = table[id] else { return nil }
         var arguments: [Argument] = []
@@ -121,6 +121,6 @@ extension Message {
 }
 
 extension JSONObject {
-    /// Adds a message in English; nil adds nothing.
+    /// Adds a message in English; does nothing if it is nil.
     package mutating func add(_ name: String, _ message: Message?) { add(name, message?.english) }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Characters that draw frames, bars and graphs, each one column wide.
+/// Characters for frames, bars and graphs, each one column wide.
 package enum TerminalGlyphs: CaseIterable, Sendable {
-    /// Eighths of a block, on a terminal emulator with UTF-8.
+    /// Eighths of a block, for terminal emulators with UTF-8.
     case blocks
-    /// Characters of code page 437, which the fonts of the Linux console have.
+    /// Characters of code page 437, which the fonts of the Linux console contain.
     case console
     case ascii
 
-    /// Chooses the characters by TERM and by the locale's character set.
+    /// Chooses the characters according to TERM and the character set of the locale.
     package init(_ environment: (String) -> String?) {
         guard Language.isUnicode(environment) else {
             self = .ascii
@@ -47,7 +47,7 @@ package enum TerminalGlyphs: CaseIterable, Sendable {
         return String(
             values.map { value in
                 guard value > 0 else { return " " }
-                // In floating point, because a product of counts could overflow.
+                // Use floating point, because a product of counts could overflow.
                 let share = Double(value) / Double(largest)
                 return levels[min(levels.count - 1, Int(share * Double(levels.count)))]
             }
@@ -65,7 +65,7 @@ package enum TerminalGlyphs: CaseIterable, Sendable {
     }
 }
 
-/// Signal strength in bars, as on a telephone.
+/// Signal strength as bars, as on a telephone.
 package struct SignalBars: Equatable, Sendable {
     package static let most = 4
     /// Minimum strength for each bar, in dBm.
@@ -74,6 +74,6 @@ package struct SignalBars: Equatable, Sendable {
     /// Number of bars, from 0 to `most`.
     package let count: Int
 
-    /// Creates the bars of a strength in dBm.
+    /// Creates the bars for a signal strength in dBm.
     package init(rssi: Int) { count = Self.limits.count { rssi >= $0 } }
 }

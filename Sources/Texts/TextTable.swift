@@ -2,10 +2,10 @@
 
 /// Table of groups of texts, which finds each text by its id.
 package struct TextTable: Sendable {
-    /// Case of a group: its text, and the related texts with the same arguments.
+    /// Case of a group: its text, and related texts with the same arguments.
     package struct Entry: Sendable {
         package let id: String
-        /// The texts of the case, with their ids.
+        /// Texts of the case, with their ids.
         package let texts: [(id: String, text: LocalText)]
 
         package init(id: String, texts: [(id: String, text: LocalText)]) {
@@ -22,7 +22,7 @@ package struct TextTable: Sendable {
         self.init(Set(groups.map { "\($0)" }), groups.flatMap { Self.cases(of: $0) })
     }
 
-    /// Makes a table, under one name, of entries that belong to no enum.
+    /// Creates a table of entries that are not cases of an enum, under one name.
     package init(_ name: String, _ entries: [Entry]) { self.init([name], entries) }
 
     private init(_ groups: Set<String>, _ entries: [Entry]) {
@@ -31,10 +31,10 @@ package struct TextTable: Sendable {
         texts = Dictionary(entries.flatMap(\.texts), uniquingKeysWith: { first, _ in first })
     }
 
-    /// The text with this id; nil if the table has none.
+    /// Text with this id; nil if the table has none.
     package subscript(id: String) -> LocalText? { texts[id] }
 
-    /// Returns a table with the entries of both.
+    /// Returns a table with the entries of both tables.
     package static func + (one: TextTable, other: TextTable) -> TextTable {
         TextTable(one.groups.union(other.groups), one.entries + other.entries)
     }
@@ -47,7 +47,7 @@ package struct TextTable: Sendable {
 
     /// Groups of this module.
     ///
-    /// Groups whose cases or English texts come from another module are added by a module that imports both.
+    /// Groups whose cases or English texts come from another module are added in a module that imports both.
     package static let common = TextTable([
         LabelText.self, PlainText.self, PageText.self, TimeLabelText.self, KeyLabelText.self, GuideText.self,
         KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,
@@ -60,7 +60,7 @@ package struct TextTable: Sendable {
 
 /// Width of text on a terminal, in columns.
 package enum DisplayWidth {
-    /// Two-column characters: those of East Asian Width Wide and Fullwidth that occur in names.
+    /// Characters that are two columns wide: those of East Asian Width Wide and Fullwidth that occur in names.
     ///
     /// Unicode 16.0, EastAsianWidth.txt, in whole blocks.
     private static let wide: [ClosedRange<UInt32>] = [
@@ -88,13 +88,13 @@ package enum DisplayWidth {
         )
     }
 
-    /// Returns a text cut, or padded with spaces, to exactly this number of columns.
+    /// Returns a text that is cut, or padded with spaces, to exactly this number of columns.
     package static func padded(_ text: String, to columns: Int) -> String {
         let visible = cut(text, to: columns)
         return visible + String(repeating: " ", count: columns - Self.columns(of: visible))
     }
 
-    /// Formats rows of equal length as lines; every column but the last is as wide as its widest cell.
+    /// Formats rows of equal length as lines; every column except the last is as wide as its widest cell.
     package static func table(_ rows: [[String]]) -> [String] {
         let widths = (rows.first ?? []).indices.map { column in rows.map { columns(of: $0[column]) }.max() ?? 0 }
         return rows.map { row in

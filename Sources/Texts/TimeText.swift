@@ -16,14 +16,14 @@ package enum TimeText {
             digits = Substring(text.hasSuffix("s") ? text.dropLast() : text[...])
             unit = .seconds(1)
         }
-        // Nine digits of seconds are thirty years, far from an overflow.
+        // Nine digits of seconds are more than thirty years, far from an overflow.
         guard digits.utf8.count <= 9, digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
             let count = Int64(digits)
         else { return nil }
         return unit * Int(count)
     }
 
-    /// Formats a duration as text that `duration` parses; fractions of a millisecond are cut off.
+    /// Formats a duration as text that `duration` parses; fractions of a millisecond are removed.
     package static func text(_ duration: Duration) -> String {
         let (seconds, fraction) = duration.components
         return fraction == 0 ? "\(seconds)s" : "\(duration.inMilliseconds)ms"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Account of all received bytes, printed when a keyboard in the foreground ends.
+/// Summary of all received bytes, printed when a keyboard in the foreground ends.
 package enum AccountText: String, Localized {
     case bytes, output, causes, cause, dropped, missed, readBack, demo, demoBytes, demoNothing
 
@@ -38,11 +38,11 @@ package enum AccountText: String, Localized {
     }
 }
 
-/// The stages of the demo, shown in a diagram or line by line.
+/// Stages of the demo, shown in a diagram or line by line.
 package enum DemoText: String, Localized {
-    // The names of the stages.
+    // Names of the stages.
     case scanner, radio, link, ring, table, keys, screen, notify
-    // The values shown at the stages.
+    // Labels of the values shown at the stages.
     case barcodes, counted, waiting, typed, events, sent, memory, advertises, state
 
     package var texts: LocalText {
@@ -154,10 +154,10 @@ package struct LocalText: Equatable, Sendable {
         }
     }
 
-    /// Returns the text in one language, with the arguments filled in.
+    /// Returns the text in one language, with the arguments inserted.
     ///
-    /// An argument of a command, between `` ` `` and after a space, is quoted for a shell if it needs that: a device
-    /// chooses its name.
+    /// An argument of a command, between `` ` `` and after a space, is quoted for the shell if necessary, because a
+    /// device can choose its own name.
     func filled(_ language: Language, with arguments: [String]) -> String {
         var isInCommand = false
         var isWord = false
@@ -174,7 +174,7 @@ package struct LocalText: Equatable, Sendable {
         }.joined()
     }
 
-    /// Returns a text as one word of a shell command.
+    /// Returns a text as a single word of a shell command.
     private static func shellWord(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "_@%+=:,./-".contains($0) }
         guard !isPlain || text.isEmpty else { return text }

@@ -42,7 +42,7 @@ package enum BeaconServerText: String, Localized {
     }
 }
 
-/// Result of a contact check, by its word on the wire: what the server made of a track (SW-19).
+/// Result of a contact check, as reported by the server for a track (SW-19); the raw value is sent on the wire.
 package enum ContactResult: String, Localized {
     case nothingToDo = "nothing-to-do"
     case marked
@@ -70,7 +70,7 @@ package enum ContactResult: String, Localized {
     }
 }
 
-/// Words about managed regions (SW-20); the English ones are those of commands and of the wire.
+/// Words for managed regions (SW-20); the English words are those used by commands and on the wire.
 package enum ManagedText: String, Localized {
     case service, test, owned
     case thirdParty = "third-party"
@@ -95,21 +95,21 @@ package enum ManagedText: String, Localized {
     }
 }
 
-/// Causes of a request to a beacon server that was not sent, or that failed.
+/// Reasons why a request to a beacon server was not sent, or failed.
 package enum BeaconServerFaultText: String, FaultText {
-    // The configuration.
+    // Faults of the configuration.
     case notConfigured, tokenWanted, addressNotHTTPS, addressHost, addressPort, addressUser, addressSign
     case regionMalformed, uuidMalformed, scopeWithoutVariety, notInTestMode, notAgreed
-    // The token.
+    // Faults of the token.
     case tokenUnreadable, tokenForbidden, tokenForeign, tokenOpen, tokenGarbled
-    // The request.
+    // Faults of the request.
     case noLibrary, noLoader, unfit, unreachable, timedOut, certificate, authorityFile, tooLong, broken
-    // The answer.
+    // Faults of the answer.
     case http, httpDenied, httpLater, httpRedirect, answer
     case noRegions, tooSoon, invalidApplication, invalidRegion, invalidBeacon, serverFailed, serverUnreachable
-    // The files.
+    // Faults of the files.
     case unreadable, forbidden, garbled, notPermitted, notKept, inUse
-    // Tracks.
+    // Fault of a track.
     case givenUp
 
     package var said: (cause: LocalText, remedy: LocalText?) {

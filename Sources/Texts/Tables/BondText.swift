@@ -60,12 +60,12 @@ package enum BondText: String, Localized {
 
 /// Failures of pairing, and of storing the keys.
 package enum BondFaultText: String, FaultText {
-    // Pairing.
+    // Failures of pairing.
     case noAddress, known, nameKnown, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
     case legacyOnly, notReached, busy
-    // The file.
+    // Failures of the bond file.
     case foreign, irregular, unreadable, notKept, full, notPermitted
-    // Forgetting.
+    // Failures to forget a bond.
     case unknownDevice, neverConnected
 
     package var said: (cause: LocalText, remedy: LocalText?) {

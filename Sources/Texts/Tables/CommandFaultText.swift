@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The failures of commands, apart from those of the keyboard, the daemon and the files.
+/// Failures of commands, except those of the keyboard, the daemon and the files.
 package enum CommandFaultText: String, FaultText {
-    // The command line.
+    // Faults of the command line.
     case noCommand, noCommandBut, useWantsDevice, deviceWanted, incomplete, outputTaken, gateRange, endWanted,
         rawWantsEnd, tooManyEnds, optionWantsScan
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
-    // Selecting a device.
+    // Failures to select a device.
     case chosenAlready, notChosen, notConnected
-    // The machine.
+    // Failures of the machine.
     case noUser, userWantsRoot, userNotTaken, systemCall, noLoop, noOutput, unreadable, noHelp, noProc, searchEnded
-    // Captures.
+    // Failures of captures.
     case captureNotPermitted, noCapture, captureIsLink, captureNotMade, noMonitor, captureFull, captureNotWritten
     case captureCut
-    // A device's attributes.
+    // Failures of a device's attributes.
     case wantsPairing, wantsNoResponse, ambiguous, missing, tooFewValues, procedure
-    // The demo, the simulation and the measurement.
+    // Failures of the demo, the simulation and the measurement.
     case demoName, demoTime, demoWrong, simulation, oneProcessor, measurement, unlike, noKeyboard, nodeNotHeld
     case keyboardFailed
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The faults between the daemon and its clients, and the daemon's refusals.
+/// Failures between the daemon and its clients, and requests that the daemon refuses.
 package enum ControlFaultText: String, FaultText {
-    // The daemon's side.
+    // Failures of the daemon.
     case taken, takenBy, noDirectory, notPermittedToMake, pathTooLong, notMade, tooManyClients, ending
     case readingOnly, faultyRequest, fixedDevice, nothingChosen, noConfiguration, noRuntimeDirectory
-    // The client's side.
+    // Failures of a client.
     case noDaemon, notPermittedToOpen, noMoreClients, noPath, unreachable, tooLong, closed, otherVersion
     case noJSON, answerTooLong, cannotWait, ended, cannotRead, cannotAsk, noAnswer, refusedWithoutWord, unknownState
-    // Another instance.
+    // Failures because of another instance of the program.
     case noInstance, sameInstance, otherRefuses, gateStaysClosed
 
     package var said: (cause: LocalText, remedy: LocalText?) {

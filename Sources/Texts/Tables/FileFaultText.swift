@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Faults of files, and of the things named in them.
+/// Faults of files, and of objects that are named in them.
 package enum FileFaultText: String, FaultText {
-    // The file of the selected device.
+    // Faults of the file with the selected device.
     case choiceUnreadable, choiceForbidden, choiceGarbled, choiceNotPermitted, choiceNotKept, choiceNotFollowed
     case noPlace, stateWritable, stateOfOthers, fileWritable, fileOfOthers
     case locked, lockedBy
-    // The file of known devices.
+    // Faults of the file with the known devices.
     case knownUnreadable, knownNotKept, knownNotPermitted
-    // The configuration and its profiles.
+    // Faults of the configuration and its profiles.
     case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
     case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, inLine, noEffect, notKept
-    // Layouts and tables.
+    // Faults of layouts and tables.
     case layout, layoutWithoutLibrary, layoutInStaticForm, layoutMalformed, layoutUnknown, consoleUnreadable
     case tableUnreadable
-    // Snippets.
+    // Faults of snippets.
     case snippetsUnreadable, snippetWithoutScans, snippetNotTypable, snippetsFaulty
-    // Outputs other than the keyboard.
+    // Faults of outputs other than the keyboard.
     case endNotMade, endTaken
 
     package var said: (cause: LocalText, remedy: LocalText?) {

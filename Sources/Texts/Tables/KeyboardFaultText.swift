@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Reasons why there is no virtual keyboard, or why it types nothing.
+/// Reasons why there is no virtual keyboard, or why nothing is typed on it.
 package enum KeyboardFaultText: String, FaultText {
-    // Creating the keyboard.
+    // Failures to create the keyboard.
     case notPermitted, missing, tooOld, notMade, keysForbidden, noEventNode, eventsUnreadable, noScreen, noDataPath
     case ringTaken
-    // Writing events to it.
+    // Failures to write events to the keyboard.
     case gone, malformed, forbidden, takesNoMore
-    // Keys requested by clients.
+    // Failures of keys requested by clients.
     case tooManyWait, noKeysForOthers, nothingTypedNow, keysOff, notDeclared, noSnippet, notTypable, tooManyKeys
     case keyMissing, layoutLacks
-    // The gate.
+    // Failure of the gate.
     case gateNotKept
 
     package var said: (cause: LocalText, remedy: LocalText?) {

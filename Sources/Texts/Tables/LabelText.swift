@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Labels, for people, of the members of the daemon's status.
+/// Human-readable labels for the members of the daemon's status.
 package enum LabelText: String, Localized {
     case since, seconds, device, address, addressType, selection, name, adapter, keyboard, profile, layout, table,
         paused,
         gate, gateReason, gateRemedy, counts, lastReceived, secondsAgo, length, rivals, selectionFault, selectionRemedy,
         pid, program, radio, allows
-    // Counters.
+    // Labels of counters.
     case notifications, refused, received, typed, discarded, rejected, gated, lost, waiting
     case withheld, untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
     case dropped, stray, oversized, keyboardRemakes, undelivered, missed, readers, delivered, outputs, to, followsGate,
         slowReader
     case verified, differing, readerDropped
-    // The links and their ends.
+    // Labels of links and of the reasons for their ends.
     case link, rssi, mtu, security, requiredSecurity, keySize, phy, packetBytes, intervalMicroseconds, latency,
         timeoutMilliseconds
     case links, ready, endedByDevice, outOfReach, protocolBroken, flooded, notSecured, withAdapter, endedHere, failed
-    // Recovery of the radio.
+    // Labels of counters for the recovery of the radio.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
         connectionsStalled, linksCrossed, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt,
         attemptsCancelled, controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset,
         parametersGranted, parametersRefused, framesBroken
-    // Beacons.
+    // Labels about beacons.
     case beacons, available, watched, inside, advertising, reports, heard, badEvents, leftOut, displaced,
         regionsLeftOut, codesTaken, codesDropped,
         unauthenticatedActions
@@ -164,7 +164,7 @@ package enum LabelText: String, Localized {
     }
 }
 
-/// Generic words, lists and connectives.
+/// General words, lists and connectives.
 package enum PlainText: String, Localized {
     case theDevice, oneDevice, unknown, nothingElse, layouts, ends, and, listed, inBrackets
 
@@ -187,7 +187,7 @@ package enum PlainText: String, Localized {
     }
 }
 
-/// Labels of the keypad's keys that have no sign of their own.
+/// Labels of keypad keys that do not have a sign of their own.
 package enum KeyLabelText: String, Localized {
     case backspace, space, enter, left, right, home, end, delete, tab, clear, next
 

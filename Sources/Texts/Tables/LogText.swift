@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Messages of commands about their work, apart from their data.
+/// Messages of commands about their work, as opposed to their data.
 package enum LogText: String, Localized {
     // Introductions to other texts.
     case toMend, why, nothingWrong, linkedIn
@@ -8,16 +8,16 @@ package enum LogText: String, Localized {
     case chosen, chosenForRun, chosenUnkept, choiceRaised, choiceGarbled, replaceChoice, forgotten, connects,
         disconnected, paused, resumed
     case reloaded, ends, commandWritten, given, useOpenDevice, noFilter
-    // Scanning.
+    // Messages about scanning.
     case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening, solicited
     case columnKnown, columnConnected, isChosen, isPaired, connectedOn, isConnected, noKnownDevices
     case columnName, columnAddress, columnSignal, columnHeard, columnServices
-    // A keyboard in the foreground.
+    // Messages of a keyboard in the foreground.
     case goesTo, standardOutput, standardInput, keyboardIs, keyboardWithoutNode, captureStopped, linesMissing
-    // A device's attributes, a simulated device, captures, tables and configurations.
+    // Messages about a device's attributes, a simulated device, captures, tables and configurations.
     case subscribed, advertising, connected, disconnectedFrom, wanted, unwanted, linesSent, simulated, packetsLeftOut
     case tableCorrect, configurationCorrect, configurationMissing
-    // The measurement.
+    // Results of the measurement.
     case keysPerSecond, memory, disturbed
 
     package var texts: LocalText {

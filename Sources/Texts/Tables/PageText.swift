@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The texts of the terminal pages, apart from the states.
+/// Texts of the terminal pages, except the states.
 package enum PageText: String, Localized {
-    // The pages' names.
+    // Names of the pages.
     case devices, check, keypad, snippets, settings, guide, beacons
-    // The help lines for the keys, at the bottom.
+    // Help lines for the keys, at the bottom.
     case helpQuit, helpConnect, helpDisconnect, helpPause, helpResume, helpPages, helpRefresh, helpScroll
     case helpFilter, helpHelp, helpHex
-    // The list of all keys.
+    // Descriptions for the list of all keys.
     case keys, keyPages, keyConnect, keyDisconnect, keyPause, keyQuit, keyHex, keyAlt, keyMove, keyEnter, keyRefresh
     case keyFilter, keyHelp, keySuspend, keyRedraw, keyNote
-    // Texts of every page.
+    // Texts that occur on every page.
     case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
-    // Devices.
+    // Texts of the device page.
     case columnKind, kindKeyboard, kindBeacon, kindOther, scanning
     case columnName, columnHeard, columnHeardShort, columnSignal, use, forget, notHeard, nothingHeard, listening
     case columnAddress, columnServices, battery, state, security, mtu, nothingMatches
     case askSwitch, askOpen, askForget, ok, no, asking, chosen, forgotten
-    // Check.
+    // Texts of the check page.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
     case lastMinute, lastHex
     case serviceStarting, serviceMissing, serviceFailed, serviceRemedy
     // Reports of actions.
     case connecting, disconnecting, pausedNow, resumedNow, pressed, typedSnippet, cleared, tooMany
-    // Keypad.
+    // Texts of the keypad page.
     case keypadHelp
-    // Snippets.
+    // Texts of the snippet page.
     case snippetsHelp, snippetsFault, snippetMoves, noSnippets
-    // Settings.
+    // Texts of the settings page.
     case prefix, suffix, pace, notSet, editHelp, chooseHelp
     case statusLine, on, off, language, languageName, profile, layout, table, file, saved, notSaved
     case reload, reloaded
-    // Beacons.
+    // Texts of the beacon page.
     case beaconsHindered, nothingWatched, regionsCount, columnRegion, columnPlace, columnSighted, inside, outside, ago,
         never
     case moreRegions, beaconActions, designated, switcher, noneDesignated, ownBeacon, ownBeaconStarting, beaconCounts
@@ -222,7 +222,7 @@ package enum PageText: String, Localized {
     }
 }
 
-/// Lengths of time in words; `{1}` is the number.
+/// Durations in words; `{1}` is the number.
 package enum TimeLabelText: String, Localized {
     case seconds, minutes, hours, days
 
@@ -235,7 +235,7 @@ package enum TimeLabelText: String, Localized {
         }
     }
 
-    /// Formats a number of seconds in the largest unit of which it has at least one.
+    /// Formats a number of seconds in the largest unit in which it is at least one.
     package static func text(seconds: Int64, _ language: Language) -> String {
         let seconds = max(0, seconds)
         let (label, count): (TimeLabelText, Int64) =
@@ -249,20 +249,20 @@ package enum TimeLabelText: String, Localized {
     }
 }
 
-/// The user guide (LK-12): the way from an unprepared machine to the first typed character.
+/// User guide (LK-12): the steps from an unprepared machine to the first typed character.
 package enum GuideText: String, Localized {
     case title, intro
-    // The steps, and the remedy for each.
+    // Steps, and the remedy for each of them.
     case machine, machineFault, byCommand, daemon, daemonOpen, choose, chooseOpen, connect, connectOpen, attempt,
         attemptOpen
-    // Marks before a step.
+    // Marks shown before a step.
     case done, next, later
-    // The purposes of the access rights.
+    // Purposes of the access rights.
     case accessTitle, access, privacy
-    // The use of a network.
+    // Descriptions of network use.
     case networkNone, networkServer, networkController, networkUnread
     case further, keys
-    // The guide for use without the terminal pages.
+    // Guide for use without the terminal pages.
     case commands
 
     package var texts: LocalText {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Remedies for particular causes of a fault only, such as a missing permission or a full disk.
+/// Remedies that apply only to particular causes of a fault, such as a missing permission or a full disk.
 package enum RemedyText: String, Localized {
     case resume, bringToFront, ownerOf, rootOrOwnerOf, setRuntimeDirectory, makeRoom, makeWritable, otherPath
     case daemonMayRead, userMayRead, rootOrTTY, nameConsole, installRule
@@ -42,7 +42,7 @@ package enum RemedyText: String, Localized {
     }
 }
 
-/// Reasons for the keyboard's state in normal operation.
+/// Reasons for states of the keyboard that occur in normal operation.
 package enum ReasonText: String, Localized {
     case paused, gateClosed, otherTerminal, noTerminal, closingEarlier, heard, typedAgain, nothingTyped, unanswered
     case pairing
@@ -67,9 +67,9 @@ package enum ReasonText: String, Localized {
     }
 }
 
-/// Messages of setup during its work.
+/// Messages that setup prints while it works.
 ///
-/// Its steps are shown as shell commands, which need no translation, except for those that write a file or change its
+/// Its steps are shown as shell commands, which need no translation, except those that write a file or change its
 /// lines.
 package enum SetupText: String, Localized {
     case nothingToDo, next, noManager, packaged, shadowing, packageStays
