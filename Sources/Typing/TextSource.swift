@@ -20,7 +20,7 @@ package final class TextSource {
     private var framed: (epoch: UInt32, isFromOpenDevice: Bool) = (0, true)
     private let frameTimer = LoopTimer()
 
-    /// Makes a source of unframed bytes.
+    /// Creates a source of unframed bytes.
     package init(for outputs: [VirtualKeyboard], on loop: EventLoop) {
         self.outputs = outputs
         self.loop = loop
