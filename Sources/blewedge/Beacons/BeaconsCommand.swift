@@ -124,16 +124,16 @@ struct BeaconsAlone {
 }
 
 extension JSONObject {
-    /// This object as a parsed JSON value.
+    /// Object as a parsed JSON value.
     var value: JSONValue { (try? JSONValue(Array(text.utf8))) ?? .null }
 }
 
-/// Tables of beacons and regions for people, made from the answers for programs.
+/// Tables of beacons and regions for people, created from the answers for programs.
 enum BeaconTables {
     static func regions(_ answer: JSONValue) -> [String] {
         let regions = answer["regions"]?.array ?? []
         guard !regions.isEmpty else { return [BeaconText.noRegions.text(.current)] }
-        // Most users have no server.
+        // Most users do not use a server.
         guard regions.contains(where: { $0["type"] != nil }) else {
             return table(
                 [BeaconText.columnRegion, .columnKinds, .columnName],
@@ -207,7 +207,7 @@ enum BeaconTables {
         }
     }
 
-    /// Returns a word about a managed region; one that this version does not know is shown unchanged.
+    /// Returns the word for a property of a managed region; a word that this version does not know is shown unchanged.
     static func word(_ word: String) -> String {
         ManagedText(rawValue: word)?.text(.current) ?? LocalName.printable(word)
     }
@@ -233,7 +233,7 @@ extension DaemonOptions {
         try StandardStream.output.write(text)
     }
 
-    /// Asks the daemon about beacons, or calls `alone` if no daemon runs, and prints the answer.
+    /// Asks the daemon about beacons, or calls `alone` if no daemon is running, and prints the answer.
     @discardableResult
     func ask(
         _ request: BeaconRequest,
@@ -252,7 +252,7 @@ extension DaemonOptions {
     }
 }
 
-/// Foreground run with beacons: watches, ranges or advertises until the time is over or a signal arrives.
+/// Foreground run with beacons: watches, ranges or advertises until the time has elapsed or a signal arrives.
 final class BeaconRun {
     private let foreground: ForegroundRun
     private let duration: Duration?
@@ -260,7 +260,7 @@ final class BeaconRun {
     private var advertiser: BeaconAdvertiser?
 
     var onEvent: ((BeaconMonitor.Event, BeaconMonitor) -> Void)?
-    /// Called when the time is over, before the run ends.
+    /// Handler called when the time has elapsed, before the run ends.
     var onOver: ((BeaconMonitor) -> Void)?
 
     init(_ transport: AdapterTransport, for duration: Duration?) throws(CommandFailure) {

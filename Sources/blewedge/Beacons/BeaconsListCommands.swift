@@ -74,7 +74,7 @@ struct BeaconsRegionsCommand: ParsableCommand {
         }
     }
 
-    /// Returns an answer with the regions that the options select; without options, the answer itself.
+    /// Returns an answer with only the regions that the options select; without options, returns the answer unchanged.
     private func filtered(_ answer: JSONValue) -> JSONValue {
         let wanted = [("type", type?.rawValue), ("beacons", beacons?.rawValue), ("update", update?.rawValue)]
         guard wanted.contains(where: { $0.1 != nil }) else { return answer }
@@ -221,7 +221,7 @@ struct BeaconsReleaseCommand: ParsableCommand {
     }
 }
 
-/// Changes designated beacons without a daemon.
+/// Changes the designated beacons without a daemon.
 private func changed(
     _ codes: [String],
     _ change: (inout BeaconMonitor, (DesignatedBeacons) -> Bool) -> Bool

@@ -46,7 +46,7 @@ struct BeaconsSetUpCommand: ParsableCommand {
         if server.json { try StandardStream.output.write(object.text + "\n") }
     }
 
-    /// Makes the file of the regions; returns false if there is one already, which must be right.
+    /// Creates the file of the regions; returns false if there is already a file, which must be valid.
     private static func makeRegions(_ path: FilePath, _ configuration: Configuration) throws(CommandFailure) -> Bool {
         guard !FileSystem.exists(path.string) else {
             _ = try reporting(configuration.regions)
@@ -61,7 +61,7 @@ struct BeaconsSetUpCommand: ParsableCommand {
         return true
     }
 
-    /// Returns a function that asks the user; nil if nobody can be asked.
+    /// Returns a function that asks the user; nil if the user cannot be asked.
     private static func question(_ isJSON: Bool) -> (() throws -> Bool)? {
         guard Console.mayAsk(isJSON: isJSON) else { return nil }
         return { try Console.isYes(BeaconServerText.agree.text(.current)) }

@@ -82,7 +82,7 @@ extension CommandFailure {
     private init(_ error: ServerError) {
         switch error {
         case .noRegions: self.init(.unavailable, BeaconServerFaultText.noRegions)
-        // Not sent by a server: see `ServerFault.tooSoon`.
+        // A server never sends this error: see `ServerFault.tooSoon`.
         case .tooSoon: self.init(.timeout, BeaconServerFaultText.tooSoon, "")
         case .invalidApplication: self.init(.permission, BeaconServerFaultText.invalidApplication)
         case .invalidRegion: self.init(.usage, BeaconServerFaultText.invalidRegion)

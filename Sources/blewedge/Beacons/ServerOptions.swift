@@ -34,7 +34,9 @@ struct ServerOptions: ParsableArguments {
     @Flag(help: "Print one JSON object, also for errors, with the error number.")
     var json = false
 
-    /// Returns the settings for the server of the option or else of the configuration; throws if there is none.
+    /// Returns the settings for the server in the option or, by default, in the configuration.
+    ///
+    /// Throws an error if neither names a server.
     func settings(_ configured: BeaconConfiguration) throws(CommandFailure) -> ServerSettings {
         guard let server = server ?? configured.server else {
             let file = try DaemonPaths.current().configurationFile
@@ -58,7 +60,8 @@ struct ServerOptions: ParsableArguments {
         return settings
     }
 
-    /// Calls `run` with the server, by default on this process's files and streams; programs also get error numbers.
+    /// Calls `run` with the server, by default with this process's files and streams; errors for programs include error
+    /// numbers.
     func perform(
         hours: Int? = nil,
         isTestMode: Bool = false,
@@ -95,7 +98,7 @@ struct ServerOutput {
     /// Handler for each record that the server accepted.
     let onContact: (TrackRun.Contact) -> Void
 
-    /// Creates an output, by default on the streams of this process, and to the clients of the daemon.
+    /// Creates an output, by default to the streams of this process and to the clients of the daemon.
     init(
         isJSON: Bool,
         write: @escaping (String) throws -> Void = { try StandardStream.output.write($0) },
@@ -105,7 +108,7 @@ struct ServerOutput {
         (self.isJSON, self.write, self.note, self.onContact) = (isJSON, write, note, onContact)
     }
 
-    /// Has the daemon report a contact to its clients; best effort.
+    /// Makes the daemon report a contact to its clients; best effort.
     private static func tellDaemon(_ contact: TrackRun.Contact) {
         guard let region = BeaconRegion(contact.record.region.description),
             var client = try? ControlClient(at: DaemonPaths.reachable().map(\.controlSocket.string))

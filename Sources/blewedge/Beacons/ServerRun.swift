@@ -64,7 +64,7 @@ struct ServerFiles {
     static func current() throws(CommandFailure) -> ServerFiles { ServerFiles(in: try DaemonPaths.current().state) }
 }
 
-/// Implementation of the beacon server commands; each prints its outcome.
+/// Implementation of the beacon server commands; each command prints its result.
 struct ServerRun {
     private var settings: ServerSettings
     private let files: ServerFiles
@@ -74,9 +74,9 @@ struct ServerRun {
         (self.settings, self.files, self.output) = (settings, files, output)
     }
 
-    /// Gets the user's agreement, unless it is given already, and adds it to the answer for programs.
+    /// Asks for the user's agreement, unless it was given earlier, and adds it to the answer for programs.
     ///
-    /// Throws if the user does not agree, or if `ask` is nil and `isAgreed` false.
+    /// Throws an error if the user does not agree, or if `ask` is nil and `isAgreed` is false.
     func setUp(isAgreed: Bool, ask: (() throws -> Bool)?, _ answer: inout JSONObject) throws {
         let agreement = try agreement(isAgreed: isAgreed, ask: ask)
         answer.add("agreement", agreement.members)
@@ -88,14 +88,14 @@ struct ServerRun {
         try run.prepare(since: WallClock.seconds(at: .zero), &answer)
     }
 
-    /// Fetches the official regions (SW-21), unless they were fetched since `start`, in seconds since 1970 UTC.
+    /// Fetches the official regions (SW-21), unless they were fetched since `start`, in seconds after 1970-01-01 UTC.
     func prepare(since start: Int, _ answer: inout JSONObject) throws {
         let store = RegionStore(files.regions)
         let now = WallClock.seconds
         var kept = try store.read()
         let isFetched = kept.isFetched(.official, since: start, at: now)
         if !isFetched {
-            // The update interval is that of `fetch`.
+            // Only `fetch` observes the update interval.
             let regions = try ServerClient(settings).fetch(.official, after: KeptRegions(), at: now)
             kept = try store.update { $0.take(regions, of: .official, at: now) }
             answer.add("result", kept.difference.rawValue)
@@ -118,7 +118,7 @@ struct ServerRun {
         return agreement
     }
 
-    /// Throws unless the user has agreed to the use of the server.
+    /// Throws an error unless the user has agreed to the use of the server.
     func requireAgreement() throws { _ = try agreement(isAgreed: false, ask: nil) }
 
     /// Fetches the regions of a scope, compares them with the saved ones, and saves them.
@@ -126,7 +126,7 @@ struct ServerRun {
         let store = RegionStore(files.regions)
         let now = WallClock.seconds
         let regions = try ServerClient(settings).fetch(scope, after: try store.read(), at: now)
-        // Another process may have saved other regions meanwhile.
+        // Another process may have saved other regions in the meantime.
         let kept = try store.update { $0.take(regions, of: scope, at: now) }
         if output.isJSON {
             var object = JSONObject()
@@ -140,7 +140,7 @@ struct ServerRun {
         try tell(kept)
     }
 
-    /// Prints the changes of a fetch for people.
+    /// Prints for people which regions a fetch has changed.
     private func tell(_ kept: KeptRegions) throws {
         let counts = [kept.current, kept.new, kept.abandoned].map { "\($0.count)" }
         output.note(
@@ -163,7 +163,7 @@ struct ServerRun {
         try done(BeaconServerText.logged.message())
     }
 
-    /// Validates a one-time beacon; throws if it is invalid.
+    /// Validates a one-time beacon; throws an error if it is invalid.
     func validate(_ beacon: OnetimeBeacon) throws {
         let isValid = try ServerClient(settings).validate(beacon)
         if output.isJSON {
@@ -177,9 +177,9 @@ struct ServerRun {
         guard isValid else { throw CommandFailure(.permission, BeaconServerText.invalid.message()) }
     }
 
-    /// Saves a record, and sends all pending ones; leaves that to another process that is sending.
+    /// Saves a record, and sends all pending records, unless another process is already sending them.
     ///
-    /// Throws if a record was given up; while the server is unreachable, they wait.
+    /// Throws an error if a record was given up; while the server is unreachable, records stay pending.
     func keep(_ record: TrackRecord, wait: @escaping (Duration) throws -> Void = { try ServerRun.pause($0) }) throws {
         try TrackStore(files.tracks).update { $0.add(record) }
         output.note(BeaconText.trackKept.message())
@@ -190,7 +190,7 @@ struct ServerRun {
         output.note(CommandFailure(fault).cause)
     }
 
-    /// Sends the pending records; throws if a record was given up, or the server is unreachable.
+    /// Sends the pending records; throws an error if a record was given up or the server is unreachable.
     func send(
         now: @escaping () -> Duration = { MonotonicClock.now },
         wait: @escaping (Duration) throws -> Void = { try ServerRun.pause($0) }
@@ -200,7 +200,7 @@ struct ServerRun {
         throw report.givenUp > 0 ? CommandFailure(givenUp: report.givenUp, fault) : CommandFailure(fault)
     }
 
-    /// Sends the pending records, and prints what became of them.
+    /// Sends the pending records, and prints the results.
     private func transmit(
         now: @escaping () -> Duration,
         wait: @escaping (Duration) throws -> Void
@@ -229,7 +229,7 @@ struct ServerRun {
         return report
     }
 
-    /// Prints the pending records of a user, one per line, and the record sent last.
+    /// Prints the pending records of a user, one per line, and the record that was sent last.
     static func showRecords(in files: ServerFiles, of user: String?, _ output: ServerOutput) throws {
         let queue = try TrackStore(files.tracks).read()
         func members(_ record: TrackRecord) -> JSONObject { ServerRequest.track(record).members(of: user) }

@@ -45,7 +45,7 @@ struct BondsCommand: ParsableCommand {
 }
 
 extension BondStore {
-    /// Reads the bond file, and prints its notes about faults.
+    /// Reads the bond file, and prints the notes about its faults.
     func found() throws(CommandFailure) -> Contents {
         let contents = try reporting(read)
         for note in contents.notes(path) { Console.note(note) }
@@ -53,19 +53,20 @@ extension BondStore {
     }
 }
 
-/// Removal of a device's keys from the kernel, if it is the host; another process may use the adapter meanwhile.
+/// Removal of a device's keys from the kernel, if the kernel is the Bluetooth host; another process may use the
+/// adapter.
 final class UnpairRun {
     private let foreground: ForegroundRun
     private let devices: [DeviceAddress]
     private var hadKeys = false
 
-    /// Creates a removal for the addresses of one device, of one type or of both.
+    /// Creates a removal for the addresses of one device, which are of one type or of both types.
     init(_ devices: [DeviceAddress], through transport: AdapterTransport) throws(CommandFailure) {
         self.devices = devices
         foreground = try ForegroundRun(transport)
     }
 
-    /// Removes the keys; returns false if the kernel had none, or if there is no adapter.
+    /// Removes the keys; returns false if the kernel had no keys, or if there is no adapter.
     func run() throws -> Bool {
         do {
             try foreground.run { [unowned self] radio in

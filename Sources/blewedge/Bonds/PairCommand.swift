@@ -88,7 +88,7 @@ struct PairCommand: ParsableCommand {
     }
 }
 
-/// One pairing from the command line, by the daemon that uses the adapter, or else by this process.
+/// Pairing from the command line, by the daemon that uses the adapter or, if there is none, by this process.
 final class PairRun {
     private let request: PairingRequest
     private let transport: AdapterTransport
@@ -104,7 +104,7 @@ final class PairRun {
         foreground = try ForegroundRun(transport)
     }
 
-    /// Runs until the bond is saved or a signal arrives; throws the failure, or the exit status.
+    /// Runs until the bond is saved or a signal arrives; throws the failure or the exit status.
     func run() throws {
         try Process.refuseInspection()
         questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { [unowned self] in
@@ -133,7 +133,7 @@ final class PairRun {
         let paths = try DaemonPaths.current()
         let store = BondStore(paths.bonds)
         let known = try store.found()
-        // Lock of an adapter that the kernel shares; `foreground` locks an exclusive adapter.
+        // Lock of an adapter that is shared through the kernel; `foreground` locks an exclusive adapter.
         let lock = transport.isShared ? AdapterLock.ofCommand() : nil
         defer { lock?.release() }
         var pairer: DevicePairer?

@@ -16,7 +16,7 @@ final class PairingQuestions {
     private let print: (String) -> Void
     private let onAnswer: (PairingAnswer) -> Void
     private var input: LineInput?
-    /// Question that the user has not answered yet; nil for none.
+    /// Question that the user has not answered yet; nil if there is none.
     private var question: ManagedPairing.Question?
 
     /// Creates a dialogue without a question; `print` writes a line for programs.
@@ -32,7 +32,7 @@ final class PairingQuestions {
         self.onAnswer = onAnswer
     }
 
-    /// Asks a question; `onAnswer` follows, now or later, unless `settle` is called first.
+    /// Asks a question; `onAnswer` is called immediately or later, unless `settle` is called first.
     func ask(_ question: ManagedPairing.Question) {
         self.question = question
         tell(.ask(question))
@@ -68,7 +68,9 @@ final class PairingQuestions {
         input = nil
     }
 
-    /// Reads an answer, or discards text typed without a question; lines of a file stay unread until the next question.
+    /// Reads an answer, or discards text that was typed without a question.
+    ///
+    /// Lines of a file stay unread until the next question.
     private func read() {
         while let input, question != nil || !input.isAlwaysReady {
             guard let piece = input.next() else { break }
@@ -77,7 +79,7 @@ final class PairingQuestions {
         if question != nil, input?.isAtEnd == true { take(nil) }
     }
 
-    /// Handles the user's line; nil at the end of the input.
+    /// Handles the user's line; nil means the end of the input.
     private func take(_ line: String?) {
         guard let question else { return }
         self.question = nil

@@ -19,7 +19,7 @@ extension BluetoothUUID: ExpressibleByArgument {
 }
 
 extension GATTLinkSecurity.Level: ExpressibleByArgument {
-    /// Names of the levels, instead of their raw values.
+    /// Names of the levels, which are shown instead of their raw values.
     public static var allValueStrings: [String] { allCases.map(\.word) }
 
     /// Parses `none`, `encrypted` or `authenticated`.
@@ -45,7 +45,7 @@ struct TimeArgument: ExpressibleByArgument {
 }
 
 extension Option {
-    /// Creates an optional value, shown as `value` in the help.
+    /// Creates an optional value that the help calls `value`.
     init<Wrapped: ExpressibleByArgument>(
         _ help: String,
         value: String,
@@ -54,7 +54,7 @@ extension Option {
         self.init(help: ArgumentHelp(help, valueName: value), completion: completion)
     }
 
-    /// Creates a value with a default, shown as `value` in the help.
+    /// Creates a value with a default; the help calls it `value`.
     init(wrappedValue: Value, _ help: String, value: String) where Value: ExpressibleByArgument {
         self.init(wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: value))
     }
@@ -81,7 +81,7 @@ struct AdapterOptions: ParsableArguments {
     var transport: AdapterTransport { adapter ?? .any }
 }
 
-/// Messages for people on standard error, separate from the data on standard output.
+/// Messages for people on standard error, apart from the data on standard output.
 enum Console {
     static func note(_ text: String) {
         try? StandardStream.error.write(line(text))
@@ -98,7 +98,7 @@ enum Console {
         !isJSON && StandardInput.isTerminal && StandardStream.output.isTerminal && StandardStream.error.isTerminal
     }
 
-    /// Asks a question; every answer but yes means no.
+    /// Asks a question; every answer except yes counts as no.
     static func isYes(_ question: String) throws -> Bool {
         try StandardStream.error.write(printable(question))
         return ["y", "yes"].contains(StandardInput.line()?.lowercased() ?? "")

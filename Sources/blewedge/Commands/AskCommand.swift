@@ -62,7 +62,7 @@ struct AskCommand: ParsableCommand {
 
     func run() throws {
         var client = try daemon.client()
-        // No time-out: earlier requests may take any time, and the daemon always answers.
+        // There is no time-out, because earlier requests may take any time, and the daemon always answers.
         let answer = try client.ask(try request(), patience: nil)
         if daemon.json {
             try StandardStream.output.write(answer.plainLine + "\n")
@@ -73,7 +73,7 @@ struct AskCommand: ParsableCommand {
         }
     }
 
-    /// Returns the request, parsed by the rules of the control socket.
+    /// Parses the request by the rules of the control socket.
     private func request() throws(ControlFault) -> ControlRequest {
         var words = ["ask", ControlLine.written(command.utf8)]
         if let reply { words += ["reply", ControlLine.written(reply.utf8)] }

@@ -130,7 +130,7 @@ struct BenchCommand: ParsableCommand {
         try StandardStream.output.write(object.text + "\n")
     }
 
-    /// Prints keys per second, memory use, and a note if other programs have disturbed the measurement.
+    /// Prints keys per second, memory use, and a note if other programs disturbed the measurement.
     private func showSum(of lines: [ShortForm.Line]) throws {
         let memory = MemoryUse.now
         guard !json else {
@@ -150,7 +150,7 @@ struct BenchCommand: ParsableCommand {
 
     private func note(_ message: Message) throws { try StandardStream.output.write(message.text(.current) + "\n") }
 
-    /// Returns the note that other programs have disturbed the measurement; nil if they have not.
+    /// Returns a note if other programs disturbed the measurement; nil if they did not.
     static func disturbance(_ results: [Comparison.Result]) -> Message? {
         let disturbed = results.map(\.disturbed).reduce(0, +)
         let all = results.map { $0.isDisturbed ? $0.repetitions : $0.repetitions + $0.disturbed }.reduce(0, +)

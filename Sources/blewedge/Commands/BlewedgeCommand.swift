@@ -8,14 +8,14 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Reads the command line, carries out the command, and ends the process with its exit status (D-10).
+/// Parses the command line, executes the command, and ends the process with its exit status (D-10).
 func runCommandLine() -> Never {
     Process.ignoreBrokenPipes()
     Process.keepOwnersPermissions()
     do throws(Errno) {
         try Process.openStandardStreams()
     } catch {
-        // There may be no stream on which to print a message.
+        // There may be no stream on which a message could be printed.
         Process.exit(ExitStatus.inputOutput.rawValue)
     }
     // The arguments of the command line are read from /proc.
@@ -34,19 +34,19 @@ func runCommandLine() -> Never {
     } catch let status as ExitStatus {
         Process.exit(status.rawValue)
     } catch Errno.brokenPipe {
-        // A broken pipe is no error: the program at its other end wants no more output.
+        // A broken pipe is not an error: the program at the other end does not want more output.
         Process.exit(ExitStatus.success.rawValue)
     } catch let error as Errno {
         Console.report(CommandFailure(.inputOutput, CommandFaultText.systemCall, "\(error)"))
         Process.exit(ExitStatus.inputOutput.rawValue)
     } catch {
-        // Help, the version, and errors of the parser are printed in its own words; errors go to standard error.
+        // The parser formats help, the version, and its own errors; errors are printed on standard error.
         let isHelp = BlewedgeCommand.exitCode(for: error) == .success
         let text = BlewedgeCommand.fullMessage(for: error)
         do throws(Errno) {
             if !text.isEmpty { try (isHelp ? StandardStream.output : .error).write(text + "\n") }
         } catch {
-            // A broken pipe is no error: the program at its other end wants no more output.
+            // A broken pipe is not an error: the program at the other end does not want more output.
             if isHelp, error != .brokenPipe {
                 Console.report(CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)"))
                 Process.exit(ExitStatus.inputOutput.rawValue)
@@ -159,7 +159,7 @@ struct BlewedgeCommand: ParsableCommand {
         ]
     )
 
-    /// Shows the guide the first time and the devices later (LK-11), or prints the help if there is no terminal.
+    /// Shows the guide the first time and the devices after that (LK-11), or prints the help if there is no terminal.
     func run() throws {
         guard StandardStream.output.isTerminal, StandardInput.isTerminal else { throw CleanExit.helpRequest() }
         let places = try TUIPlaces(socket: nil)
@@ -172,7 +172,7 @@ struct BlewedgeCommand: ParsableCommand {
 extension ExitStatus: Error {}
 
 extension CommandFailure {
-    /// Rejects an unknown command, and suggests the nearest name; returns nil if every word may be valid.
+    /// Rejects an unknown command, and suggests the most similar name; returns nil if every word may be valid.
     static func unknownCommand(in words: some Sequence<String>) -> CommandFailure? {
         var command: any ParsableCommand.Type = BlewedgeCommand.self
         var path = "blewedge"

@@ -115,9 +115,9 @@ struct CaptureOptions: ParsableArguments {
     )
     var capture: String?
 
-    /// Begins the capture of a transport, or of a controller in memory; returns nil without the option.
+    /// Begins capturing a transport, or a controller in memory; returns nil if the option is not set.
     ///
-    /// `note` reports a failure that stops the capture.
+    /// `note` reports an error that stops the capture.
     func begin(
         on loop: EventLoop,
         for transport: AdapterTransport?,
@@ -126,7 +126,7 @@ struct CaptureOptions: ParsableArguments {
         guard let capture else { return nil }
         do throws(TrafficCapture.Failure) {
             let traffic = try TrafficCapture(to: capture, on: loop)
-            // A host of our own passes its packets to the capture itself.
+            // This program's own host passes its packets to the capture itself.
             if case .kernel(let selector)? = transport {
                 try traffic.listen()
                 if case .index(let index) = selector { traffic.follow(index) }

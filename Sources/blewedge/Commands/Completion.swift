@@ -12,11 +12,11 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Words that a shell offers for an argument; they are collected while the user waits, without privilege.
+/// Words that a shell offers for an argument; they are collected without privileges while the user waits.
 enum Completion {
-    /// Time limit for an answer of the daemon.
+    /// Time limit for the daemon's answer.
     private static let patience = Duration.milliseconds(300)
-    /// Largest size in bytes of the X keyboard database's list of layouts.
+    /// Maximum size of the list of layouts in the X keyboard database, in bytes.
     private static let longestLayoutList = 1 << 20
 
     /// Names and addresses of known devices.
@@ -25,7 +25,7 @@ enum Completion {
     }
     /// Addresses of known devices.
     static let addresses = CompletionKind.custom { _, _, _ in words(knownDevices().map(\.address)) }
-    /// Names of the profiles that are built in or in the configuration, and files.
+    /// Names of built-in profiles and of profiles in the configuration, and files.
     static let profiles = CompletionKind.custom { _, _, prefix in
         words(Configuration.anyProfileNames(own: configuration()) + files(prefix))
     }
@@ -33,20 +33,20 @@ enum Completion {
     static let tables = CompletionKind.custom { _, _, prefix in
         words(ByteTable.BuiltIn.allCases.map(\.rawValue) + files(prefix))
     }
-    /// Names of the layouts that are built in or in the X keyboard database.
+    /// Names of built-in layouts and of layouts in the X keyboard database.
     static let layouts = CompletionKind.custom { _, _, _ in
         words(BuiltInLayout.allCases.map(\.rawValue) + ["console"] + databaseLayouts())
     }
 
-    /// Prepares words for the shell: removes repeated ones and those that it might expand, and escapes the others.
+    /// Prepares words for the shell: removes duplicates and words that the shell might expand, and escapes the others.
     ///
-    /// Names come from other devices, and bash expands the words that it is offered.
+    /// Names come from other devices, and bash expands the words that it offers.
     private static func words(_ words: [String]) -> [String] {
         var seen: Set<String> = []
         let safe = words.filter { word in
             !word.isEmpty && !word.hasPrefix("-") && word.allSatisfy(isSafe) && seen.insert(word).inserted
         }
-        // zsh takes the text after a colon for a description.
+        // zsh interprets the text after a colon as a description.
         return CompletionShell.requesting == .zsh ? safe.map { $0.replacing(":", with: "\\:") } : safe
     }
 
@@ -54,7 +54,7 @@ enum Completion {
         character.isLetter || character.isNumber || " -_.,:/()+@".contains(character)
     }
 
-    /// Reads the selected device, and those of earlier connections, from readable files and from a running daemon.
+    /// Reads the selected device and the devices of earlier connections, from readable files and from a running daemon.
     private static func knownDevices() -> [(name: String?, address: String)] {
         let places = (try? DaemonPaths.reachable()) ?? []
         var found: [(name: String?, address: String)] = []

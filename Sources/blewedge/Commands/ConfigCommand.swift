@@ -19,7 +19,7 @@ struct ConfigCommand: ParsableCommand {
     )
 }
 
-/// Returns the given path, or that of the file which a daemon of this user reads.
+/// Returns the given path, or the path of the file that a daemon of this user reads.
 private func configurationPath(_ file: String?) throws(CommandFailure) -> FilePath {
     if let file { return FilePath(file) }
     return try DaemonPaths.current().configurationFile
@@ -49,7 +49,7 @@ struct ConfigCheckCommand: ParsableCommand {
         let isThere = FileSystem.exists(path.string)
         let configuration = try reporting(Configuration.read(_:mustExist:), path, file != nil)
         if isThere { try report(faults(of: configuration, in: path)) }
-        // The device is not part of the configuration, so any name will do.
+        // The device is not part of the configuration, so any name can be used here.
         let settings = try reporting(configuration.settings(device:), .name("-"))
         let profiles = settings.profiles.count == 1 ? settings.profiles.first?.name : Configuration.anyProfile
         try StandardStream.output.write(
@@ -63,7 +63,7 @@ struct ConfigCheckCommand: ParsableCommand {
         )
     }
 
-    /// Returns the faults of a parsed configuration, each with the line of its key.
+    /// Returns the faults of a parsed configuration, each with the line number of its key.
     private func faults(of configuration: Configuration, in path: FilePath) throws -> [CommandFailure] {
         let text = try FileSystem.textContents(of: path.string, limit: Configuration.largestText)
         let lines = Configuration.lines(of: String(decoding: text, as: UTF8.self))
@@ -85,7 +85,7 @@ struct ConfigCheckCommand: ParsableCommand {
         }
     }
 
-    /// Prints all faults but the last, and throws the last.
+    /// Prints all faults except the last, and throws the last.
     private func report(_ faults: [CommandFailure]) throws {
         for fault in faults.dropLast() { Console.report(fault) }
         if let last = faults.last { throw last }

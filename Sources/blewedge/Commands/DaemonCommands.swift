@@ -189,7 +189,7 @@ struct SendCommand: ParsableCommand {
     }
 }
 
-/// Command that only sends one request to the daemon.
+/// Command that consists of a single request to the daemon.
 protocol SimpleRequestCommand: ParsableCommand {
     static var request: ControlRequest { get }
     static var done: LogText { get }

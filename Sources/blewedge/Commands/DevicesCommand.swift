@@ -64,7 +64,7 @@ struct DevicesCommand: ParsableCommand {
         }
     }
 
-    /// Reads the connections of the kernel's controllers, and that of the daemon, whose controller may be another.
+    /// Reads the connections of the kernel's controllers and of the daemon, which may use another controller.
     private static func connected(_ paths: DaemonPaths) -> [BluetoothAddress: String] {
         let ofKernel = ((try? KernelConnection.all()) ?? []).map { link in
             (BluetoothAddress(rawValue: link.device), "hci\(link.controller)")
@@ -81,7 +81,7 @@ struct DevicesCommand: ParsableCommand {
 }
 
 extension KnownDeviceStore {
-    /// Stores a connected device; returns the message of a failure, after which the connection goes on.
+    /// Stores a connected device; returns a message if that fails, but the connection continues.
     func keep(_ device: DeviceAddress, name: String?) -> Message? {
         do throws(Failure) {
             try note(device, name: name)
@@ -92,7 +92,8 @@ extension KnownDeviceStore {
     }
 }
 
-/// Devices of earlier connections, paired ones, the selected one and connected ones, without repetition.
+/// List without duplicates of the devices of earlier connections, paired devices, the selected device and connected
+/// ones.
 struct KnownDeviceList {
     struct Entry: Equatable {
         let address: BluetoothAddress
@@ -101,9 +102,9 @@ struct KnownDeviceList {
         fileprivate(set) var name: String?
         fileprivate(set) var isChosen = false
         fileprivate(set) var isPaired = false
-        /// Date of the last connection made by this program; nil for none.
+        /// Date of the last connection made by this program; nil if there was none.
         fileprivate(set) var lastConnected: String?
-        /// Controller of the present connection; nil without one.
+        /// Controller of the current connection; nil if the device is not connected.
         fileprivate(set) var controller: String?
 
         fileprivate init(_ address: BluetoothAddress) { self.address = address }
@@ -126,7 +127,7 @@ struct KnownDeviceList {
     /// Connected devices, each with its controller.
     var connected: [BluetoothAddress: String] = [:]
 
-    /// Connected devices first, then the selected one, then by the date of the last connection.
+    /// Connected devices, then the selected device, then the others by the date of their last connection.
     var devices: [Entry] {
         var found = entries
         for address in connected.keys where !found.contains(where: { $0.address == address }) {
@@ -160,7 +161,7 @@ struct KnownDeviceList {
         if let place { entries[place] = entry } else { entries.append(entry) }
     }
 
-    /// Rows of the table: a heading, and one for each device.
+    /// Rows of the table: a heading, and one row for each device.
     func table(_ language: Language) -> [[String]] {
         let heading: [LogText] = [.columnName, .columnAddress, .columnKnown, .columnConnected]
         return [heading.map { $0.text(language) }]

@@ -118,7 +118,7 @@ struct GATTCommand: ParsableCommand {
         }
     }
 
-    /// Returns the bytes of pairs of hexadecimal digits; nil for any other text.
+    /// Parses pairs of hexadecimal digits; returns nil for any other text.
     static func bytes(_ text: String) -> [UInt8]? {
         Hexadecimal.bytes(text.filter { $0 != " " })
     }
@@ -126,7 +126,7 @@ struct GATTCommand: ParsableCommand {
 
 enum GATTText {
     case people
-    /// One JSON object per line.
+    /// JSON, with one object per line.
     case json
 
     enum Origin: String {
@@ -135,12 +135,12 @@ enum GATTText {
         case indication
     }
 
-    /// Returns the lines for all attributes of a device, with their line ends.
+    /// Returns the lines for all attributes of a device, including line ends.
     func tree(_ tree: GATTTree) -> String {
         tree.services.flatMap(lines).map { $0 + "\n" }.joined()
     }
 
-    /// Returns the line for one value, with its line end.
+    /// Returns the line for one value, including its line end.
     func value(_ bytes: [UInt8], of handle: AttributeHandle, _ origin: Origin) -> String {
         let hex = Hexadecimal.text(bytes)
         let text = String(decoding: bytes, as: UTF8.self)

@@ -67,7 +67,8 @@ struct GateGiveCommand: ParsableCommand {
         }
     }
 
-    /// Opens the gate of the other instance; returns true if it was paused, and restores its gate before throwing.
+    /// Opens the gate of the other instance, and returns true if it was paused; restores the gate before throwing an
+    /// error.
     private func open(_ other: inout ControlClient) throws(CommandFailure) -> Bool {
         let wasPaused = try other.status()?.isPaused ?? false
         do throws(CommandFailure) {
@@ -90,7 +91,7 @@ struct GateGiveCommand: ParsableCommand {
         return wasPaused
     }
 
-    /// Returns the control socket of the named instance, whose directory is beside that of this instance.
+    /// Returns the control socket of the named instance, whose directory is next to that of this instance.
     private func place(beside socket: String) -> String {
         let directory =
             name.contains("/")

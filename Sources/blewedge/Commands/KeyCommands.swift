@@ -101,7 +101,7 @@ struct ClearCommand: ParsableCommand {
 struct SnippetList {
     let isJSON: Bool
 
-    /// Prints the snippets of this user's daemon, or else those of the system's daemon.
+    /// Prints the snippets of this user's daemon or, if there is none, of the system's daemon.
     func print() throws {
         let snippets = try DaemonPaths.reachable().snippets()
         for snippet in snippets.all { try StandardStream.output.write(line(snippet) + "\n") }
@@ -120,7 +120,7 @@ struct SnippetList {
 }
 
 extension [DaemonPaths] {
-    /// Returns the snippets of the first place that has a snippets file or a configuration.
+    /// Returns the snippets from the first place that has a snippet file or a configuration.
     func snippets() throws(CommandFailure) -> Snippets {
         let place = first { FileSystem.exists($0.snippets.string) || FileSystem.exists($0.configurationFile.string) }
         guard let place else { return Snippets() }

@@ -31,13 +31,13 @@ struct ManualCommand: ParsableCommand {
     }
 }
 
-/// Manual page generated from the output of `--help`, so that both always agree; man(7), groff_man(7), man-pages(7).
+/// Manual page generated from the output of `--help`, so that the two always agree; man(7), groff_man(7), man-pages(7).
 struct ManualText {
-    /// Smallest number of commands that makes an option a common one.
+    /// Minimum number of commands that must have an option before it is described as a common one.
     private static let leastUses = 5
 
     private var lines: [String] = []
-    /// Options that several commands have with the same words; described once.
+    /// Options that several commands have with the same description; they are described once.
     private let common: [JSONValue]
 
     /// Returns the page of a program from its help as JSON: commands with their arguments and descriptions.
@@ -74,14 +74,14 @@ struct ManualText {
         return text.lines.joined(separator: "\n") + "\n"
     }
 
-    /// Sections of the program's description that are sections of the page, in their order.
+    /// Sections of the program's description that become sections of the page, in order.
     private static let titles = ["FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES"]
 
     private static let others: [(name: String, section: Int)] = [
         ("btmon", 1), ("journalctl", 1), ("systemctl", 1), ("xkeyboard-config", 7), ("rfkill", 8), ("udevadm", 8),
     ]
 
-    /// Finds the options that many commands have, each with the same words everywhere.
+    /// Finds the options that many commands have with the same description.
     private static func commonOptions(of program: JSONValue) -> [JSONValue] {
         var found: [(option: JSONValue, uses: Int, isSame: Bool)] = []
         func add(_ command: JSONValue) {
@@ -159,7 +159,7 @@ struct ManualText {
         return names.joined(separator: ", ") + value
     }
 
-    /// Splits the long part of a command's help at its titles; text before the first title has none.
+    /// Splits the long part of a command's help at its titles; text before the first title has a nil title.
     private static func sections(of command: JSONValue) -> [(title: String?, lines: [Substring])] {
         var sections: [(title: String?, lines: [Substring])] = [(nil, [])]
         for line in (command["discussion"]?.string ?? "").split(separator: "\n", omittingEmptySubsequences: false) {
@@ -175,7 +175,7 @@ struct ManualText {
         return sections.filter { !$0.lines.isEmpty }
     }
 
-    /// Appends sentences, and preformatted lines, which are indented.
+    /// Appends sentences, and indented lines as preformatted text.
     private mutating func prose(_ section: [Substring]) {
         var isTable = false
         var isBreak = false
@@ -194,7 +194,8 @@ struct ManualText {
         if isTable { macro("EE", []) }
     }
 
-    /// Appends lines of a term and its description, two or more spaces apart, and sentences after them.
+    /// Appends lines that consist of a term and its description, two or more spaces apart, and any sentences after
+    /// them.
     private mutating func entries(_ section: [Substring]) {
         for line in section {
             if line.hasPrefix("  "), let gap = line.dropFirst(2).firstRange(of: "  ") {
@@ -216,11 +217,11 @@ struct ManualText {
 
     private mutating func text(_ text: String) {
         guard !text.isEmpty else { return }
-        // A full stop or an apostrophe at the start of a line would begin a request.
+        // At the start of a line, a full stop or an apostrophe would begin a roff request.
         lines.append((text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" : "") + Self.plain(text))
     }
 
-    /// Escapes a text for roff; an escaped hyphen can be copied into a shell.
+    /// Escapes a text for roff; hyphens are escaped so that they can be copied into a shell.
     private static func plain(_ text: String) -> String {
         text.map { character in
             switch character {

@@ -194,7 +194,8 @@ struct RunCommand: ParsableCommand {
         var isOpenByWord = false
         if let choice {
             let known = try bonds(paths, configuration)
-            // A paired device is selected by its saved identity: no other device is connected, whatever it advertises.
+            // A paired device is selected by its saved identity, so no other device is connected, whatever it
+            // advertises.
             settings.device = known.pairedChoice(choice).map { .kept($0) } ?? choice
             if security == nil, settings.security == .none, !known.isPaired(choice) {
                 try consent(to: choice, isForPeople: output == .people)
@@ -228,13 +229,14 @@ struct RunCommand: ParsableCommand {
             }
         }
         run.onReload = { () throws(CommandFailure) in
-            // A faulty configuration throws here, before anything has changed.
+            // If the configuration is faulty, this throws an error before anything is changed.
             try self.plan(choice, paths).reading != plan.reading
         }
         try run.run()
     }
 
-    /// Reads the bonds; if that fails, a missing permission for the adapter or the keyboard is thrown instead, if any.
+    /// Reads the bonds; if that fails and a permission for the adapter or the keyboard is missing, reports the
+    /// permission.
     private func bonds(_ paths: DaemonPaths, _ configuration: Configuration) throws -> BondStore.Contents {
         do throws(CommandFailure) {
             return try reporting(BondStore(paths.bonds).read)
@@ -244,7 +246,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Asks on a terminal for consent to an unpaired device; throws without a terminal, or without consent.
+    /// Asks the user on a terminal to accept an unpaired device; throws an error if there is no terminal or no consent.
     private func consent(to choice: DeviceSelector, isForPeople: Bool) throws {
         guard !KeyboardRun.isOpenByWord else { return }
         let refusal = CommandFailure.unpaired(choice)
@@ -254,7 +256,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Settings of a run, after every file named by the options and the configuration was read and checked.
+    /// Settings of a run, created after reading and checking every file named by the options and the configuration.
     private struct Plan {
         var configuration: Configuration
         var settings: KeyboardSettings
@@ -291,7 +293,7 @@ struct RunCommand: ParsableCommand {
         try reporting { () throws(DaemonPaths.Refusal) in try DaemonPaths.check(file) }
     }
 
-    /// Returns the directories; a run for one device falls back to those of the system.
+    /// Returns the directories; a run for one device falls back to the system's directories.
     private func paths(isDaemon: Bool) throws(CommandFailure) -> DaemonPaths {
         do throws(CommandFailure) {
             return try DaemonPaths.current()
@@ -301,7 +303,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Returns the configuration of the file, overridden by the options.
+    /// Returns the configuration in the file, overridden by the options.
     private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
         let file = config.map { FilePath($0) } ?? paths.configurationFile
         try check(file)
@@ -339,7 +341,8 @@ struct RunCommand: ParsableCommand {
         return settings
     }
 
-    /// Returns the keys that clients may press, besides those that the device can press; nil if they may press none.
+    /// Returns a keypad with the keys that clients may press in addition to those of the device; nil if they may press
+    /// none.
     private func keypad(_ configuration: Configuration, _ snippets: Snippets) throws(CommandFailure) -> Keypad? {
         guard configuration.allowsKeys, device == nil else { return nil }
         let typing = try settings(configuration, nil, nil, snippets).typing

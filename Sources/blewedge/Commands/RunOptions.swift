@@ -20,7 +20,7 @@ struct DaemonOptions: ParsableArguments {
 
     func client() throws(CommandFailure) -> ControlClient { try place.client() }
 
-    /// Sends a request to the daemon; `done` is the message for people on success.
+    /// Sends a request to the daemon; `done` is the message for people if it succeeds.
     func tell(_ request: ControlRequest, done: Message? = nil) throws {
         var client = try client()
         try show(try client.ask(request), done: done)
@@ -35,12 +35,12 @@ struct DaemonOptions: ParsableArguments {
         }
     }
 
-    /// Prints an object for programs, or a message for people, if no daemon was asked.
+    /// Prints an object for programs, or a message for people, when the daemon was not involved.
     func show(_ object: JSONObject, done: Message) throws {
         if json { try StandardStream.output.write(object.text + "\n") } else { Console.note(done) }
     }
 
-    /// Calls `through` with the daemon, or `alone` if no daemon runs and no control socket is given.
+    /// Calls `through` with the daemon, or `alone` if no daemon is running and no control socket is given.
     func perform(_ through: (inout ControlClient) throws -> Void, alone: () throws -> Void) throws {
         do {
             var client = try client()
@@ -51,7 +51,7 @@ struct DaemonOptions: ParsableArguments {
     }
 }
 
-/// Options for the device's profile, and for the output of its bytes.
+/// Options for the device's profile, and for the outputs of its data.
 struct WireOptions: ParsableArguments {
     @Option(
         "Serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), a profile of the configuration, a file by its path, or \(Configuration.anyProfile) for any that the device offers.",
@@ -157,7 +157,7 @@ struct PaceOptions: ParsableArguments {
     }
 }
 
-/// Options of scan mode, which types whole barcodes instead of bytes as they arrive.
+/// Options of scan mode, which types whole barcodes instead of each byte as it arrives.
 struct BarcodeModeOptions: ParsableArguments {
     @Flag(help: "Type only whole barcodes, each checked before its first key is pressed.")
     var scan = false

@@ -81,7 +81,8 @@ struct ScanCommand: ParsableCommand {
             case (false, true): .live(every: refresh?.duration ?? Self.configuredRefresh())
             case (false, false): .news(json ? .json : .lines)
             }
-        // A capture, a passive scan and duplicates need the adapter itself, so a daemon is not asked for them.
+        // Captures, passive scans and duplicate reports need direct access to the adapter, so they do not go through
+        // the daemon.
         if captureOptions.capture == nil, !passive, !duplicates,
             var scan = DaemonScan(filter, through: adapterOptions.transport)
         {
@@ -98,7 +99,7 @@ struct ScanCommand: ParsableCommand {
         try run.run()
     }
 
-    /// Returns the refresh interval of the configuration, or the default if it cannot be read.
+    /// Returns the refresh interval from the configuration, or the default if it cannot be read.
     private static func configuredRefresh() -> Duration {
         let configuration = (try? DaemonPaths.current()).flatMap { try? Configuration.read($0.configurationFile) }
         return (configuration ?? Configuration()).refreshPeriod
@@ -107,15 +108,15 @@ struct ScanCommand: ParsableCommand {
 
 /// Display mode of a scan.
 enum ScanDisplay {
-    /// Each update as it arrives.
+    /// Prints each update as it arrives.
     case news(DeviceText)
-    /// Table that is redrawn periodically.
+    /// Shows a table that is redrawn periodically.
     case live(every: Duration)
-    /// All devices once, at the end of the scan.
+    /// Prints all devices once, at the end of the scan.
     case atTheEnd(DeviceText)
 }
 
-/// One scan from the command line, from the adapter to the exit status.
+/// Scan from the command line, from opening the adapter to the exit status.
 final class ScanRun {
     private let foreground: ForegroundRun
     private let duration: Duration?
@@ -173,12 +174,12 @@ final class ScanRun {
         _ = foreground.loop.schedule(at: MonotonicClock.now + period) { [unowned self] in redraw(every: period) }
     }
 
-    /// Returns the device that the next `run` connects to; nil if none is selected, or the file cannot be read.
+    /// Returns the device that the next `run` connects to; nil if none is selected or the file cannot be read.
     private static func choice() -> SelectedDevice? {
         (try? DaemonPaths.current()).flatMap { try? ChoiceStore($0.choice).read() }
     }
 
-    /// Stops scanning, and prints the results that are due at the end.
+    /// Stops scanning, and prints the results that are shown at the end.
     private func stop(_ completion: @escaping () -> Void) {
         let finished = { [unowned self] in
             if case .success(.success)? = foreground.outcome, case .atTheEnd(let text) = display {

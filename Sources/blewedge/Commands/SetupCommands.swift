@@ -132,7 +132,8 @@ struct GuideCommand: ParsableCommand {
     func run() throws {
         let places = try TUIPlaces(socket: options.place.socket)
         if StandardStream.output.isTerminal, StandardInput.isTerminal {
-            // The guide counts as shown only on a terminal: output to a pipe may never be read.
+            // The guide counts as shown only if it was printed on a terminal, because output to a pipe may never be
+            // read.
             places.rememberGuide()
             return try options.show(.guide)
         }

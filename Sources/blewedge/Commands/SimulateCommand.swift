@@ -122,10 +122,10 @@ struct SimulateCommand: ParsableCommand {
         if name.isEmpty { throw ValidationError("--name must not be empty.") }
     }
 
-    /// True if standard input is available for answers.
+    /// True if standard input is not used for data, so that answers can be read from it.
     private var leavesInput: Bool { file != nil || barcodes != nil }
 
-    /// Default for the abilities of the person at this end.
+    /// Default for the input and output capabilities of the user at this end.
     private var usualConsole: PairingConsole {
         guard StandardStream.error.isTerminal else { return .none }
         return leavesInput && StandardInput.isTerminal ? .keyboardDisplay : .display
@@ -152,7 +152,7 @@ struct SimulateCommand: ParsableCommand {
     }
 }
 
-/// Bonds of a simulated module: saved ones, and that of a central that pairs within the time limit (CB-27, X-8).
+/// Bonds of a simulated module: saved ones, and the bond of a central that pairs within the time limit (CB-27, X-8).
 final class SimulatedPairing {
     private let foreground: ForegroundRun
     private let offer: PairableOptions
@@ -161,13 +161,13 @@ final class SimulatedPairing {
     private let isJSON: Bool
     private let store: BondStore
     private let known: BondStore.Contents
-    /// Lock of an adapter that the kernel shares; `foreground` locks an exclusive adapter.
+    /// Lock of an adapter that is shared through the kernel; `foreground` locks an exclusive adapter.
     private let lock: AdapterLock?
     private var adapter: DeviceAddress?
     private var window: (any PairableMode)?
     private var questions: PairingQuestions?
 
-    /// Reads the saved bonds; a central may pair within `limit`, or never if it is nil.
+    /// Reads the saved bonds; a central may pair within `limit`, or not at all if it is nil.
     init(
         _ foreground: ForegroundRun,
         through transport: AdapterTransport,
@@ -185,7 +185,7 @@ final class SimulatedPairing {
         lock = transport.isShared ? AdapterLock.ofCommand() : nil
     }
 
-    /// Passes the bonds to the adapter; throws if the adapter is in use, or its address is not permanent.
+    /// Passes the bonds to the adapter; throws an error if the adapter is in use or its address is not permanent.
     func prepare(_ adapter: any LowEnergyAdapter) throws(CommandFailure) {
         guard adapter.keepsAddress else {
             throw CommandFailure(.unavailable, BondFaultText.noAddress, adapter.name)
@@ -196,7 +196,7 @@ final class SimulatedPairing {
         if isPairable { window = adapter.makePairableMode(offer) }
     }
 
-    /// Opens pairable mode, if a central may pair.
+    /// Opens pairable mode if a central may pair.
     func begin() {
         guard let window, foreground.outcome == nil else { return }
         questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { answer in

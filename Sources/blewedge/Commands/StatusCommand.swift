@@ -58,22 +58,22 @@ struct StatusCommand: ParsableCommand {
     }
 }
 
-/// Status line on the terminal of a keyboard: state, counts, and a mark of received data (LK-13, LK-25).
+/// Status line on the terminal of a keyboard: state, counts, and a mark for received data (LK-13, LK-25).
 ///
-/// It is not redrawn while nothing happens.
+/// It is redrawn only when something changes.
 final class StatusLine {
     struct Facts {
         var state: Session.State
-        /// Device as named by the user; nil for none.
+        /// Device as named by the user; nil if there is none.
         var device: String?
         var isPaused: Bool
         var bytes: Ledger.Snapshot
     }
 
-    /// Duration of the mark for received data (LK-25), and the redraw interval while it is shown.
+    /// Duration for which the mark for received data is shown (LK-25), and the redraw interval during that time.
     static let flashTime = Duration.milliseconds(400)
     private static let interval = Duration.milliseconds(100)
-    /// Return to the start of the line, and erasure of the line (ECMA-48 EL).
+    /// Control sequence that returns to the start of the line and erases the line (ECMA-48 EL).
     private static let begin = "\r\u{1B}[K"
 
     /// Closure that returns the facts to show.
@@ -84,7 +84,7 @@ final class StatusLine {
     private var flashEnd = Duration.zero
     private var isDrawn = false
 
-    /// Creates a line on standard error; nil if that is no terminal, or a dumb one.
+    /// Creates a line on standard error; nil if that is not a terminal, or if it is a dumb terminal.
     init?(on loop: EventLoop) {
         guard StandardStream.error.isTerminal, ProcessFacts.environment("TERM") ?? "dumb" != "dumb" else { return nil }
         self.loop = loop
@@ -92,7 +92,7 @@ final class StatusLine {
 
     func received() {
         flashEnd = MonotonicClock.now + Self.flashTime
-        // Drawn after the received bytes were typed, and at most ten times a second.
+        // The line is drawn after the received bytes have been typed, and at most ten times per second.
         if !timer.isSet { arm(.zero) }
     }
 
@@ -102,9 +102,9 @@ final class StatusLine {
         guard let facts = source?() else { return false }
         let columns = StandardStream.error.windowSize?.columns ?? 80
         let isFlashing = MonotonicClock.now < flashEnd
-        // One column less than the width, so that no terminal wraps the line.
+        // The text is one column narrower than the terminal, so that no terminal wraps the line.
         let text = Self.text(facts, isFlashing: isFlashing, columns: columns - 1, .current)
-        // A stopped terminal must not block the keyboard.
+        // A terminal whose output is stopped must not block the keyboard.
         isDrawn = (try? StandardStream.error.writeAtOnce(Self.begin + text)) == true || isDrawn
         return isFlashing
     }
@@ -123,7 +123,7 @@ final class StatusLine {
 
     private func arm(_ time: Duration) {
         timer.set(on: loop, after: time) { [unowned self] in
-            // Drawn at least once more, to remove the mark.
+            // The line is drawn at least once more, to remove the mark.
             if draw() { arm(Self.interval) }
         }
     }

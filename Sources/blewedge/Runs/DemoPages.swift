@@ -13,7 +13,7 @@ import SystemPackage
 import Texts
 import Typing
 
-/// Pages before simulated devices: radio, daemon and pages in one process, in a temporary folder.
+/// Terminal pages with simulated devices: radio, daemon and pages in one process, in a temporary folder.
 final class DemoPages {
     private let loop: EventLoop
     private let folder: FilePath
@@ -26,7 +26,7 @@ final class DemoPages {
     init() throws {
         loop = try .ofCommand()
         let place = ProcessFacts.environment("XDG_RUNTIME_DIR") ?? ProcessFacts.environment("TMPDIR") ?? "/tmp"
-        // A name that nobody can guess: the folder may lie where other users can create it first.
+        // Use an unpredictable name, because other users might be able to create the folder first.
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         folder = FilePath(place).appending("blewedge-demo.\(name)")
         rehearsal = Rehearsal(SimulatedCast(), on: loop)
@@ -76,7 +76,7 @@ final class DemoPages {
         daemon.start { _ in }
     }
 
-    /// Moves the script on, and the devices as it says.
+    /// Advances the script, and moves the devices in and out of range as it requires.
     private func direct(_ model: inout TUIModel) {
         let now = MonotonicClock.now
         script.advance(model, now: now)

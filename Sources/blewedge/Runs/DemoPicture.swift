@@ -4,25 +4,25 @@ import Configuration
 import Daemon
 import Texts
 
-/// Stages of the data path with their counts, redrawn in place on a terminal.
+/// Picture of the data path with the counts of each stage, redrawn in place on a terminal.
 struct DemoPicture {
     struct Stages: Equatable {
-        /// Barcodes that the scanner has sent, and their total number.
+        /// Number of barcodes that the scanner has sent, and their total number.
         var barcodes: (sent: Int, all: Int) = (0, 0)
         var state = Message(detail: "")
-        /// Notifications and bytes received so far.
+        /// Numbers of notifications and bytes received so far.
         var notifications: UInt64 = 0
         var bytes: UInt64 = 0
-        /// Bytes in the ring.
+        /// Number of bytes in the ring.
         var waiting: UInt64 = 0
-        /// Bytes by their outcome in the table.
+        /// Number of bytes by their outcome in the table.
         var typed: UInt64 = 0
         var discarded: UInt64 = 0
         var rejected: UInt64 = 0
-        /// Events made from the typed bytes, and the writes that carried them.
+        /// Number of events for the typed bytes, and number of writes that contained them.
         var events: UInt64 = 0
         var writes: UInt64 = 0
-        /// Last barcode, as the application sees it.
+        /// Last barcode, as received by the application.
         var text = ""
 
         static func == (one: Stages, other: Stages) -> Bool { one.lines(.english) == other.lines(.english) }
@@ -49,11 +49,11 @@ struct DemoPicture {
 
     private var drawn: Stages?
 
-    /// Returns the text that makes a terminal show `stages`; empty if it does already.
+    /// Returns the text that makes a terminal show `stages`; empty if it already shows them.
     mutating func draw(_ stages: Stages, columns: Int, in language: Language = .current) -> String {
         guard stages != drawn else { return "" }
         let lines = stages.lines(language)
-        // Moves to the first line of the picture, if one is shown.
+        // Move the cursor to the first line of the picture, if one is shown.
         let start = drawn == nil ? "" : "\u{1B}[\(lines.count)A"
         drawn = stages
         return start + lines.map { "\r\u{1B}[K" + DisplayWidth.cut($0, to: max(0, columns - 1)) + "\n" }.joined()

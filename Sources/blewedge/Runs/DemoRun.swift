@@ -15,11 +15,12 @@ import Texts
 import Typing
 import VirtualAdapters
 
-/// Demonstration of the whole path on a radio in memory: a simulated scanner on one controller, the wedge on another.
+/// Demonstration of the whole path on a radio in memory, with a simulated scanner and the wedge on separate
+/// controllers.
 final class DemoRun {
     /// Name that the scanner advertises.
     private static let name = "LINBLE-DEMO"
-    /// Time limit of the whole run; a machine that exceeds it has a fault.
+    /// Time limit of the whole run, which no working machine exceeds.
     private static let timeout = Duration.seconds(120)
     /// Pause between two barcodes in a run that a person watches.
     private static let pause = Duration.milliseconds(700)
@@ -34,7 +35,7 @@ final class DemoRun {
     private let barcodes: [String]
     private let isFast: Bool
     private let isJSON: Bool
-    /// True if the stages are redrawn in place; otherwise, their events are printed line by line.
+    /// True if the stages are redrawn in place; otherwise, events are printed line by line.
     private let draws: Bool
 
     private var picture = DemoPicture()
@@ -123,7 +124,7 @@ final class DemoRun {
         do {
             let module = try SimulatedModule(.linble, name: Self.name, on: peripheral.radio) {
                 [unowned self] event in
-                // The wedge types only after it has registered the subscription on its own side, hence the pause.
+                // Wait, because the wedge types only after it has registered the subscription on its own side.
                 if case .subscribed(true) = event { sender?.postpone(by: Self.pause) }
             }
             self.module = module
@@ -249,7 +250,7 @@ final class DemoRun {
         }
     }
 
-    /// Reports an event of a stage, beside the typed text.
+    /// Reports an event of a stage, next to the typed text.
     private func note(_ stage: some Localized, _ message: Message) {
         guard !isFast, !isJSON else { return }
         guard !draws else { return draw() }

@@ -5,9 +5,9 @@ import Control
 import Daemon
 import Texts
 
-/// Script of `demo --tui`: the next step for a newcomer, and the devices that are out of range meanwhile.
+/// Script of `demo --tui`: the next step for a new user, and the devices that are out of range during that step.
 struct DemoScript {
-    /// Minimum time for which a device that leaves stays away.
+    /// Minimum time for which a device stays out of range after leaving.
     static let absence = Duration.seconds(10)
 
     private static let steps = DemoScriptText.allCases.filter { $0 != .line }
@@ -16,14 +16,14 @@ struct DemoScript {
 
     private(set) var step = DemoScriptText.choose
     private var start: Duration
-    /// Bytes typed before the step.
+    /// Number of bytes typed before the current step.
     private var typed: Int64 = 0
 
     init(now: Duration) {
         start = now
     }
 
-    /// Moves to the next step if the current one is done.
+    /// Moves to the next step if the current one is completed.
     mutating func advance(_ model: TUIModel, now: Duration) {
         guard isDone(model, now: now), let place = Self.steps.firstIndex(of: step), place + 1 < Self.steps.count else {
             return

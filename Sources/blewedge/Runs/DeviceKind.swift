@@ -7,16 +7,16 @@ import Configuration
 import Control
 import Texts
 
-/// Kind of a device, as far as its advertisement tells.
+/// Kind of a device, as far as its advertisement shows.
 enum DeviceKind: Equatable {
-    /// Offers a known serial service, named by its profile.
+    /// Offers a known serial service; the value is the name of the profile.
     case serial(String)
-    /// Keyboard over HID.
+    /// Keyboard that uses HID.
     case keyboard
     case beacon
-    /// Advertises services, none of which is serial.
+    /// Advertises services, none of which is a known serial service.
     case other
-    /// Advertises no service.
+    /// Advertises no services.
     case unknown
 
     /// Assigned Numbers, 3.4.2: Human Interface Device.
@@ -46,7 +46,7 @@ enum DeviceKind: Equatable {
         }
     }
 
-    /// Last word of most titles, left out where every row has a service.
+    /// Last word of most service titles, omitted where every row contains a service.
     private static let suffix = " Service"
 
     /// Returns true if the daemon's answer describes a beacon.

@@ -9,23 +9,25 @@ import Rehearsal
 import SystemPackage
 import Texts
 
-/// Common base of foreground commands: event loop, signals, adapter, and one outcome.
+/// Common base of foreground commands: event loop, signals, adapter, and the outcome.
 ///
-/// It also serves commands that ask the daemon instead of opening the adapter. To be used on the event loop's thread.
+/// It also serves commands that send requests to the daemon instead of opening the adapter. Use it on the event loop's
+/// thread.
 final class ForegroundRun {
     let loop: EventLoop
     /// Adapter of the run; nil until `run` creates it.
     private(set) var core: AdapterCore?
-    /// Outcome of the command; nil until it is known, after which nothing new is started.
+    /// Outcome of the command; nil until it is known, and nothing new is started after that.
     private(set) var outcome: Result<ExitStatus, CommandFailure>?
-    /// Reason why the adapter could not be opened; nil if it was, or nobody has tried.
+    /// Reason why the adapter could not be opened; nil if it was opened, or has not been used.
     private(set) var refusal: AdapterError?
     /// Closure that ends the command's work and then calls its argument; the adapter stays open until then.
     var onFinish: (_ completion: @escaping () -> Void) -> Void = { $0() }
 
     private let transport: AdapterTransport
     private let captureOptions: CaptureOptions?
-    /// Lock of an adapter that only one process can open (D-12); nil for others, and if there is no place for a lock.
+    /// Lock of an adapter that only one process can open (D-12); nil for other adapters, or if there is no directory
+    /// for locks.
     private let lock: AdapterLock?
 
     init(_ transport: AdapterTransport, capture: CaptureOptions? = nil) throws(CommandFailure) {
@@ -35,9 +37,10 @@ final class ForegroundRun {
         captureOptions = capture
     }
 
-    /// Opens the adapter, calls `begin`, and runs until `finish` or a signal; throws every exit status but success.
+    /// Opens the adapter, calls `begin`, and runs until `finish` or a signal; throws the exit status unless it is
+    /// success.
     ///
-    /// `note` is printed for people as soon as signals are handled.
+    /// `note` is printed for people when signals are handled.
     func run(note: Message? = nil, _ begin: @escaping (RadioArbiter) -> Void) throws {
         try heedSignals()
         let capture = try captureOptions?.begin(on: loop, for: transport)
@@ -57,7 +60,7 @@ final class ForegroundRun {
             case .lost(let loss): finish(.failure(CommandFailure(loss)))
             }
         }
-        // Started from the event loop, because an unusable adapter reports its failure immediately.
+        // Start the adapter from the event loop, because an unusable adapter reports its failure immediately.
         _ = loop.schedule(at: .zero) { core.start() }
         try runLoop()
     }
@@ -81,14 +84,14 @@ final class ForegroundRun {
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
-    /// Ends the run and returns false if another process uses the adapter; a lock that cannot be made is ignored.
+    /// Ends the run and returns false if another process uses the adapter; ignores a lock that cannot be created.
     private func admits(_ adapter: String, _ lock: AdapterLock) -> Bool {
         guard outcome == nil, let refusal = lock.take(adapter), case .used = refusal else { return true }
         finish(.failure(CommandFailure(refusal)))
         return false
     }
 
-    /// Keeps the first outcome, ends the command's work, closes the adapter, and stops the event loop.
+    /// Stores the first outcome, ends the command's work, closes the adapter, and stops the event loop.
     func finish(_ result: Result<ExitStatus, CommandFailure>) {
         guard outcome == nil else { return }
         outcome = result
@@ -103,7 +106,7 @@ final class ForegroundRun {
         do throws(Errno) {
             try StandardStream.output.write(text)
         } catch .brokenPipe {
-            // A broken pipe is no error: the program at its other end wants no more output.
+            // A broken pipe is not an error: the program at the other end does not want more output.
             finish(.success(.success))
         } catch {
             finish(.failure(CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")))

@@ -12,9 +12,9 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// One GATT operation from the command line, from the adapter to the exit status.
+/// GATT operation from the command line, from opening the adapter to the exit status.
 final class GATTRun {
-    /// Limits at which a subscription ends by itself; with neither, it never does.
+    /// Limits at which a subscription ends; if both are nil, it does not end by itself.
     struct SubscriptionLimit {
         /// Maximum number of values.
         var count: Int?
@@ -52,7 +52,7 @@ final class GATTRun {
         foreground.onFinish = { [unowned self] completion in end(completion) }
     }
 
-    /// Runs until the operation is done or a signal arrives; throws the exit status unless it is success.
+    /// Runs until the operation is completed or a signal arrives; throws the exit status unless it is success.
     func run() throws {
         try foreground.run { [unowned self] radio in find(on: radio) }
     }
@@ -97,7 +97,7 @@ final class GATTRun {
             guard let link = driver.link else { return }
             take(link.perform { client, now in browser.handle(event, &client, now: now) })
         case .failed(let failure):
-            // Some devices disconnect when asked for their MTU; the next connection omits that request.
+            // Some devices disconnect when the MTU is negotiated; the next connection omits that request.
             guard let device = driver.link?.device, driver.leavesMTU else {
                 return foreground.finish(.failure(CommandFailure(failure)))
             }
@@ -134,7 +134,8 @@ final class GATTRun {
                 let failure = CommandFailure(.timeout, CommandFaultText.tooFewValues, "\(values)")
                 foreground.finish(isShort ? .failure(failure) : .success(.success))
             }
-        // A bearer that failed closes the link, whose failure is reported instead, with a better reason.
+        // A failed bearer closes the link, and the failure of the link is reported instead, because its reason is more
+        // precise.
         case .failed(.procedure(.bearer)): break
         case .failed(let failure): foreground.finish(.failure(CommandFailure(failure)))
         }

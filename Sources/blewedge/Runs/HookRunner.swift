@@ -9,9 +9,9 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Runner of the user's hook, for one notice at a time, without blocking; to be used on the event loop's thread.
+/// Runner of the user's hook, for one notice at a time, without blocking; use it on the event loop's thread.
 ///
-/// A hook that runs for received barcodes gets them on its standard input, never as arguments or variables.
+/// A hook that runs for received barcodes reads them from its standard input; they are never arguments or variables.
 final class HookRunner {
     private static let patience = Duration.seconds(5)
 
@@ -22,7 +22,7 @@ final class HookRunner {
     private let limit: Duration
     private var queue: HookQueue
     private var child: ChildProcess?
-    /// Input of the running command; nil unless it runs for barcodes.
+    /// Input of the running command; nil unless the command runs for barcodes.
     private var input: ChildInput?
     private var registration: EventLoop.Registration?
     private let timer = LoopTimer()
@@ -30,7 +30,7 @@ final class HookRunner {
     private var hasLeftUnread = false
     private var onIdle: (() -> Void)?
 
-    /// Creates a runner for a program, given by its path or found in PATH; `note` prints its failures.
+    /// Creates a runner for a program, given by its path or found in PATH; `note` prints the runner's failures.
     init(
         _ command: String,
         _ barcodes: HookBarcodes,
@@ -47,27 +47,29 @@ final class HookRunner {
         self.note = note
     }
 
-    /// Throws if the command is empty, or the path of a file that is not executable; `option` names its setting.
+    /// Throws an error if the command is empty or is the path of a file that is not executable; `option` names its
+    /// setting.
     static func check(_ command: String, named option: String = "--hook") throws(CommandFailure) {
         if command.isEmpty || command.contains("/") && !FileSystem.isExecutable(command) {
             throw CommandFailure(.configuration, CommandFaultText.noHook, option, command)
         }
     }
 
-    /// Function that makes the notice of received barcodes.
+    /// Function that creates the notice for received barcodes.
     var notice: (() -> HookNotice)? {
         didSet {
             barcodes.onBarcode = { [unowned self] in if let notice = notice?() { add(notice) } }
         }
     }
 
-    /// Runs the command for a notice, after those of earlier notices have ended.
+    /// Runs the command for a notice, after the commands for earlier notices have ended.
     func add(_ notice: HookNotice) {
         queue.add(notice)
         runNext()
     }
 
-    /// Calls `completion` when no command runs or waits, or after 5 s; a command that still runs is not stopped.
+    /// Calls `completion` when no command is running or waiting, or after 5 s; a command that is still running is not
+    /// stopped.
     func drain(completion: @escaping () -> Void) {
         guard !queue.isIdle else {
             completion()
@@ -137,8 +139,9 @@ final class HookRunner {
         runNext()
     }
 
-    /// Counts the barcodes of the current run as delivered if the command has read them; reports unread ones, the first
-    /// time only.
+    /// Counts the barcodes of the current run as delivered if the command has read them.
+    ///
+    /// Barcodes that were not read are reported, but only the first time.
     private func settle() {
         let unread = barcodes.end(read: input?.read ?? 0)
         input?.close()
@@ -148,7 +151,7 @@ final class HookRunner {
         note(HookText.failed.message(command, HookText.unread.message("\(unread)")))
     }
 
-    /// Reports a failure, the first time only.
+    /// Reports a failure, but only the first time.
     private func fail(_ what: Message) {
         if !hasFailed { note(HookText.failed.message(command, what)) }
         hasFailed = true

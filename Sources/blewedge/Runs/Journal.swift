@@ -9,8 +9,8 @@ import Texts
 
 /// Log of a daemon on standard error, for people or for a journal, which adds the program's name and the time.
 ///
-/// Printing never blocks the daemon: pending lines are kept up to a limit, and further ones are discarded and counted.
-/// To be used on the event loop's thread.
+/// Printing never blocks the daemon: up to a limit, lines wait to be written; further lines are discarded and counted.
+/// Use it on the event loop's thread.
 final class Journal {
     /// Priority of a line, as in syslog(3) and sd-daemon(3).
     enum Priority: Int {
@@ -28,16 +28,16 @@ final class Journal {
         }
     }
 
-    /// Time limit for flushing pending lines when the program ends.
+    /// Time limit for writing the remaining lines when the program ends.
     private static let patience = Duration.seconds(2)
 
     let isOn: Bool
     private let lines: LineWriter?
 
-    /// Language of the messages: English in a journal, as for other programs, otherwise the user's language.
+    /// Language of the messages: English in a journal, like those of other programs; otherwise, the user's language.
     var language: Language { isOn ? .english : .current }
 
-    /// Creates a log for a journal if standard error is connected to one or `wanted` is true, otherwise for people.
+    /// Creates a log for a journal if standard error is connected to one or `wanted` is true; otherwise, for people.
     init(wanted: Bool) {
         let isOn = wanted || StandardStream.error.isJournal
         self.isOn = isOn
@@ -47,20 +47,20 @@ final class Journal {
         }
     }
 
-    /// Writes pending lines from now on, whenever standard error becomes writable.
+    /// Writes waiting lines from now on whenever standard error becomes writable.
     func join(_ loop: EventLoop) { lines?.join(loop) }
 
     /// Prints a line without blocking.
     func note(_ text: String, _ priority: Priority) { lines?.write(Self.line(text, isOn ? priority : nil)) }
 
-    /// Prints a failure and its remedy, in the format of every command.
+    /// Prints a failure and its remedy, in the format used by every command.
     func report(_ failure: CommandFailure) {
         Console.lines(of: failure).forEach { lines?.write(Self.line($0, nil)) }
     }
 
     func print(_ line: String) { lines?.write(line + "\n") }
 
-    /// Flushes pending lines within `patience`, and discards the rest.
+    /// Writes waiting lines within `patience`, and discards the rest.
     func finish() { lines?.finish(within: Self.patience) }
 
     /// Formats a line: for a journal if it has a priority, otherwise for people.

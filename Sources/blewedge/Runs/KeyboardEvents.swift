@@ -10,8 +10,8 @@ import Texts
 
 /// Events of a keyboard for programs: a stream on standard output, and a hook (CB-30).
 ///
-/// Both report the link and the amount of received data; contents reach the hook alone, on its standard input. To be
-/// used on the event loop's thread.
+/// Both report the link and the amount of received data; only the hook receives the data itself, on its standard input.
+/// Use this on the event loop's thread.
 final class KeyboardEvents {
     private let hook: HookRunner?
     private let isStream: Bool
@@ -36,28 +36,29 @@ final class KeyboardEvents {
         }
     }
 
-    /// Reports the data received since the last report; the hook is run for barcodes instead.
+    /// Reports the data received since the last report on the stream; the hook is run for barcodes instead.
     func received(_ report: ReceivedMeter.Report) {
         print(HookNotice(.received, count: report.values, length: report.bytes, device: device))
     }
 
-    /// Passes the entry into a region, or the exit from it, to the hook.
+    /// Passes entry into a region, or exit from it, to the hook.
     func take(_ notice: RegionWatch.Notice, _ keyCode: String?) {
         var told = HookNotice(notice.change == .left ? .beaconLeft : .beaconEntered)
         told.beacon = .init(region: "\(notice.region)", identity: "\(notice.beacon)", keyCode: keyCode)
         hook?.add(told)
     }
 
-    /// Reports the end of a link that ends with the program, and calls `completion` when the hook has finished.
+    /// Reports the end of a link when the program ends, and calls `completion` when the hook has finished.
     func finish(completion: @escaping () -> Void) {
         disconnected(nil)
         if let hook { hook.drain(completion: completion) } else { completion() }
     }
 
-    /// Last error of a write to standard output; nil for none.
+    /// Last error of a write to standard output; nil if there was none.
     private(set) var fault: Errno?
 
-    /// Prints a line, or counts it as missing if its reader is too far behind; the next line reports the number.
+    /// Prints a line, or counts it as missing if the program that reads the stream is too slow; the next line reports
+    /// the number.
     func print(_ object: JSONObject) {
         do throws(Errno) {
             if missed > 0 {
@@ -74,7 +75,7 @@ final class KeyboardEvents {
         }
     }
 
-    /// Returns the line that reports how many lines are missing before it.
+    /// Returns a line that reports the number of lines missing before it.
     static func missed(_ count: Int) -> JSONObject {
         var notice = JSONObject()
         notice.add("event", "missed")

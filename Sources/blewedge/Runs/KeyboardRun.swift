@@ -14,14 +14,14 @@ import SystemPackage
 import Texts
 import Typing
 
-/// One keyboard in the foreground, from the first scan to the printed account.
+/// Keyboard in the foreground, from the first scan to printing the summary.
 final class KeyboardRun {
     enum Output {
-        /// Progress and the final account, as text.
+        /// Progress and the final summary, as text.
         case people
-        /// Progress and the final account, as JSON lines.
+        /// Progress and the final summary, as JSON lines.
         case json
-        /// The same JSON lines, and events for received data.
+        /// Same JSON lines as `json`, and events for received data.
         case events
     }
 
@@ -33,7 +33,7 @@ final class KeyboardRun {
     /// Word in `reloadVariable` if the user has accepted an unpaired device.
     private static let openWord = "open"
 
-    /// True if the user of the previous process has accepted an unpaired device, which anyone can impersonate.
+    /// True if the user of the previous process accepted an unpaired device, which anyone can impersonate.
     static var isOpenByWord: Bool {
         ProcessFacts.environment(reloadVariable)?.split(separator: " ").contains { $0 == openWord } == true
     }
@@ -41,10 +41,11 @@ final class KeyboardRun {
     /// True if the user has accepted an unpaired device, which anyone can impersonate.
     var isOpenByWord = false
 
-    /// Closure that reads the configuration again; returns true if it has changed, and throws if it cannot be used.
+    /// Closure that reads the configuration again; returns true if it has changed, and throws an error if it cannot be
+    /// used.
     var onReload: (() throws(CommandFailure) -> Bool)?
 
-    /// File in which connected devices are stored (CB-14); nil for none.
+    /// File in which connected devices are stored (CB-14); nil if they are not stored.
     var known: KnownDeviceStore?
 
     /// Closure that opens the outputs other than the keyboard.
@@ -65,7 +66,7 @@ final class KeyboardRun {
     private var texts: [TextOutput] = []
     private var outcome: Result<ExitStatus, CommandFailure>?
     private var isReloading = false
-    /// True after the outputs were named to the user.
+    /// True once the user has been told about the outputs.
     private var hasToldPlaces = false
     /// True after the first connection.
     private var hasConnected = false
@@ -101,9 +102,9 @@ final class KeyboardRun {
 
     /// Runs until a signal arrives or a client requests the end; throws the exit status.
     func run() throws {
-        // Received data and the keys of devices must not be readable by a hook or another program of this user.
+        // Received data and the keys of devices must not be readable by a hook or by another program of this user.
         try Process.refuseInspection()
-        // Set up before any thread starts, so that only the event loop handles signals.
+        // Do this before any thread starts, so that only the event loop handles signals.
         try loop.handleSignals(ExitStatus.signals + [Terminal.hungUp]) { [unowned self] number in
             if number == Terminal.hungUp { return hungUp() }
             // A second signal ends the process without waiting for the controller.
@@ -114,7 +115,7 @@ final class KeyboardRun {
         for text in texts { text.listener?.onLoss = { [unowned self] error in outputLost(error) } }
         let memory = ProcessFacts.environment(Self.reloadVariable)
         guard try isPermitted() else { return try end(memory: memory ?? "") }
-        // Done before any thread starts, so that every thread inherits the restrictions.
+        // Do this before any thread starts, so that every thread inherits the restrictions.
         try giveUpPrivileges()
         let capture = try captureOptions.begin(on: loop, for: settings.adapter) { [unowned self] note in
             journal.note(note.text(journal.language), .warning)
@@ -138,32 +139,33 @@ final class KeyboardRun {
         daemon.restore(memory)
         try loop.run()
         status?.end()
-        // Closing the output gives every undelivered byte its outcome, before the account is printed.
+        // Closing the outputs accounts for all undelivered bytes before the summary is printed.
         for text in texts { text.close() }
         printCounts(daemon.service.counts)
         try end(memory: daemon.memory)
     }
 
-    /// Restricts this process and its children to the privileges of a keyboard, raised only while needed.
+    /// Restricts this process and its children to the privileges that a keyboard needs, raised only while they are
+    /// needed.
     private func giveUpPrivileges() throws {
         // Root keeps its capabilities, because its files and directories may belong to another user.
         if ProcessFacts.user != 0 {
             do throws(Errno) {
                 try Capability.holdBack()
             } catch {
-                // A system call filter of the service manager may refuse this; nothing is changed then.
+                // A system call filter of the service manager may forbid this; the privileges then stay as they are.
                 guard error == .notPermitted else { throw error }
             }
         }
         // Capabilities granted by the program's file would be lost when the program restarts itself.
         guard !Capability.allCases.contains(where: \.isGrantedByFile) else { return }
         try ThreadPrivileges.refuseGains()
-        // A hook may connect to a server, unless the service manager forbids it.
+        // A hook may connect to a server, unless the service manager forbids that.
         let allowsInternet = hasHook || settings.adapter.isInternet
         if try !SystemCallFilter.install(allowsInternet: allowsInternet) { say(.warning, LogText.noFilter.message()) }
     }
 
-    /// Ends the process, or restarts it with `memory`, the user's requests in force; throws the exit status.
+    /// Ends the process, or restarts it with `memory`, which contains the user's requests; throws the exit status.
     private func end(memory: String) throws {
         for text in texts { text.close() }
         if case .failure(let failure)? = outcome { journal.report(failure) }
@@ -189,7 +191,9 @@ final class KeyboardRun {
         CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")
     }
 
-    /// Waits for missing permissions, or throws in a run for one device; returns false if the run ends or restarts.
+    /// Waits for missing permissions; in a run for one device, throws an error instead.
+    ///
+    /// Returns false if the run ends or restarts.
     private func isPermitted() throws -> Bool {
         let hasKeyboard = settings.hasKeyboard
         guard let missing = PermissionWait.missing(for: settings.adapter, hasKeyboard: hasKeyboard) else { return true }
@@ -207,13 +211,14 @@ final class KeyboardRun {
         return outcome == nil && !isReloading
     }
 
-    /// Ends the run, except for a daemon whose adapter is absent, off or forbidden: the daemon waits for it.
+    /// Ends the run, unless it is a daemon whose adapter is missing, off or forbidden: a daemon waits for the adapter.
     private func adapterFailed(_ failure: CommandFailure) {
         let isWaitedFor = failure.status == .unavailable || failure.status == .permission
         if !options.followsChoice || !isWaitedFor { finish(.failure(failure)) }
     }
 
-    /// Handles SIGHUP: a request to reload, or the loss of the terminal, which does not end a keyboard (LK-17).
+    /// Handles SIGHUP, which requests a reload or reports that the terminal was lost; the latter does not end a keyboard
+    /// (LK-17).
     private func hungUp() {
         guard outcome == nil else { return }
         do throws(CommandFailure) {
@@ -223,17 +228,19 @@ final class KeyboardRun {
         }
     }
 
-    /// Restarts the process if the configuration has changed; link, keyboard and clients are closed in order first.
+    /// Restarts the process if the configuration has changed; first closes the link, the keyboard and the clients in
+    /// order.
     private func reload() throws(CommandFailure) {
         guard try onReload?() == true else { return }
-        // The delay lets the answer to the client be sent first.
+        // The delay allows the answer to the client to be sent first.
         _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [unowned self] in
             isReloading = outcome == nil
             finish(.success(.success))
         }
     }
 
-    /// Ends the run if standard output, which was lost, is the only output; the others stay in use without it.
+    /// Ends the run if standard output, which was lost, was the only output; otherwise, continues with the other
+    /// outputs.
     private func outputLost(_ error: Errno) {
         let failure = Self.noOutput(error)
         let isOnly = !settings.hasKeyboard && texts.count { $0.listener != nil } == 1
@@ -245,7 +252,7 @@ final class KeyboardRun {
         outcome = result
         if let daemon {
             daemon.stop(isReloading: isReloading) { [unowned self] in
-                // The hook gets the last barcodes before its end is awaited.
+                // Pass the last barcodes to the hook before waiting for it to end.
                 for text in texts where text.listener == nil { text.endLine() }
                 events.finish { [unowned self] in loop.stop() }
             }
@@ -277,7 +284,7 @@ final class KeyboardRun {
             {
                 say(.warning, failure)
             }
-            // At the first connection, the startup code has run, so its pages are released.
+            // At the first connection, the startup code is no longer needed, so its pages are released.
             if state == .connected, !hasConnected {
                 hasConnected = true
                 Process.giveBackStartupPages()
@@ -317,17 +324,18 @@ final class KeyboardRun {
     }
 
     private func printLine(_ text: String) {
-        // If standard output is the output, it carries received data only.
+        // If standard output is one of the outputs, only received data is written to it.
         let isTaken = texts.contains { $0.listener.map { $0.place == nil } ?? false }
         if isTaken { journal.print(text) } else { lines?.write(text + "\n") }
     }
 }
 
-/// User of `run --user`: root's process switches to it, and keeps only the two capabilities that the product needs.
+/// User of `run --user`: root's process switches to this user, and keeps only the two capabilities that the program
+/// needs.
 struct KeyboardUser {
     let name: String
 
-    /// Restarts the program as the user, who gets the directories; returns if it runs as the user already.
+    /// Restarts the program as the user, to whom the directories are given; returns if it already runs as that user.
     func become(_ paths: DaemonPaths) throws(CommandFailure) {
         guard let user = ServiceUser(named: name) else {
             throw CommandFailure(.usage, CommandFaultText.noUser, name)
@@ -350,14 +358,14 @@ struct KeyboardUser {
     }
 }
 
-/// Profiling run: notifications through the daemon's feed, typing thread and keyboard output, written to /dev/null.
+/// Profiling run: sends notifications through the daemon's feed, typing thread and keyboard output to /dev/null.
 ///
-/// The thread that delivers the bytes types them, as the radio thread does when the pace requires no delay.
+/// The thread that delivers the bytes also types them, as the radio thread does when the pace does not require a delay.
 enum TypingProfile {
     /// Bytes per notification.
     private static let chunk = 20
 
-    /// Types `notifications` notifications in sequence.
+    /// Types `notifications` notifications one after another.
     static func run(_ notifications: Int, _ bytes: [UInt8], _ table: CompiledTable) throws {
         let ring = try ByteRing(capacity: 65536)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { return }
@@ -372,7 +380,7 @@ enum TypingProfile {
         )
         let finished = try Waker()
         let thread = try TypingThread(typist, device: try NullKeyboard(), finished: finished)
-        // Nothing is typed before `settlingTime` is over, in which applications open a keyboard.
+        // Nothing is typed during `settlingTime`, in which applications open a new keyboard.
         let begin = MonotonicClock.nanoseconds + TypingThread.settlingTime
         while MonotonicClock.nanoseconds <= begin { finished.wait(until: begin) }
         let all = unsafe bytes.span.bytes

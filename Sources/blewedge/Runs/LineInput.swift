@@ -6,7 +6,7 @@ import Daemon
 import LinuxIO
 import SystemPackage
 
-/// Lines of a file, a pipe or a terminal, read only on demand; to be used on the event loop's thread.
+/// Lines of a file, a pipe or a terminal, read only on demand; use it on the event loop's thread.
 final class LineInput {
     private static let pieceSize = 1 << 14
 
@@ -18,11 +18,11 @@ final class LineInput {
     private var lines = LineSplitter()
     private var buffer = [UInt8](repeating: 0, count: pieceSize)
 
-    /// True after the end of the input, or after a failure.
+    /// True after the end of the input or after a failure.
     private(set) var isAtEnd = false
-    /// Called when a line may be available after `next` has returned nil.
+    /// Handler called when a line may be available after `next` has returned nil.
     var onLines: (() -> Void)?
-    /// Called once when reading fails.
+    /// Handler called once, if reading fails.
     var onFailure: ((Errno) -> Void)?
 
     init(_ descriptor: consuming Descriptor, on loop: EventLoop) {
@@ -32,7 +32,7 @@ final class LineInput {
 
     deinit { unwatch() }
 
-    /// Returns the next line, or part of a long one; nil if none is available yet, or at the end.
+    /// Returns the next line, or part of a long line; nil if none is available yet, or at the end of the input.
     func next() -> LineSplitter.Piece? {
         while true {
             if let piece = lines.next() ?? (isAtEnd ? lines.finish() : nil) { return piece }
@@ -48,7 +48,8 @@ final class LineInput {
         do throws(Errno) {
             registration = try loop.watch(descriptor, for: .readable) { [weak self] _ in
                 guard let self else { return }
-                // Watched again only when a line is missing, so that unread input blocks its writer.
+                // Watch the input again only when a line is missing, so that its writer is blocked while input is
+                // unread.
                 unwatch()
                 read()
                 onLines?()

@@ -24,7 +24,7 @@ struct ListedDevice: Equatable {
     private(set) var kind = DeviceKind.unknown
     /// Advertised battery level in percent; nil if the device does not advertise it.
     private(set) var battery: Int?
-    /// Time in seconds since 1970-01-01 00:00:00 UTC; nil if the device was not heard.
+    /// Time when the device was last heard, in seconds since 1970-01-01 00:00:00 UTC; nil if it was not heard.
     private(set) var lastHeard: Int?
     let json: String
     fileprivate(set) var isChosen = false
@@ -41,7 +41,8 @@ struct ListedDevice: Equatable {
         json = JSONObject(device).text
     }
 
-    /// Creates a device heard by the daemon, at `now` if the answer gives no time; nil if it describes no device.
+    /// Creates a device heard by the daemon, at `now` if the answer does not contain a time; nil if it describes no
+    /// device.
     init?(answer: JSONValue, now: Int? = nil) {
         guard let device = DeviceAddress(answer: answer) else { return nil }
         address = device.address
@@ -56,12 +57,13 @@ struct ListedDevice: Equatable {
         json = answer.text
     }
 
-    /// Returns the devices in the daemon's answer to `scan`, in its order.
+    /// Returns the devices in the daemon's answer to `scan`, in the same order.
     static func list(_ answer: JSONValue, now: Int? = nil) -> [ListedDevice] {
         (answer["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0, now: now) }
     }
 
-    /// Returns the level in the service data of the battery service (Core Specification Supplement, Part A, 1.11).
+    /// Returns the battery level in the service data of the battery service (Core Specification Supplement, Part A,
+    /// 1.11).
     private static func battery(_ answer: JSONValue) -> Int? {
         let data = (answer["serviceData"]?.array ?? []).first { $0["service"]?.string == "180F" }?["data"]?.string
         guard let level = data.flatMap({ Hexadecimal.bytes($0) })?.first, level <= 100 else { return nil }
@@ -86,7 +88,7 @@ struct ListedDevice: Equatable {
     /// Names of the advertised services; the UUID of a service whose name is unknown.
     var serviceNames: [String] { services.map { DeviceText.serviceName($0) } }
 
-    /// Returns this device, with the name of `other` if it has none.
+    /// Returns this device, with the name of `other` if it has no name.
     func named(as other: ListedDevice) -> ListedDevice {
         var device = self
         device.name = name ?? other.name
@@ -94,10 +96,10 @@ struct ListedDevice: Equatable {
     }
 }
 
-/// Rows of a live list: the selected device first, even if it is silent, then the others (LK-6).
+/// Rows of a live list: the selected device first, even if it is not heard, then the others (LK-6).
 struct ListedRows {
     private let filter: ScanFilter
-    /// Selected device as last heard, or as saved; nil for none.
+    /// Selected device as last heard, or as saved; nil if none is selected.
     private var chosen: ListedDevice?
 
     init(_ filter: ScanFilter) {
@@ -137,7 +139,7 @@ enum DeviceText {
         }
     }
 
-    /// Returns the text for one device, with its line end.
+    /// Returns the text for one device, including its line end.
     func line(_ device: ListedDevice) -> String {
         switch self {
         case .table, .lines: Self.tabSeparated(device) + "\n"
@@ -215,18 +217,18 @@ struct LiveTable {
     /// Returns the text that replaces the last frame with `lines`, as many as fit on `rows` rows.
     mutating func frame(_ lines: [String], rows: Int) -> String {
         let visible = lines.prefix(max(1, rows - 1))
-        // The cursor moves to the first line of the last frame, and everything below is erased (ECMA-48 CUU, ED).
+        // Move the cursor to the first line of the last frame, and erase everything below (ECMA-48 CUU, ED).
         let back = drawn > 0 ? "\u{1B}[\(drawn)A\r\u{1B}[J" : ""
         drawn = visible.count
         return back + visible.map { $0 + "\n" }.joined()
     }
 }
 
-/// Scan by the daemon, which owns the adapter (D-12), as a series of timed scans.
+/// Scan by the daemon that uses the adapter (D-12), carried out as a series of timed scans.
 struct DaemonScan: ~Copyable {
     private var client: ControlClient
     private let filter: ScanFilter
-    /// Devices of the daemon's last answer, strongest first.
+    /// Devices in the daemon's last answer, strongest signal first.
     private var devices: [ListedDevice]
     /// Number of devices that did not fit into the last answer.
     private var leftOut: Int64
@@ -234,7 +236,7 @@ struct DaemonScan: ~Copyable {
     /// Creates a scan through the daemon that uses this adapter; nil if no such daemon can be reached.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
         guard let client = ControlClient(ofDaemonUsing: adapter) else { return nil }
-        // Set after the last failure path: Swift 6.2 destroys a property twice if it was set before a failure.
+        // Set this after the last point of failure: Swift 6.2 destroys a property twice if it is set before a failure.
         self.client = client
         self.filter = filter
         devices = []
@@ -247,7 +249,7 @@ struct DaemonScan: ~Copyable {
         var table = LiveTable()
         var rows = ListedRows(filter)
         let end = duration.map { MonotonicClock.now + $0 }
-        // A list that is printed once contains no devices heard before this scan.
+        // A list that is printed once must not contain devices that were heard before this scan.
         var isAnew = if case .atTheEnd = display { true } else { false }
         repeat {
             let (news, selection) = try look(for: lookTime(display, until: end), isAnew: isAnew)
@@ -268,17 +270,18 @@ struct DaemonScan: ~Copyable {
         if leftOut > 0 { Console.note(LogText.devicesLeftOut.message("\(leftOut)")) }
     }
 
-    /// Returns the permitted scan time nearest to the display's period, or to the time until `end` if that is shorter.
+    /// Returns the permitted scan time that is nearest to the display's period, or to the time until `end` if that is
+    /// shorter.
     private func lookTime(_ display: ScanDisplay, until end: Duration?) -> Duration {
         var time = Duration.seconds(2)
         if case .live(let period) = display { time = period }
         if case .atTheEnd = display { time = ControlRequest.scanTimes.upperBound }
-        // Adds 1 ms, because a fraction of a millisecond is truncated.
+        // Add 1 ms, because a fraction of a millisecond is truncated.
         if let end { time = min(time, end - MonotonicClock.now + .milliseconds(1)) }
         return ControlRequest.scanTime(nearest: time)
     }
 
-    /// Scans once; returns the devices that are new or have changed, and the selected device.
+    /// Scans once; returns the new and the changed devices, and the selected device.
     private mutating func look(for time: Duration, isAnew: Bool) throws -> ([ListedDevice], SelectedDevice?) {
         let answer = try client.ask(.scan(for: time, isAnew: isAnew), patience: time + ControlClient.patience)
         leftOut = answer.value["leftOut"]?.integer ?? 0

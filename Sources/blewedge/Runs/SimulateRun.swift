@@ -12,7 +12,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// One simulated module in the foreground, from the adapter to the printed account.
+/// Simulated module in the foreground, from opening the adapter to printing the summary.
 final class SimulateRun {
     enum Source {
         case standardInput
@@ -22,20 +22,20 @@ final class SimulateRun {
 
     /// Output format of values that a central writes.
     enum Output {
-        /// Text; characters that control a terminal are replaced.
+        /// Text in which characters that control a terminal are replaced.
         case text
         case hex
-        /// JSON lines, with all events.
+        /// JSON lines with all events.
         case json
     }
 
-    /// Security required of a central, and the terms of pairing.
+    /// Security that a central must have, and the conditions for pairing.
     struct Security {
         /// Minimum security level for a central that subscribes or writes.
         var required = GATTLinkSecurity.Level.none
-        /// Time for which a central may pair; nil if pairing is off.
+        /// Time during which a central may pair; nil if pairing is off.
         var limit: Duration?
-        /// Abilities of the person at this end.
+        /// Input and output capabilities of the user at this end.
         var console = PairingConsole.none
 
         var access: GATTAccess {
@@ -101,7 +101,7 @@ final class SimulateRun {
 
     /// Runs until a signal arrives; throws the exit status.
     func run() throws {
-        // Opened before signals are blocked, because opening a pipe without a writer waits for one.
+        // Open the input before signals are blocked, because opening a pipe waits for a writer.
         input = try makeInput()
         defer {
             printCounts()
@@ -148,7 +148,8 @@ final class SimulateRun {
             self.module = module
             let period = rate > 0 ? Duration.nanoseconds(1_000_000_000 / rate) : .zero
             sender = LineSender(module, every: period, on: foreground.loop) { [unowned self] in nextLine() }
-            // Before the first connection, because a kernel link keeps its initial input/output capability.
+            // Do this before the first connection, because a kernel link keeps its initial input and output
+            // capabilities.
             pairing?.begin()
             try module.start { [unowned self] result in
                 switch result {
@@ -188,7 +189,7 @@ final class SimulateRun {
         }
     }
 
-    /// Returns the next line with its line end, if one is available.
+    /// Returns the next line with its line end; nil if none is available.
     private func nextLine() -> [UInt8]? {
         guard foreground.outcome == nil, !isAtEnd else { return nil }
         if case .barcodes(let count) = source {
