@@ -101,7 +101,7 @@ final class BarcodeFramer {
 
     // MARK: Collecting
 
-    /// Reads on, at most to the end of a barcode; returns false if there is nothing more to read now.
+    /// Continues reading, at most to the end of a barcode; returns false if there is nothing more to read now.
     private func collect(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
@@ -244,7 +244,7 @@ final class BarcodeFramer {
         return barcode.body == previous[...]
     }
 
-    /// Refuses those bytes of the complete current barcode that have no outcome yet.
+    /// Refuses the bytes of the complete current barcode whose outcome has not been counted.
     private func refuseRest(_ fate: Ledger.Fate, _ ledger: Ledger) {
         ledger.add(barcode.bytesWithoutOutcome, to: fate)
         finish(fate)
@@ -265,10 +265,10 @@ final class BarcodeFramer {
     private var typedRules: BarcodeRules { isOpen ? openRules : rules }
     private var typedTable: CompiledTable { isOpen ? openTable : table }
 
-    /// Returns to the first byte without an outcome.
+    /// Returns to the first byte whose outcome has not been counted.
     func begin() { barcode.begin() }
 
-    /// Encodes the barcode up to `limit` events or to its end, for CapsLock off or on.
+    /// Encodes the barcode up to `limit` events or to its end, for the given CapsLock state.
     func encode(_ batch: inout EventBatch, limit: Int, capsLock: Bool) -> Typist.End {
         barcode.encode(&batch, typedRules, typedTable, limit: limit, capsLock: capsLock)
     }

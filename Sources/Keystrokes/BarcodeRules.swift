@@ -25,7 +25,7 @@ public struct BarcodeRules: Sendable {
         if terminators[Int(ByteTable.carriageReturn)] { return ByteTable.carriageReturn }
         return terminators.indices.first { terminators[$0] }.map { UInt8(truncatingIfNeeded: $0) }
     }
-    /// Silence that ends a barcode, in nanoseconds; nil if only terminators end one.
+    /// Silence that ends a barcode, in nanoseconds; nil if only a terminator ends a barcode.
     let idleGap: Int64?
     /// Accepted lengths of a barcode, in bytes, without its terminator.
     let lengths: ClosedRange<Int>
@@ -100,7 +100,7 @@ public struct BarcodeRules: Sendable {
         return rules
     }
 
-    /// These rules for unpaired devices: no prefix, suffix or replacement text presses Escape or Ctrl (D-2).
+    /// Same rules for unpaired devices: the prefix, suffix and replacement texts never press Escape or Ctrl (D-2).
     var forOpenDevices: BarcodeRules {
         var rules = self
         rules.prefix = prefix.forOpenDevices
@@ -148,7 +148,7 @@ public struct BarcodeAffix: Sendable {
         BarcodeAffix(bytes: bytes, table: table.map { CompiledTable(open: $0) { _ in true } })
     }
 
-    /// Parses an affix for `layout`: characters as they are, key names in braces, `{{` for a brace.
+    /// Parses an affix for `layout`: characters stand for themselves, key names are in braces, and `{{` is a brace.
     ///
     ///     GTIN:        {f9}        -{tab}
     public init(_ text: String, layout: KeyboardLayout = .us) throws(Fault) {

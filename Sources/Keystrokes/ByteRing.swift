@@ -76,13 +76,13 @@ public final class ByteRing: @unchecked Sendable {
         unsafe block.deallocate()
     }
 
-    /// Returns the producer handle, which exists once; nil if it was already taken.
+    /// Returns the only producer handle; nil after the first call.
     public func takeProducer() -> Producer? {
         guard !producerTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
         return Producer(self)
     }
 
-    /// Returns the consumer handle, which exists once; nil if it was already taken.
+    /// Returns the only consumer handle; nil after the first call.
     public func takeConsumer() -> Consumer? {
         guard !consumerTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
         return Consumer(self)
@@ -166,7 +166,7 @@ extension ByteRing {
         /// Returns true at most once for each time that the consumer falls asleep.
         @inlinable @inline(__always)
         public mutating func mustWake() -> Bool {
-            // Storing the same tail again, sequentially consistent, orders it relative to the consumer's flag.
+            // Storing the same tail again with sequential consistency orders the store relative to the consumer's flag.
             unsafe tailPointer.pointee.store(tail, ordering: .sequentiallyConsistent)
             guard unsafe flagPointer.pointee.load(ordering: .sequentiallyConsistent) else { return false }
             return unsafe flagPointer.pointee.exchange(false, ordering: .sequentiallyConsistent)

@@ -11,7 +11,7 @@ public final class CompiledTable: Sendable {
         /// The layout has no key for the character of this byte.
         case untypable(byte: UInt8, character: Unicode.Scalar, layout: String)
         case wrong(byte: UInt8, reason: String)
-        /// The keystrokes of this byte exceed the kernel's event queue, so they could not be written at once.
+        /// The keystrokes of this byte do not fit into the kernel's event queue, so they could not be written together.
         case tooLong(byte: UInt8, events: Int)
         /// The table contains keys that no configuration may use, alone or together.
         case forbidden(ForbiddenKeys)
@@ -156,7 +156,8 @@ public final class CompiledTable: Sendable {
             guard events <= mostEvents else { throw .tooLong(byte: byte, events: events) }
             return strokes
         } catch {
-            // A character that cannot be typed with CapsLock on, such as the German ß, is rejected while it is on.
+            // A character that cannot be typed with CapsLock on, such as the German ß, is rejected while CapsLock is
+            // on.
             if capsLock, case .untypable = error { return nil }
             if table.entries[byte] != nil { throw error }
             return nil
@@ -305,7 +306,7 @@ struct HotRows: ~Copyable, @unchecked Sendable {
     static let shiftUp = InputEvent.key(.leftShift, down: false).word
     static let shiftDown = InputEvent.key(.leftShift, down: true).word
 
-    /// Alignment of the rows and of the events: a processor first compares only the low 12 bits of two addresses.
+    /// Alignment of the rows and of the events, because a processor first compares only the low 12 bits of addresses.
     static let alignment = 4096
 
     private static let bankCount = 4

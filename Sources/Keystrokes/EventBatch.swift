@@ -18,7 +18,7 @@ struct EventBatch: ~Copyable {
     ///
     /// It is the same on systems with 16-byte events, so that all processors write the same batches.
     static let capacity = 682
-    /// Number of events of a plain key, and of a key that needs Shift.
+    /// Number of events of a plain key, and number of events of a key that needs Shift.
     static let plainKey = 4
     static let shiftedKey = 6
     /// Limit that admits exactly one byte that types something, regardless of its number of events.
@@ -34,7 +34,7 @@ struct EventBatch: ~Copyable {
     private var end = 0
     /// Shift state at `end`, in the form used by the hot loop: the size of an event if Shift is down, else 0.
     private var shift: UInt64 = 0
-    /// Other modifiers that are down at `end`.
+    /// Modifiers other than Shift that are down at `end`.
     private var others = KeyModifiers()
 
     init() {
@@ -279,8 +279,9 @@ struct EventBatch: ~Copyable {
     @inline(__always)
     mutating func finish() {
         guard others.isEmpty else { return finishModifiers() }
-        // No branch, because it would be mispredicted about half of the time. If nothing is held, the last word is that
-        // of a report and stays so. Sound: there is one event before the first and one key after the last.
+        // There is no branch here, because it would be mispredicted about half of the time. If no modifier is down, the
+        // last word belongs to a report and is not changed. Sound: there is one event before the first and one key
+        // after the last.
         let target = unsafe memory + InputEvent.timeSize + end
         let isHeld = shift &>> UInt64(truncatingIfNeeded: InputEvent.size.trailingZeroBitCount) & 1
         unsafe (target - InputEvent.size).storeBytes(of: HotRows.shiftUp & (0 &- isHeld), as: UInt64.self)

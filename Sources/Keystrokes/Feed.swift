@@ -92,7 +92,7 @@ public struct Feed: ~Copyable, Sendable {
     /// Counts passed bytes as lost because the output has no room for them.
     public mutating func refuse(_ count: Int) { ledger.addRingFull(count) }
 
-    /// Counts the outcome of bytes that were passed to another output, or typed for it.
+    /// Counts bytes that were passed to another output, or typed for it, as delivered or undelivered.
     public mutating func settle(delivered: Int, undelivered: Int) {
         ledger.settle(delivered: delivered, undelivered: undelivered)
     }
@@ -154,7 +154,7 @@ struct ChunkHeader: Equatable {
 struct RingPlace {
     /// Position of the next byte, or of the next chunk's header.
     private(set) var position: UInt
-    /// Remaining bytes of the current chunk.
+    /// Number of unread bytes in the current chunk.
     private(set) var remaining = 0
     private(set) var chunk = ChunkHeader(count: 0, epoch: 0, received: 0)
 
@@ -200,7 +200,7 @@ struct LineEnd {
 
     var epoch: UInt32
     var received: Int64
-    /// Outcome of the carriage return, which its line feed shares.
+    /// Outcome of the carriage return; its line feed has the same outcome.
     var fate: Ledger.Fate
 
     /// Returns true if `byte`, from this chunk, is the line feed: on the same link and within this time.

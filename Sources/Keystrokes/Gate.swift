@@ -36,7 +36,7 @@ public final class Gate: Sendable {
     /// True if bytes are typed.
     public var isOpen: Bool { refusedThrough.load(ordering: .acquiring) != Self.closed }
 
-    /// Refuses waiting and newly received bytes from now on.
+    /// Closes the gate, so that waiting bytes and newly received bytes are refused.
     public func close() { refusedThrough.store(Self.closed, ordering: .releasing) }
 
     /// Opens the gate for bytes received after `now`; bytes received earlier stay refused.
@@ -86,7 +86,7 @@ public final class Gate: Sendable {
         /// Maximum time between a carriage return and its line feed, in nanoseconds.
         var lineFeedTime: Int64
 
-        /// Returns a state that refuses nothing.
+        /// Returns the state of a gate that refuses nothing.
         static func open(lineFeedTime: Int64) -> State {
             State(
                 refusedThrough: Int64.min,

@@ -225,7 +225,7 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
     /// With two modifiers, a frame has at most six events: two releases, two presses, the key and the report.
     public static let most = 2
 
-    /// Every modifier and its name in table files.
+    /// All modifiers with their names in table files.
     static let all: [(modifier: KeyModifiers, name: String)] = [
         (.shift, "shift"), (.altGr, "altgr"), (.control, "ctrl"), (.alt, "alt"), (.meta, "meta"),
     ]
@@ -274,7 +274,7 @@ public struct InputEvent: Equatable, Sendable {
     /// The type of a key event (C: `EV_KEY`).
     public static let key: UInt16 = 1
 
-    /// The kind of event.
+    /// Type of the event: `key` or `synchronization`.
     public var type: UInt16
     /// Code of the key, if this is a key event.
     public var code: UInt16

@@ -73,7 +73,7 @@ public final class Ledger: Sendable {
         public var lost: UInt64 { losses.reduce(0, &+) }
     }
 
-    /// Keeps the counters of two threads on different cache lines.
+    /// Padding that keeps the counters of two threads on different cache lines.
     private struct Padding: Sendable {
         let space = InlineArray<16, UInt64>(repeating: 0)
     }
@@ -90,7 +90,7 @@ public final class Ledger: Sendable {
     /// True if bytes were lost and no chunk has entered the ring since.
     private let isMissingBytes = Atomic<Bool>(false)
     private let between = Padding()
-    /// The consumer's counters, by fate.
+    /// Counters of the consumer, one for each fate.
     private let outcomes = InlineArray<13, Atomic<UInt64>> { _ in Atomic(0) }
     private let after = Padding()
     /// True if typed bytes count as waiting until `settle` reports their delivery.
@@ -143,7 +143,8 @@ public final class Ledger: Sendable {
         Self.add(bad, to: badFrames)
     }
 
-    /// Adds received bytes that are blocked for unpaired devices; called only by the producer.
+    /// Adds received bytes that are withheld because they are blocked for unpaired devices; called only by the
+    /// producer.
     func addWithheld(_ count: Int) {
         addReceived(count)
         Self.add(count, to: withheld)

@@ -18,7 +18,7 @@
 public struct Pace: Equatable, Sendable {
     /// Named rhythms, each for one kind of application.
     public enum Profile: String, CaseIterable, Sendable {
-        /// A text console: no pauses.
+        /// A text console, which needs no pauses.
         ///
         /// The kernel's terminal reads keys immediately and has no event queue.
         case console
@@ -192,7 +192,7 @@ extension EventBatch {
         return part
     }
 
-    /// Inserts a report between pressed modifiers and their key, so that applications see the modifiers first.
+    /// Inserts a report between modifier presses and the key, so that applications see the modifiers first.
     mutating func separateModifiers() {
         let events = (0..<count).compactMap { self[$0] }
         clear()

@@ -29,7 +29,7 @@ struct PartialBarcode {
     /// Position up to which the bytes have an outcome, and position up to which they are encoded.
     private var done = Progress()
     private var ahead = Progress()
-    /// True if the barcode was last encoded for CapsLock on.
+    /// CapsLock state for which the barcode was last encoded.
     private var capsLock = false
 
     init(mostBytes: Int) {
@@ -60,7 +60,7 @@ struct PartialBarcode {
         swap(&bytes, &other)
     }
 
-    /// Number of bytes without an outcome.
+    /// Number of bytes whose outcome has not been counted.
     var bytesWithoutOutcome: Int {
         switch done.part {
         case .prefix: bytes.count
@@ -78,10 +78,10 @@ struct PartialBarcode {
         return bytes.prefix(typed).contains { table.isRejected($0, capsLock: capsLock) }
     }
 
-    /// Returns to the first byte without an outcome.
+    /// Returns to the first byte whose outcome has not been counted.
     mutating func begin() { ahead = done }
 
-    /// Encodes the barcode up to `limit` events or to its end, for CapsLock off or on.
+    /// Encodes the barcode up to `limit` events or to its end, for the given CapsLock state.
     mutating func encode(
         _ batch: inout EventBatch,
         _ rules: BarcodeRules,
@@ -108,7 +108,7 @@ struct PartialBarcode {
             case .nothing: break
             }
             if !isFull, let meaning {
-                // The barcode counts as typed with the last key of its replacement text.
+                // The bytes of a replaced barcode count as typed when the last key of its replacement text is encoded.
                 if meaning.isEmpty { ahead.discarded += length } else { ahead.typed += length }
                 ahead.discarded += bytes.count - length
                 ahead.part = .nothing

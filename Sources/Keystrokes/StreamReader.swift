@@ -65,7 +65,7 @@ struct StreamReader {
     /// Position after the last byte that has an outcome.
     var position: UInt { done.place.position }
 
-    /// Returns true if everything in the ring has an outcome.
+    /// Returns true if the outcome of every byte in the ring has been counted.
     @inline(__always)
     func isDone(_ consumer: inout ByteRing.Consumer) -> Bool {
         done.place.remaining == 0 && consumer.available(from: position) == 0
@@ -157,7 +157,7 @@ struct StreamReader {
         return run.stop == .barcodeEnd && !stopAtBarcodeEnd ? nil : run.stop
     }
 
-    /// Encodes without inlining, where speed does not matter.
+    /// Calls the encoder without inlining it, where speed does not matter.
     @inline(never)
     private mutating func encodeAgain(
         _ batch: inout EventBatch,
@@ -170,7 +170,7 @@ struct StreamReader {
         _ = encode(&batch, &consumer, table, ledger, limit: limit, stopAtBarcodeEnd: false, conditions)
     }
 
-    /// Counts the outcome of all encoded bytes, and releases them to the ring.
+    /// Counts the outcome of all encoded bytes, and releases their space in the ring.
     @inline(__always)
     mutating func settle(_ consumer: inout ByteRing.Consumer, _ ledger: Ledger) {
         ledger.add(tally.typed, to: .typed)
@@ -256,7 +256,7 @@ struct StreamReader {
 
     /// Result of `look` for the next bytes, when they are not plain.
     private enum Look {
-        /// The bytes were absorbed or refused, and counted.
+        /// The bytes were absorbed or refused, and their outcome was counted.
         case taken
         /// The bytes must wait until the encoded ones are written.
         case later
@@ -344,7 +344,7 @@ struct StreamReader {
             .isFollowed(by: byte, of: ahead.place.chunk, within: lineFeedTime)
     }
 
-    /// Counts consumed bytes that are not typed, and releases them to the ring.
+    /// Counts consumed bytes that are not typed, and releases their space in the ring.
     private mutating func refused(
         _ count: Int,
         _ fate: Ledger.Fate,

@@ -198,9 +198,9 @@ extension Typist {
     enum End {
         /// No more bytes are waiting, or the next bytes are not typed.
         case exhausted
-        /// The next keystroke does not fit.
+        /// The next keystroke does not fit into the limit.
         case full
-        /// The last key of a barcode is encoded.
+        /// The last key of a barcode has been encoded.
         case barcodeEnd
     }
 
@@ -276,7 +276,7 @@ extension Typist {
         }
     }
 
-    /// Encodes a whole barcode, all waiting bytes if pacing is off, or one keystroke.
+    /// Encodes a whole barcode or a single keystroke; if pacing is off, encodes all waiting bytes.
     @inline(__always)
     private mutating func chooseOfStream(_ conditions: Conditions) {
         let limit = firstLimit(conditions.now)
@@ -331,12 +331,13 @@ extension Typist {
         return false
     }
 
-    /// Counts the outcome of the bytes of a completely written batch; in stream mode, also releases them to the ring.
+    /// Counts the bytes of a completely written batch by outcome; in stream mode, also releases their space in the
+    /// ring.
     private mutating func settle() {
         if let barcodes { barcodes.settle(ledger) } else { stream.settle(&consumer, ledger) }
     }
 
-    /// Counts the outcome of the bytes of a batch of which only the first `keystrokes` keystrokes were written.
+    /// Counts the bytes of a batch by outcome when only its first `keystrokes` keystrokes were written.
     private mutating func settle(typing keystrokes: Int) {
         // Encodes the same bytes again, one keystroke at a time, so that absorbed line feeds count with their Enter.
         if let barcodes {

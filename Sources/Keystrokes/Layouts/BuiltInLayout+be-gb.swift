@@ -2,7 +2,7 @@
 // The levels of xkeyboard-config's layouts of these names, whose notice is in .github/xkeyboard-config.txt.
 
 extension BuiltInLayout {
-    /// Belgian.
+    /// Table of the Belgian layout.
     static let beTable = #"""
         like fr
         2 & 1 | ¡
@@ -32,7 +32,7 @@ extension BuiltInLayout {
         86 < > \ \
         """#
 
-    /// Swiss, German.
+    /// Table of the Swiss German layout.
     static let chTable = #"""
         like pt
         2 1 + | ¡
@@ -55,7 +55,7 @@ extension BuiltInLayout {
         86 < > \ ¦
         """#
 
-    /// German.
+    /// Table of the German layout.
     static let deTable = #"""
         like pt
         3 2 " ² ⅛
@@ -81,7 +81,7 @@ extension BuiltInLayout {
         86 < > |
         """#
 
-    /// Danish.
+    /// Table of the Danish layout.
     static let dkTable = #"""
         like pt
         2 1 ! ¡ ¹
@@ -111,7 +111,7 @@ extension BuiltInLayout {
         86 < > \ ¬
         """#
 
-    /// Spanish.
+    /// Table of the Spanish layout.
     static let esTable = #"""
         like pt
         2 1 ! | ¡
@@ -127,7 +127,7 @@ extension BuiltInLayout {
         86 < > | ¦
         """#
 
-    /// Finnish.
+    /// Table of the Finnish layout.
     static let fiTable = #"""
         like pt
         2 1 ! none ¡
@@ -178,7 +178,7 @@ extension BuiltInLayout {
         86 < > | ¦
         """#
 
-    /// French.
+    /// Table of the French layout.
     static let frTable = #"""
         like pt
         2 & 1 ¹ ¡
@@ -210,7 +210,7 @@ extension BuiltInLayout {
         86 < > | ¦
         """#
 
-    /// British.
+    /// Table of the British layout.
     static let gbTable = #"""
         like pt
         3 2 " ² ⅛

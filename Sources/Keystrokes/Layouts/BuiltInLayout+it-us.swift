@@ -2,7 +2,7 @@
 // The levels of xkeyboard-config's layouts of these names, whose notice is in .github/xkeyboard-config.txt.
 
 extension BuiltInLayout {
-    /// Italian.
+    /// Table of the Italian layout.
     static let itTable = #"""
         like pt
         3 2 " ² ◌̋
@@ -26,7 +26,7 @@ extension BuiltInLayout {
         86 < > « »
         """#
 
-    /// Japanese, 106 or 109 keys.
+    /// Table of the Japanese layout with 106 or 109 keys.
     static let jpTable = #"""
         like us
         3 2 "
@@ -47,13 +47,13 @@ extension BuiltInLayout {
         124 \ |
         """#
 
-    /// Japanese, with the yen sign on the yen key.
+    /// Table of the Japanese layout with the yen sign on the yen key.
     static let jpYenTable = #"""
         like jp
         124 ¥ |
         """#
 
-    /// Dutch.
+    /// Table of the Dutch layout.
     static let nlTable = #"""
         like pt
         3 2 " ² ⅛
@@ -90,7 +90,7 @@ extension BuiltInLayout {
         86 ] [ | ¦
         """#
 
-    /// Norwegian.
+    /// Table of the Norwegian layout.
     static let noTable = #"""
         like dk
         6 5 % ½ ‰
@@ -106,7 +106,7 @@ extension BuiltInLayout {
         86 < > ½ ¾
         """#
 
-    /// Portuguese.
+    /// Table of the Portuguese layout.
     static let ptTable = #"""
         like us
         2 1 ! ¹ ¡
@@ -159,7 +159,7 @@ extension BuiltInLayout {
         86 < > \ \
         """#
 
-    /// Swedish.
+    /// Table of the Swedish layout.
     static let seTable = #"""
         like pt
         2 1 ! ¡ ¹
@@ -194,7 +194,7 @@ extension BuiltInLayout {
         86 < > | ¦
         """#
 
-    /// US.
+    /// Table of the US layout.
     static let usTable = #"""
         2 1 !
         3 2 @

@@ -96,7 +96,7 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
         func output(_ column: Int, capsLock: Bool) -> KeyboardLayout.Level.Output? {
             guard column < outputs.count, let output = outputs[column] else { return nil }
             guard capsLock, case .character(let letter) = output else { return output }
-            // Letters whose capital depends on the release of libxkbcommon.
+            // The capital of these letters depends on the release of libxkbcommon.
             guard !["µ", "ÿ", "ı", "ß", "ẞ"].contains(letter) else { return nil }
             let other = column ^ 1
             if other < outputs.count, case .character(let pair)? = outputs[other] {
@@ -259,7 +259,7 @@ public struct KeyboardLayout: Sendable {
     ///
     /// Covers the letters up to U+024F and from U+1E00 to U+1EFF.
     public static let unicodeCompositions: [Composition] = {
-        // Strings are equal when they are canonically equivalent, so a letter finds its own decomposition.
+        // Strings are equal if they are canonically equivalent, so a letter matches its own decomposition.
         var parts: [String: (dead: Unicode.Scalar, base: Unicode.Scalar)] = [:]
         for dead in deadMarks {
             for base in (UInt8(ascii: "A")...UInt8(ascii: "z")).map(Unicode.Scalar.init)
