@@ -11,7 +11,7 @@ package struct Deframer: Sendable {
         package var payload: [UInt8] = []
         /// Number of bytes of good frames that are not payload.
         package var wrapping = 0
-        /// Number of bytes that belong to no good frame.
+        /// Number of bytes that are not part of a good frame.
         package var bad = 0
 
         package init() {}

@@ -6,7 +6,7 @@ package import Keystrokes
 package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// A digit, one of `+ - < > . ,`, or the space, typed with the layout's keys.
     case character(Unicode.Scalar)
-    /// A key that moves the cursor, deletes, or ends an input; the same in every layout.
+    /// A key that moves the cursor, deletes, or ends an input; it is the same in every layout.
     case key(KeyCode)
 
     package static let characters: [Unicode.Scalar] = Array("0123456789+-<>.,".unicodeScalars) + [" "]

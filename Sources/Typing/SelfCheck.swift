@@ -140,7 +140,7 @@ package final class ExpectedEvents: Sendable {
             self.way = way
         }
 
-        /// Appends all queued events to `events`; returns false if some were lost to an overflow.
+        /// Appends all queued events to `events`; returns false if some were lost because the queue overflowed.
         package mutating func read(into events: inout [EventNode.Event]) -> Bool {
             var buffer = [UInt8](repeating: 0, count: 256 * UInputDevice.eventSize)
             while true {

@@ -27,7 +27,7 @@ package struct Snippets: Equatable, Sendable {
     package static let most = 200
     package static let largestFile = 256 * 1024
 
-    /// All snippets: the built-in ones first, then the others in file order.
+    /// All snippets: first the built-in ones, then the others in the order of the file.
     package private(set) var all: [Snippet]
 
     package enum BuiltIn: String, CaseIterable, Sendable {

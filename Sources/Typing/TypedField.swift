@@ -90,7 +90,7 @@ package struct KeyEffects: Sendable {
 /// Tab or Escape it is 0, because the next field may contain other text. After keys that might delete text, it may be
 /// too small.
 package struct FieldLength: Equatable, Sendable {
-    /// Maximum count, and so the maximum number of Backspaces of one `clear`.
+    /// Maximum count, and therefore the maximum number of Backspaces in one `clear`.
     package static let most = 1000
 
     package private(set) var characters = 0

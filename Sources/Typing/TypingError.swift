@@ -36,7 +36,7 @@ package enum TypingError: Error, Equatable, Sendable {
 package enum KeyboardError: Error, Equatable, Sendable {
     case notMade(Errno)
     case forbiddenKeys(ForbiddenKeys)
-    /// The events count as lost, and are not retried.
+    /// The keyboard rejected events, which count as lost and are not retried.
     case notWritten(Errno)
     case noEventNode
     case eventsUnreadable(node: String, Errno)

@@ -96,7 +96,7 @@ struct TypingState: ~Copyable {
                 isHeldUp = true
                 return .sleep
             }
-            // Half-typed keys of a client are finished first; new ones wait until all received bytes are typed.
+            // First finish the half-typed keys of a client; new ones wait until all received bytes are typed.
             if isKeypadBusy { typist.attend(now: now) }
             let step = isKeypadBusy ? Typist.Step.sleep : typist.next(now: now)
             switch step {

@@ -9,8 +9,8 @@ package import SystemPackage
 ///
 /// While the typing thread sleeps, the receiving thread types the bytes itself (`typeIfAsleep`), because a thread
 /// switch would take longer than all other steps together. Bytes that are not yet due are left to the typing thread,
-/// which sleeps until they are. Only one of the two threads holds the typist at a time, and the receiving thread never
-/// waits for it.
+/// which sleeps until they are due. Only one of the two threads uses the typist at a time, and the receiving thread
+/// never waits for it.
 package final class TypingThread: Sendable {
     /// Time after the keyboard's creation during which applications open it and nothing is typed, in nanoseconds.
     package static let settlingTime: Int64 = 200_000_000
@@ -67,7 +67,7 @@ package final class TypingThread: Sendable {
 
     package func wake() { waker.wake() }
 
-    /// Requests a sign of life from the thread; called from one thread only.
+    /// Asks the thread to show that it is alive; called from one thread only.
     package func ping() {
         asked.store(asked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         waker.wake()
@@ -88,7 +88,7 @@ package final class TypingThread: Sendable {
     /// True if the thread has ended, after `stop`.
     package var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
-    /// Resumes with a replacement keyboard after a failure, once applications have had time to open it.
+    /// Resumes with a replacement keyboard after a failure, after applications have had time to open it.
     package func resume(on device: any KeyboardDevice) {
         notBefore.store(MonotonicClock.nanoseconds + Self.settlingTime, ordering: .relaxed)
         state.withLock { $0.resume(on: device) }

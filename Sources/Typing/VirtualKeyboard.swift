@@ -249,7 +249,7 @@ package final class VirtualKeyboard {
 
     package func ping() { typing.ping() }
 
-    /// Stops the thread once it has typed all bytes that may still be typed, and then calls `completion`.
+    /// Stops the thread when it has typed all bytes that may still be typed, and then calls `completion`.
     package func stop(completion: @escaping () -> Void) {
         remakeTimer.cancel()
         if registration == nil {
@@ -288,12 +288,13 @@ package final class VirtualKeyboard {
         finished.reset()
         guard typing.hasEnded else {
             guard onEnd == nil, let error = typing.error else { return }
-            // A replacement would fail in the same way.
+            // A replacement would fail in the same way, so none is created.
             if error.recovery(of: .keyboard) == .unfit { return onFailure(error) }
             node = nil
             isGone = true
             onChange?(.gone(.notWritten(error)))
-            // A keyboard that lasted long enough is replaced at once; repeated failures back off.
+            // A keyboard that lasted long enough is replaced immediately; after repeated failures, the back-off
+            // applies.
             guard MonotonicClock.now - remadeAt >= Self.provenTime else { return remakeLater() }
             backoff.reset()
             remake()
