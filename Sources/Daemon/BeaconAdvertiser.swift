@@ -65,7 +65,7 @@ package final class BeaconAdvertiser {
         }
     }
 
-    /// Records the loss of the adapter, which ends the advertisement; `begin` starts it again.
+    /// Records the loss of the adapter, which ends the advertisement; `begin` restarts it.
     package func adapterLost() {
         if frame != nil { enter(.starting, nil) }
     }

@@ -30,7 +30,7 @@ package final class Daemon {
         package var regions = RegionCatalogue(RegionFile())
         /// Function that reads the regions most recently fetched from the server; it returns nil if that fails.
         package var managed: (@Sendable () -> ManagedRegions?)?
-        /// Function that removes the server's regions and the tracks that wait to be sent.
+        /// Function that removes the server's regions and the tracks that have not been sent.
         package var removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)?
 
         package init(paths: DaemonPaths, followsChoice: Bool, terminal: Int?, allowsKeys: Bool, labels: DaemonLabels) {
@@ -219,7 +219,7 @@ package final class Daemon {
 
     package var isPaused: Bool { gate.isPaused }
 
-    /// Settings in `status`, with the profile found on the device.
+    /// Settings as shown by `status`, with the profile that was found on the device.
     private var labels: DaemonLabels {
         var labels = options.labels
         if service.device.state == .connected, let found = service.device.profile { labels.profile = found.name }

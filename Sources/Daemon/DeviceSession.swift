@@ -46,7 +46,7 @@ package final class DeviceSession {
     package private(set) var choice: DeviceSelector?
     /// Address at which the selected device was last heard; nil if it has not been heard.
     package private(set) var address: DeviceAddress?
-    /// Name that the device advertised before the connection; nil if none was heard.
+    /// Name that the device advertised before the connection; nil if no name was heard.
     package private(set) var heardName: String?
     package private(set) var reason: Reason?
 
@@ -66,8 +66,8 @@ package final class DeviceSession {
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in source.useFraming(profile?.framing) }
         link.onValue = { [unowned self] value, isFromOpenDevice in receive(value, isFromOpenDevice) }
-        // The second of two packets arrives one interval after the first, or two intervals after it if it is
-        // retransmitted.
+        // If two packets are sent in succession, the second arrives one interval after the first, or two intervals
+        // after it if it must be retransmitted.
         link.onTiming = { [unowned self] timing in
             for output in self.outputs { output.joinLineFeeds(within: (timing?.longestSilence ?? .zero) * 2) }
         }
@@ -75,7 +75,7 @@ package final class DeviceSession {
         listen(for: settings.device)
     }
 
-    /// Hot path, continued: from the profile's characteristic to the ring of each output.
+    /// Hot path, continued: passes a value of the profile's characteristic to the ring of each output.
     private func receive(_ value: Span<UInt8>, _ isFromOpenDevice: Bool) {
         source.receive(value, epoch: link.epoch, isFromOpenDevice: isFromOpenDevice)
         onReceived?(value.count)

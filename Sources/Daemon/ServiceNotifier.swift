@@ -55,7 +55,7 @@ package final class ServiceNotifier {
     }
 
     package func tell(_ text: String) {
-        // A line feed would begin another assignment.
+        // Remove line feeds, because a line feed would begin another assignment.
         let line = LocalName.printable(text)
         guard line != status else { return }
         status = line

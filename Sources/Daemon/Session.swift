@@ -74,7 +74,7 @@ package struct Session: Sendable {
     private var scanBackoff = Self.backoff
     /// Report that the device's name was heard at another address after listening began; nil if it was not.
     private var elsewhere: Reason?
-    /// Back-off after failed attempts, and after devices without the service.
+    /// Back-off after failed attempts, and after links with devices that do not offer the service.
     private var backoff = Self.backoff
     private static let backoff = Backoff(retryInterval...longestBackOff)
 

@@ -111,7 +111,7 @@ package struct StatusAnswer: Equatable, Sendable {
 /// Control characters are removed, so that the texts are safe to print.
 package struct BeaconsAnswer: Sendable {
     package struct Region: Sendable {
-        /// Name of the region, or the region itself if it has no name.
+        /// Name of the region, or its identifiers if it has no name.
         package var label: String
         package var isInside: Bool
         /// Time since a beacon of the region was last heard, in seconds; nil if none has been heard.

@@ -14,7 +14,7 @@ import Typing
 /// The first line is a sentence about the state. The other lines are all other members of the answer in their order,
 /// including members of a newer daemon that this program does not know.
 package enum StatusText {
-    /// Members that the first line covers.
+    /// Members that are part of the first line.
     private static let told: Set<String> = [
         "ok", "version", "name", "state", "reason", "remedy", "device", JSONObject.formsName,
     ]
