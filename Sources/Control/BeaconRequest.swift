@@ -9,7 +9,7 @@ package import Texts
 ///     beacons watch initial on-entry          beacons range static 5 without-designated
 ///     beacons advertise UUID/1/2 ibeacon -59  beacons update A17C switcher on
 package enum BeaconRequest: Equatable, Sendable {
-    /// Beacons to range.
+    /// Regions of the beacons to range.
     package enum Place: Hashable, Sendable {
         case statics
         case dynamics

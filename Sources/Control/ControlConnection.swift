@@ -90,7 +90,7 @@ final class ControlConnection {
         for object in objects { send(object.line) }
     }
 
-    /// Answers the request for a conversation, and starts it on this connection.
+    /// Answers the request for a conversation, and starts the conversation on this connection.
     func converse(_ conversation: any ControlConversation, _ answer: JSONObject) {
         guard registration != nil else { return conversation.cancel() }
         isAnswering = false

@@ -31,7 +31,7 @@ package enum ControlRequest: Equatable, Sendable {
     /// none; an unpaired device is then rejected.
     case use(DeviceSelector, confirmed: Bool, security: GATTLinkSecurity.Level? = nil)
     case forget
-    /// Pair with a device; the connection then carries a conversation of `PairingEvent` and `PairingAnswer` lines.
+    /// Pair with a device; after the answer, the connection carries `PairingEvent` and `PairingAnswer` lines.
     case pair(PairingRequest)
     /// Connect to the selected device, even after `disconnect`.
     case connect

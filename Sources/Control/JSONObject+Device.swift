@@ -110,7 +110,7 @@ extension JSONObject {
 // Conversion of addresses and selected devices to members, and back.
 
 extension JSONObject {
-    /// Adds an address and its type; nil adds nothing.
+    /// Adds an address and its type; does nothing if the address is nil.
     package mutating func add(_ device: DeviceAddress?) {
         add("address", device.map { "\($0.address)" })
         add("addressType", device.map { "\($0.type)" })
@@ -125,7 +125,7 @@ extension JSONObject {
 }
 
 extension DeviceAddress {
-    /// Parses an object's address and its type; returns nil if it has none.
+    /// Parses an object's address and its type; returns nil if it has no address.
     package init?(answer: JSONValue) {
         guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
             let type = AddressType.allCases.first(where: { "\($0)" == answer["addressType"]?.string })

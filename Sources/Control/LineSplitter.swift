@@ -15,7 +15,7 @@ package struct LineSplitter: Sendable {
     /// Accepted line ends.
     package enum Ends: Sendable {
         case lineFeed
-        /// CR LF, LF and CR are one line end each.
+        /// CR LF, LF and CR each end a line.
         case any
     }
 
