@@ -173,7 +173,7 @@ extension Configuration {
         return faults
     }
 
-    /// Reads the region file named by the configuration; returns an empty catalogue if it names none.
+    /// Reads the region file named by the configuration; returns an empty catalogue if no file is named.
     package func regions() throws(ConfigurationError) -> RegionCatalogue {
         guard let path = beacons.regionsFile else { return RegionCatalogue(RegionFile()) }
         let bytes: [UInt8]

@@ -9,7 +9,7 @@ package struct ConfigurationKey: Sendable {
 
     /// Full name, including its table: `gate.vt`.
     package let path: String
-    /// Table of the key; empty for the top level of the file.
+    /// Table of the key; empty if the key is at the top level of the file.
     package let section: String
     package let name: String
     package let summary: String

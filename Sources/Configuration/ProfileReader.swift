@@ -26,7 +26,7 @@ import Typing
 //     checksum = "xor"
 
 extension Profile {
-    /// Maximum size of a file, in bytes.
+    /// Maximum size of a profile file, in bytes.
     package static let largestText = 64 * 1024
 
     /// Parses a file that contains one profile.
