@@ -69,7 +69,7 @@ package enum Doctor {
         return findings
     }
 
-    // Checks of the daemon, by its own report.
+    // Checks of the daemon, based on the daemon's own report.
 
     /// Returns the findings from the daemon's state that are not consequences of the findings in `explained`.
     static func daemon(_ facts: SystemFacts, explained: [Finding]) -> [Finding] {

@@ -228,7 +228,7 @@ package enum SetupPlan {
         case .runit:
             let link = facts.serviceDirectory + "/blewedge"
             if !facts.made.contains(link) {
-                // runit looks for new services every five seconds.
+                // runit looks for new services every five seconds, so the link is sufficient.
                 steps += [.link(path: link, target: supervised)]
             } else if hasNews || !facts.isActive, let sv = facts.programs["sv"] {
                 steps += [.run([sv, hasNews ? "restart" : "up", supervised], mayFail: false)]

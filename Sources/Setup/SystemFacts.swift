@@ -55,14 +55,14 @@ package struct SystemFacts: Equatable, Sendable {
     package enum Choice: Equatable, Sendable {
         case none
         case chosen(String)
-        /// The file at this path cannot be read or decoded, for this reason.
+        /// The file at this path cannot be read or decoded; `reason` says why.
         case unreadable(path: String, reason: Message)
     }
 
     package enum ConfigurationState: Equatable, Sendable {
-        /// The file does not exist, or is correct.
+        /// The file is correct or does not exist.
         case correct
-        /// The file at this path is wrong; the reason names the line.
+        /// The file at this path is wrong; `reason` names the line.
         case wrong(path: String, reason: Message)
     }
 
@@ -291,7 +291,7 @@ extension SystemFacts.Beacons {
 }
 
 extension UInt64 {
-    /// Returns the sum, or `UInt64.max` if it overflows.
+    /// Returns the sum, or `UInt64.max` if the addition overflows.
     fileprivate func addingWithoutOverflow(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum
