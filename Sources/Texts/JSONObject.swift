@@ -143,9 +143,9 @@ package struct JSONObject: Sendable {
 
     /// Notations for quoted strings.
     package enum Notation {
-        /// RFC 8259: characters above U+FFFF are escaped as two surrogates.
+        /// Notation of RFC 8259: characters above U+FFFF are escaped as two surrogates.
         case json
-        /// TOML 1.0: characters above U+FFFF are escaped as eight digits.
+        /// Notation of TOML 1.0: characters above U+FFFF are escaped as eight digits.
         case toml
     }
 

@@ -51,7 +51,7 @@ extension Localized {
     package var remedyID: String { id + ".remedy" }
 }
 
-/// Group of fault texts: each has a cause, and a remedy if one is known.
+/// Group of texts for failures: each text has a cause, and a remedy if one is known.
 package protocol FaultText: Localized {
     /// Cause and remedy, each in one sentence.
     var said: (cause: LocalText, remedy: LocalText?) { get }

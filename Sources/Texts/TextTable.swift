@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Table of groups of texts, which finds each text by its id.
+/// Table that finds each text of its groups by the id of the text.
 package struct TextTable: Sendable {
     /// Case of a group: its text, and related texts with the same arguments.
     package struct Entry: Sendable {

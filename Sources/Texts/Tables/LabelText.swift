@@ -26,7 +26,7 @@ package enum LabelText: String, Localized {
     case beacons, available, watched, inside, advertising, reports, heard, badEvents, leftOut, displaced,
         regionsLeftOut, codesTaken, codesDropped,
         unauthenticatedActions
-    // Values of members.
+    // Texts of the values of members.
     case yes, no, open, closed, `public`, random, none, encrypted, authenticated
 
     package var texts: LocalText {
