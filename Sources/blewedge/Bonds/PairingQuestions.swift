@@ -56,7 +56,7 @@ final class PairingQuestions {
         Console.note(BondText.show.message(PairingAnswer.digits(passkey)))
     }
 
-    /// Withdraws the question; text typed before the next question is discarded.
+    /// Withdraws the question; text that is typed before the next question is discarded.
     func settle() {
         question = nil
         read()

@@ -124,7 +124,7 @@ struct KnownDeviceList {
     }
 
     private var entries: [Entry] = []
-    /// Connected devices, each with its controller.
+    /// Connected devices, each with the name of its controller.
     var connected: [BluetoothAddress: String] = [:]
 
     /// Connected devices, then the selected device, then the others by the date of their last connection.

@@ -96,7 +96,7 @@ final class StatusLine {
         if !timer.isSet { arm(.zero) }
     }
 
-    /// Redraws the line; returns true if it contains the mark of received data.
+    /// Redraws the line; returns true if it contains the mark for received data.
     @discardableResult
     func draw() -> Bool {
         guard let facts = source?() else { return false }

@@ -152,7 +152,7 @@ final class DemoRun {
         }
     }
 
-    /// Returns the next barcode with its Enter.
+    /// Returns the next barcode, including its Enter.
     private func nextBarcode() -> [UInt8]? {
         guard outcome == nil, sent < barcodes.count else { return nil }
         defer { sent += 1 }

@@ -169,7 +169,7 @@ extension CommandFailure {
             switch failure {
             case .timedOut, .notEstablished, .system(.timedOut), .bearer(.transactionTimeout): .timeout
             case .system(.permissionDenied), .system(.notPermitted): .permission
-            // ENODEV refers to our adapter, not to the other device.
+            // ENODEV refers to this machine's adapter, not to the other device.
             case .system(.operationNotSupportedByDevice), .adapterLost: .unavailable
             case .notSecured: .permission
             case .system, .refused, .bearer, .closedByPeer: .inputOutput

@@ -30,7 +30,7 @@ final class KeyboardRun {
 
     /// Environment variable that passes `memory` to the process that replaces this one on a reload.
     private static let reloadVariable = "BLEWEDGE_RELOADED"
-    /// Word in `reloadVariable` if the user has accepted an unpaired device.
+    /// Word that `reloadVariable` contains if the user has accepted an unpaired device.
     private static let openWord = "open"
 
     /// True if the user of the previous process accepted an unpaired device, which anyone can impersonate.
@@ -362,7 +362,7 @@ struct KeyboardUser {
 ///
 /// The thread that delivers the bytes also types them, as the radio thread does when the pace does not require a delay.
 enum TypingProfile {
-    /// Bytes per notification.
+    /// Number of bytes in each notification.
     private static let chunk = 20
 
     /// Types `notifications` notifications one after another.

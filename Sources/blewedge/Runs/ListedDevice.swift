@@ -106,7 +106,7 @@ struct ListedRows {
         self.filter = filter
     }
 
-    /// Returns the rows for the devices of the last minute; the selected device must match the filter, too.
+    /// Returns the rows for the devices heard in the last minute; the filter also applies to the selected device.
     mutating func rows(_ heard: [ListedDevice], _ choice: SelectedDevice?) -> [ListedDevice] {
         guard let choice else {
             chosen = nil
