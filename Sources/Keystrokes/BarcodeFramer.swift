@@ -25,7 +25,7 @@ final class BarcodeFramer {
     private enum State {
         /// The current barcode is incomplete; it may be empty.
         case collecting
-        /// The barcode was refused, and so is the rest of it.
+        /// The current barcode was refused; the rest of it is refused too.
         case refusing(Ledger.Fate)
         /// The current barcode is complete.
         case whole
@@ -33,7 +33,7 @@ final class BarcodeFramer {
         case typing
     }
 
-    /// Rules and table, and their restricted versions for unpaired devices (D-2).
+    /// Rules and table, each with a restricted version for unpaired devices (D-2).
     private let rules: BarcodeRules
     private let table: CompiledTable
     private let openRules: BarcodeRules
@@ -265,7 +265,7 @@ final class BarcodeFramer {
     private var typedRules: BarcodeRules { isOpen ? openRules : rules }
     private var typedTable: CompiledTable { isOpen ? openTable : table }
 
-    /// Returns to the first byte whose outcome has not been counted.
+    /// Moves back to the first byte whose outcome has not been counted.
     func begin() { barcode.begin() }
 
     /// Encodes the barcode up to `limit` events or to its end, for the given CapsLock state.

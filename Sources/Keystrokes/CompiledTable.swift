@@ -353,7 +353,7 @@ struct HotRows: ~Copyable, @unchecked Sendable {
 
 /// Encoder without ring, pacer and ledger: converts bytes into the events of their keystrokes.
 ///
-/// For measurements, and for tools that show how bytes would be typed.
+/// It is used for measurements, and by tools that show how bytes would be typed.
 public struct ByteEncoder: ~Copyable {
     private var batch = EventBatch()
     private let table: CompiledTable

@@ -99,9 +99,9 @@ struct EventBatch: ~Copyable {
     struct Run {
         var taken = 0
         var typed = 0
-        /// Consumed bytes that the layout cannot type.
+        /// Number of consumed bytes that the layout cannot type.
         var rejected = 0
-        /// Consumed bytes that are withheld because they are blocked for unpaired devices.
+        /// Number of consumed bytes that are withheld because they are blocked for unpaired devices.
         var withheld = 0
         /// Reason why the encoder stopped before the end of the input; nil if it consumed all of it.
         var stop: Typist.End?

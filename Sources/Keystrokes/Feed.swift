@@ -106,7 +106,9 @@ struct ChunkHeader: Equatable {
     static let size: UInt = 16
     /// Mark of a chunk that follows lost bytes; the bit is higher than the bits of any length.
     private static let missingBytes: UInt32 = 1 << 31
-    /// Mark of a chunk from an unpaired device; no chunk is that long, because it would not fit beside its header.
+    /// Mark of a chunk from an unpaired device.
+    ///
+    /// No length uses this bit, because a chunk that long would not fit into the ring with its header.
     private static let openDevice: UInt32 = 1 << 30
 
     /// Two words as stored in the ring: first the epoch, marks and length, then the time.

@@ -18,11 +18,11 @@ public final class Gate: Sendable {
     }
 
     private static let closed = Int64.max
-    /// Bytes received up to this time are refused.
+    /// Time up to which received bytes are refused.
     private let refusedThrough: Atomic<Int64>
-    /// Bytes of links up to this epoch are dropped; the epoch is in the upper half, the reason in the lower.
+    /// Epoch up to which the bytes of links are dropped, in the upper half, and the reason in the lower half.
     private let droppedThrough = Atomic<UInt64>(0)
-    /// Links up to this epoch have ended.
+    /// Epoch up to which links have ended.
     private let endedThrough = Atomic<UInt32>(0)
 
     /// Maximum time between a carriage return and its line feed, in nanoseconds.

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The corresponding C constants are `KEY_…` of `<linux/input-event-codes.h>`.
 public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
-    /// The kernel's number.
+    /// Number of the key in the kernel.
     public let rawValue: UInt16
 
     /// Creates a key from its number, even if the key has no name.
@@ -14,7 +14,7 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Orders keys by number.
+    /// Compares keys by number.
     public static func < (left: KeyCode, right: KeyCode) -> Bool { left.rawValue < right.rawValue }
 
     /// Enter, which completes an input (C: `KEY_ENTER`).
@@ -50,7 +50,7 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
         ].compactMap(KeyCode.init(name:))
     )
 
-    /// The name in table files; nil if the key has none.
+    /// Name of the key in table files; nil if it has no name.
     public var name: String? { Self.named.first { $0.code == self }?.name }
 
     /// Creates the key with this name, in lower case; nil if the name is unknown.
@@ -100,7 +100,7 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
 }
 
 extension KeyCode: CustomStringConvertible {
-    /// The name, or the number if the key has no name.
+    /// Name of the key, or its number if it has no name.
     public var description: String { name ?? "\(rawValue)" }
 }
 
@@ -201,7 +201,7 @@ public enum ForbiddenKeys: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// Modifier keys that are held while another key is pressed.
 public struct KeyModifiers: OptionSet, Hashable, Sendable {
-    /// One bit for each modifier.
+    /// Set of modifiers, with one bit for each.
     public let rawValue: UInt8
 
     /// Creates modifiers from their bits.

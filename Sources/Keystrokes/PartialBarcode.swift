@@ -78,7 +78,7 @@ struct PartialBarcode {
         return bytes.prefix(typed).contains { table.isRejected($0, capsLock: capsLock) }
     }
 
-    /// Returns to the first byte whose outcome has not been counted.
+    /// Moves back to the first byte whose outcome has not been counted.
     mutating func begin() { ahead = done }
 
     /// Encodes the barcode up to `limit` events or to its end, for the given CapsLock state.

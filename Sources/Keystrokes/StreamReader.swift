@@ -77,7 +77,7 @@ struct StreamReader {
         return isMissingBytes
     }
 
-    /// Returns to the first byte without an outcome, to encode again a batch that was not written.
+    /// Moves back to the first byte whose outcome is not counted, so that an unwritten batch is encoded again.
     @inline(__always)
     mutating func begin() {
         guard ahead.place.position != done.place.position else { return }

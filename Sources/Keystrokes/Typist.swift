@@ -354,7 +354,7 @@ extension Typist {
         batch.clear()
     }
 
-    /// Sets the end of the next write: the end of the batch, or the next report if keystrokes are spread out.
+    /// Sets the end of the next write: the end of the batch, or the next report if the pace is spread.
     @inline(__always)
     private mutating func cut() {
         due = batch.byteCount

@@ -290,4 +290,4 @@ public struct KeyboardLayout: Sendable {
     ]
 }
 
-// Systems describe a layout as a map from keys to characters; `KeyboardLayout` is the inverse of this map.
+// Operating systems describe a layout as a map from keys to characters; `KeyboardLayout` is the inverse of that map.
