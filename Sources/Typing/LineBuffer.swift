@@ -17,9 +17,9 @@ package final class LineBuffer: Sendable {
 
     package struct Taken: Equatable, Sendable {
         package var lines: [Line] = []
-        /// Received line feeds that belong to the last line already taken.
+        /// Number of received line feeds that belong to the last line already taken.
         package var late = 0
-        /// Received bytes of incomplete lines, whose beginning or end was lost before it was typed.
+        /// Number of received bytes in incomplete lines, whose beginning or end was lost before it was typed.
         package var cut = 0
         /// True if a line has been begun and is incomplete.
         package var isLineOpen = false

@@ -91,7 +91,7 @@ package struct SelfCheck: Sendable {
 
 /// Queue of events that are about to be written, from the typing thread to the self-check on the event loop.
 package final class ExpectedEvents: Sendable {
-    /// Capacity of the queue in bytes: about ten thousand events, many seconds of typing.
+    /// Capacity of the queue in bytes: about ten thousand events, which take many seconds to type.
     private static let capacity = 1 << 18
 
     private let ring: ByteRing

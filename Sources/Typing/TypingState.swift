@@ -68,7 +68,7 @@ struct TypingState: ~Copyable {
         return step(now: now)
     }
 
-    /// Performs `step` for lines that are delivered whole to an output.
+    /// Performs `step` for an output that receives whole lines.
     private mutating func lineTurn(now: Int64) -> TypingTurn {
         // Bytes that wait for a slow output do not expire (D-1a).
         if isHeldUp { typist.attend(now: now) }
