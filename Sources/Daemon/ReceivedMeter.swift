@@ -4,7 +4,7 @@ import LinuxIO
 
 /// Rate limiter for reports of received values: the first report is immediate, then at most ten per second follow.
 package struct ReceivedMeter: Sendable {
-    /// Numbers of values and bytes received since the last report.
+    /// Number of values and number of bytes received since the last report.
     package struct Report: Equatable, Sendable {
         package var values: Int
         package var bytes: Int
