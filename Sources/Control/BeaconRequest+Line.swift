@@ -106,7 +106,7 @@ extension RequestScanner {
         return group
     }
 
-    /// Parses options up to the end of the line; if there are none, returns entry and exit.
+    /// Parses options up to the end of the line; if there are none, returns the options for entry and exit.
     private mutating func options() throws(ControlFault) -> WatchOptions {
         guard !isAtEnd else { return .usual }
         var options: WatchOptions = []

@@ -109,7 +109,7 @@ package final class ControlServer {
         let guests = connections.values.filter { !rights.isTrusted($0.peer.user) }.count
         guard connections.count < limits.clients, rights.isTrusted(peer.user) || guests < limits.guests else {
             let refusal = CommandFailure(.unavailable, ControlFaultText.tooManyClients, "\(connections.count)")
-            // A single line fits into the buffer of a new socket.
+            // This cannot block, because a single line fits into the buffer of a new socket.
             _ = try? stream.write(Self.answer(.failure(refusal)).line)
             return
         }

@@ -8,7 +8,7 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-// Failures for the errors of BluetoothAdapters about the adapter, the radio and a link.
+// Conversion of errors from BluetoothAdapters, about the adapter, the radio and a link, to failures.
 
 extension CommandFailure {
     package init(_ error: AdapterError) {
