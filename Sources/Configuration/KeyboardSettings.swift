@@ -16,7 +16,7 @@ package struct KeyboardSettings: Sendable {
     package var typing: TypingSettings
     /// Pacer for the outputs other than the keyboard.
     package var textPacer: Pacer
-    /// False if the text goes only to other outputs.
+    /// True if one of the outputs is the keyboard.
     package var hasKeyboard: Bool
     /// Position of the address that devices include in their manufacturer data; nil if they do not (BT-3).
     package var advertisedAddress: ManufacturerAddressField?

@@ -4,7 +4,7 @@ import BluetoothHost
 import Devices
 import Typing
 
-// A profile as TOML, in `[profiles.NAME]` of the configuration or alone in a file:
+// TOML format of a profile, in `[profiles.NAME]` of the configuration or in a file of its own:
 //
 //     title = "Counter scale"
 //     service = "FFE0"
