@@ -19,7 +19,7 @@ package struct SystemFacts: Equatable, Sendable {
         case available
         /// The kernel does not know the address family or the protocol (EAFNOSUPPORT, EPROTONOSUPPORT).
         case unknown
-        /// The kernel refuses to create one; the value describes the error.
+        /// The kernel refuses to create a socket; the value describes the error.
         case refused(String)
     }
 
@@ -73,7 +73,7 @@ package struct SystemFacts: Equatable, Sendable {
         case silent(pid: Int32?)
         /// A daemon listens, but this process may not connect to it.
         case hidden
-        /// A daemon runs, with this status.
+        /// A daemon is running and reported this status.
         case running(Status)
     }
 
@@ -164,9 +164,7 @@ package struct SystemFacts: Equatable, Sendable {
     /// True if the configuration watches beacon regions.
     package var watchesBeacons = false
     package var choice = Choice.none
-    /// Address of the selected device if authenticated keys are required but its keys are from legacy pairing.
-    ///
-    /// Nil otherwise.
+    /// Address of the selected device if it must be authenticated but its keys are from legacy pairing; nil otherwise.
     package var legacyBond: String?
     package var daemon = Daemon.none
     /// Foreground virtual terminal; nil if there is none, or if it cannot be read.
