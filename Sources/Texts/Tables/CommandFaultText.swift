@@ -8,12 +8,12 @@ package enum CommandFaultText: String, FaultText {
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
     // Failures to select a device.
     case chosenAlready, notChosen, notConnected
-    // Failures of the machine.
+    // Failures of the operating system or its configuration.
     case noUser, userWantsRoot, userNotTaken, systemCall, noLoop, noOutput, unreadable, noHelp, noProc, searchEnded
     // Failures of captures.
     case captureNotPermitted, noCapture, captureIsLink, captureNotMade, noMonitor, captureFull, captureNotWritten
     case captureCut
-    // Failures of a device's attributes.
+    // Failures to read or write a device's attributes.
     case wantsPairing, wantsNoResponse, ambiguous, missing, tooFewValues, procedure
     // Failures of the demo, the simulation and the measurement.
     case demoName, demoTime, demoWrong, simulation, oneProcessor, measurement, unlike, noKeyboard, nodeNotHeld

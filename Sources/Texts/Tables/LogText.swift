@@ -2,7 +2,7 @@
 
 /// Messages of commands about their work, as opposed to their data.
 package enum LogText: String, Localized {
-    // Introductions to other texts.
+    // Words that introduce another text.
     case toMend, why, nothingWrong, linkedIn
     // Changes made by the daemon.
     case chosen, chosenForRun, chosenUnkept, choiceRaised, choiceGarbled, replaceChoice, forgotten, connects,
