@@ -172,7 +172,7 @@ struct BlewedgeCommand: ParsableCommand {
 extension ExitStatus: Error {}
 
 extension CommandFailure {
-    /// Rejects an unknown command, and suggests the most similar name; returns nil if every word may be valid.
+    /// Rejects an unknown command, and suggests the most similar name; returns nil if all words may be valid.
     static func unknownCommand(in words: some Sequence<String>) -> CommandFailure? {
         var command: any ParsableCommand.Type = BlewedgeCommand.self
         var path = "blewedge"
