@@ -13,7 +13,7 @@ package struct HookNotice: Equatable, Sendable {
         case beaconLeft = "beacon-left"
     }
 
-    /// Region, and the beacon of the region that was heard last.
+    /// Region, and its most recently heard beacon.
     package struct Beacon: Equatable, Sendable {
         package var region: String
         package var identity: String
