@@ -78,7 +78,7 @@ struct KeyCursor {
         unsafe byte > first && byte[-1] == ByteTable.carriageReturn
     }
 
-    /// Returns true if the events of the next byte and a final release of Shift have at most `rest` bytes, or if the
+    /// Returns true if the events of the next byte and a final release of Shift occupy at most `rest` bytes, or if the
     /// byte is special.
     @unsafe @inline(never)
     private func fits(_ rows: UnsafePointer<UInt64>, _ first: UnsafePointer<UInt8>, _ rest: Int) -> Bool {

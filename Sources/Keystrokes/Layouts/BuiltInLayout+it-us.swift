@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The levels of xkeyboard-config's layouts of these names, whose notice is in .github/xkeyboard-config.txt.
+// Levels of the xkeyboard-config layouts with these names; the copyright notice is in .github/xkeyboard-config.txt.
 
 extension BuiltInLayout {
     /// Table of the Italian layout.
