@@ -38,7 +38,7 @@ package final class DeviceSession {
     private let timer = LoopTimer()
     /// Finder of the selected device; nil before the first selection.
     private var finder: DeviceFinder?
-    /// Sighting of the selected device, from the scan that was used to select it; nil if it is already used.
+    /// Sighting of the selected device by the scan used to select it; nil if there is none, or if it was already used.
     private var sighting: (device: DeviceAddress, time: Duration)?
     private var flood = FloodLimit()
     private var isStopping = false

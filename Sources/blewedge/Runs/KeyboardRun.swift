@@ -217,8 +217,9 @@ final class KeyboardRun {
         if !options.followsChoice || !isWaitedFor { finish(.failure(failure)) }
     }
 
-    /// Handles SIGHUP, which requests a reload or reports that the terminal was lost; the latter does not end a keyboard
-    /// (LK-17).
+    /// Handles SIGHUP, which requests a reload or reports that the terminal was lost.
+    ///
+    /// The loss of the terminal does not end a keyboard (LK-17).
     private func hungUp() {
         guard outcome == nil else { return }
         do throws(CommandFailure) {
