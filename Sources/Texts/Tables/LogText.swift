@@ -164,7 +164,7 @@ package enum HookText: String, Localized {
         case .tooLong: LocalText("was stopped after {1} s", "を{1}秒後に終了させました")
         case .exited: LocalText("exited with status {1}", "が終了コード{1}で終了しました")
         case .unread:
-            LocalText("did not read {1} barcodes from standard input", "が標準入力からバーコード{1}件を読み取りませんでした")
+            LocalText("left {1} barcodes on standard input unread", "が標準入力からバーコード{1}件を読み取りませんでした")
         case .killed: LocalText("was killed by signal {1}", "がシグナル{1}で終了しました")
         }
     }

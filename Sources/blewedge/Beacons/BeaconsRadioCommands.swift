@@ -204,7 +204,7 @@ struct BeaconsTrackCommand: ParsableCommand {
         usage: "blewedge beacons track <region> [<options>]",
         discussion: """
             Prints the sightings. If there were fewer than five, it prints an empty list and exits with status 75. The \
-            command scans by itself, beside a daemon. If a server is configured, the track is saved and sent at once, \
+            command runs its own scan, alongside a daemon. If a server is configured, the track is saved and sent at once, \
             with up to three retries. If the server cannot be reached, the track waits for the next track or for \
             `blewedge beacons send`.
 

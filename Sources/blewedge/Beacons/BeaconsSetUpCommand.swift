@@ -26,7 +26,7 @@ struct BeaconsSetUpCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Agree to the data sent to the server, without being asked.")
+    @Flag(help: "Consent to sending data to the server, without a prompt.")
     var agree = false
 
     @OptionGroup var server: ServerOptions

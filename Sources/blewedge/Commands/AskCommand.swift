@@ -22,8 +22,8 @@ struct AskCommand: ParsableCommand {
             byte, and * at the end matches the rest of the notification. Without --reply, the command succeeds when \
             the bytes are written.
 
-            If no matching reply arrives in time, the exit status is 75. If the link ends first, it is 69, and the \
-            message says whether the command was written.
+            If no matching reply arrives in time, the exit status is 75. If the link ends first, the exit status is \
+            69, and the message says whether the command was written.
 
             EXAMPLES:
               blewedge ask 'A5 01 {crc8-maxim}' --reply 'A5 81 ?? {crc8-maxim}'

@@ -23,8 +23,8 @@ struct GateGiveCommand: ParsableCommand {
         discussion: """
             Opens the gate of the other instance and closes this one's gate, like `resume` there and `pause` here. If \
             the other instance refuses, or its gate stays closed for another reason, nothing changes here. An instance \
-            is a daemon with its own runtime directory, and has that directory's name: a daemon started with \
-            RUNTIME_DIRECTORY=/run/till beside /run/blewedge is till. For an instance elsewhere, give its directory's \
+            is a daemon with its own runtime directory, and is named after it: a daemon started with \
+            RUNTIME_DIRECTORY=/run/till is the instance `till`. If the directory is not beside /run/blewedge, give its \
             path.
 
             EXAMPLES:

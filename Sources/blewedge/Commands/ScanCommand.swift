@@ -24,8 +24,8 @@ struct ScanCommand: ParsableCommand {
 
             If a daemon uses the adapter, the daemon scans, for one client after another. With --passive, --duplicates \
             or --capture, the command itself scans, which works alongside the daemon if the kernel manages the \
-            adapter. A controller on a serial line or a user channel belongs to one process: the command then names \
-            that process and exits with status 69.
+            adapter. A controller on a serial line or a user channel belongs to one process; if another process has \
+            it, the command names that process and exits with status 69.
 
             EXAMPLES:
               blewedge scan

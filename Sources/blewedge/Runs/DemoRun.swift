@@ -280,8 +280,8 @@ struct DemoCommand: ParsableCommand {
         abstract: "Show the whole path with a simulated radio; needs no adapter or privilege.",
         usage: "blewedge demo [<options>]",
         discussion: """
-            A simulated scanner advertises on a controller in memory. The code of `run` finds it, connects, discovers \
-            its service, subscribes, and types its barcodes into this terminal instead of a virtual keyboard. At the \
+            A simulated scanner advertises on a controller in memory. The same code as in `run` finds it, connects, \
+            discovers its service, subscribes, and types its barcodes into this terminal instead of a virtual keyboard. At the \
             end, all barcodes must have arrived, and the byte counts must add up.
 
             With --tui, the pages of `blewedge tui` are shown with simulated devices: two barcode readers, a scale, a \

@@ -154,7 +154,7 @@
             close(go)
             #expect(try bench.run { bench.hook.waiting == 0 })
             #expect(bench.hook.typed == 4 + read * 6 && bench.hook.lost(.undelivered) == 13 - read * 6)
-            let named = bench.notes.filter { $0.contains("did not read \(2 - read) barcodes from standard input") }
+            let named = bench.notes.filter { $0.contains("left \(2 - read) barcodes on standard input unread") }
             #expect(named.count == 1, "\(bench.notes)")
             #expect(bench.notes.allSatisfy { !$0.contains("second") })
             #expect(try bench.end())
