@@ -47,7 +47,7 @@ enum Completion {
             !word.isEmpty && !word.hasPrefix("-") && word.allSatisfy(isSafe) && seen.insert(word).inserted
         }
         // zsh interprets the text after a colon as a description.
-        return CompletionShell.requesting == .zsh ? safe.map { $0.replacing(":", with: "\\:") } : safe
+        return CompletionShell.requesting == .zsh ? safe.map { $0.map { $0 == ":" ? "\\:" : "\($0)" }.joined() } : safe
     }
 
     private static func isSafe(_ character: Character) -> Bool {

@@ -198,10 +198,12 @@ struct ManualText {
     /// them.
     private mutating func entries(_ section: [Substring]) {
         for line in section {
-            if line.hasPrefix("  "), let gap = line.dropFirst(2).firstRange(of: "  ") {
+            let words = line.dropFirst(2)
+            let gap = words.indices.first { words[$0...].hasPrefix("  ") }
+            if line.hasPrefix("  "), let gap {
                 macro("TP", [])
-                macro("B", [String(line.dropFirst(2)[..<gap.lowerBound])])
-                text(String(line[gap.upperBound...].drop { $0 == " " }))
+                macro("B", [String(words[..<gap])])
+                text(String(words[gap...].drop { $0 == " " }))
             } else {
                 macro("PP", [])
                 text(String(line))
