@@ -187,7 +187,8 @@ struct TUIDevices: Equatable {
         guard !filter.isEmpty else { return true }
         let texts = [device.label, "\(device.address)"] + Language.allCases.map { device.kind.text($0) }
         let wanted = filter.lowercased()
-        return texts.map { $0.lowercased() }.contains { text in text.indices.contains { text[$0...].hasPrefix(wanted) } }
+        return texts.map { $0.lowercased() }.contains { text in text.indices.contains { text[$0...].hasPrefix(wanted) }
+        }
     }
 
     var cursor: Int { rows.firstIndex { $0.address == focus } ?? 0 }
