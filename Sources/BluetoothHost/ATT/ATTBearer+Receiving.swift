@@ -7,7 +7,7 @@ extension ATTBearer {
     ///
     /// Values longer than the MTU are accepted up to this side's own MTU, because some servers ignore the MTU.
     ///
-    /// The path for a notification consists of a few comparisons: it neither allocates memory nor reads the clock.
+    /// Processing a notification takes only a few comparisons: it neither allocates memory nor reads the clock.
     public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
         if case .none = failure, bytes.count >= 3, bytes.count <= Int(localMTU),
             bytes[0] == ATTOpcode.handleValueNotification.rawValue
@@ -49,8 +49,8 @@ extension ATTBearer {
         return .failed
     }
 
-    /// Processes a request; answers Invalid PDU to a malformed request or one longer than the MTU (Core 6.0, Vol 3,
-    /// Part F, 3.4.1.1).
+    /// Processes a request; responds with Invalid PDU if the request is malformed or longer than the MTU (Core 6.0, Vol
+    /// 3, Part F, 3.4.1.1).
     private mutating func receiveRequest(_ opcode: ATTOpcode, _ bytes: Span<UInt8>) -> Reception {
         guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes) else { return refuse(opcode, .invalidPDU) }
         guard case .exchangeMTURequest(let clientReceiveMTU) = pdu else {
@@ -72,7 +72,8 @@ extension ATTBearer {
         return .command(pdu)
     }
 
-    /// Starts a transaction of the peer; fails the bearer and returns false if the peer's previous one is not finished.
+    /// Starts a transaction of the peer; fails the bearer and returns false if the peer's previous transaction is not
+    /// finished.
     private mutating func begin(_ opcode: ATTOpcode) -> Bool {
         guard !isAnswering else {
             fail(.notSequential(opcode))
@@ -104,8 +105,8 @@ extension ATTBearer {
         switch pdu {
         case .errorResponse(let refused, let handle, let error):
             self.request = nil
-            // The handle is not checked and has no effect, because widely used servers report a handle other than the
-            // requested one.
+            // The handle in the Error Response is ignored, because widely used servers report a different handle from
+            // the requested one.
             guard refused == request.opcode else {
                 counters.misdirectedErrors &+= 1
                 return .errorForAnotherRequest(refused, expected: request.opcode, handle: handle, error: error)

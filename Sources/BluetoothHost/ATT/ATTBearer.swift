@@ -27,7 +27,7 @@ public struct ATTBearer: Sendable {
         /// The answer to our request could not be parsed.
         case malformedResponse(DecodingError)
         case responseTooLong(count: Int, mtu: UInt16)
-        /// The peer sent a response or confirmation that was not expected, or a different one from the expected one.
+        /// The peer sent a response or confirmation while a different one, or none, was expected.
         case unexpectedPDU(ATTOpcode, expected: ATTOpcode?)
         /// The peer sent a second request or indication before we answered the first.
         case notSequential(ATTOpcode)
@@ -63,7 +63,7 @@ public struct ATTBearer: Sendable {
         /// The peer sent a notification, or an indication whose confirmation is queued.
         case value(ReceivedValue)
         case confirmed
-        /// The PDU had no effect: it is empty, an unknown or signed command, or to be ignored for another reason.
+        /// The PDU was ignored, for example because it is empty, or an unknown or signed command.
         case ignored
         /// The PDU caused `failure`, or was received after the failure.
         case failed
@@ -89,7 +89,7 @@ public struct ATTBearer: Sendable {
     struct Transaction: Sendable {
         var opcode: ATTOpcode
         var deadline: Duration
-        /// False while the PDU is still queued; an answer is not valid until the PDU is sent.
+        /// False while the PDU is queued; an answer received before the PDU is sent is invalid.
         var isSent = false
     }
 
@@ -112,7 +112,7 @@ public struct ATTBearer: Sendable {
     private var commandsWaiting = 0
     /// True while the peer's request is unanswered or the answer is queued.
     var isAnswering = false
-    /// The peer's request that the owner must still answer.
+    /// Opcode of the peer's request that the owner must still answer.
     public internal(set) var unanswered: ATTOpcode?
     var confirmationWaiting = false
     private var didRequestMTU = false
@@ -134,7 +134,7 @@ public struct ATTBearer: Sendable {
     /// True if the queue has room for a command or notification.
     public var canNotify: Bool { failure == nil && commandsWaiting < commandCapacity }
 
-    /// Time at which `handleDeadline` must be called; nil if no answer to us is pending.
+    /// Time at which `handleDeadline` must be called; nil if no answer from the peer is pending.
     public var deadline: Duration? {
         guard failure == nil else { return nil }
         guard let first = request?.deadline else { return indication?.deadline }
@@ -183,7 +183,7 @@ public struct ATTBearer: Sendable {
         outgoing.append(bytes)
     }
 
-    /// Returns the next PDU to send, in the order of queueing; nil if the queue is empty.
+    /// Returns the next PDU to send, in the order in which they were queued; nil if the queue is empty.
     public mutating func nextOutgoing() -> [UInt8]? {
         guard failure == nil, !outgoing.isEmpty else { return nil }
         let bytes = outgoing.removeFirst()
@@ -227,7 +227,7 @@ public struct ATTBearer: Sendable {
         outgoing.append(ATTPDU.handleValueConfirmation.encoded)
     }
 
-    /// Sets the MTU to the smaller value of the two sides, but at least 23 (Core 6.0, Vol 3, Part F, 3.4.2.2).
+    /// Sets the MTU to the smaller of the two sides' values, but to at least 23 (Core 6.0, Vol 3, Part F, 3.4.2.2).
     mutating func agreeMTU(peer: UInt16) {
         mtu = max(Self.defaultMTU, min(localMTU, peer))
     }

@@ -32,16 +32,17 @@ public struct ATTTrace: Sendable {
     private static let attributeChannel: UInt16 = 0x0004
     /// Number of bytes that precede the payload of an L2CAP PDU: its length and its channel.
     private static let basicHeader = 4
-    /// Maximum number of incomplete PDUs, with one per connection and direction; one more PDU causes all others to be
-    /// discarded and counted.
+    /// Maximum number of incomplete PDUs; each connection can have one in each direction.
+    ///
+    /// If this number is exceeded, all incomplete PDUs except the newest are discarded and counted.
     private static let capacity = 64
 
     private var partial: [Key: [UInt8]] = [:]
 
-    /// Number of malformed packets and of PDUs that were never completed.
+    /// Number of malformed packets and incomplete PDUs.
     public private(set) var malformed = 0
 
-    /// Creates a trace without incomplete PDUs.
+    /// Creates an empty trace.
     public init() {}
 
     /// Processes the next record; returns the ATT PDU that the record completes, or nil.
@@ -70,7 +71,7 @@ public struct ATTTrace: Sendable {
         let data = try reader.readBytes(count: Int(length), "Data")
         try reader.expectEnd()
         let key = Key(index: record.index, connection: flags & 0x0FFF, direction: direction)
-        // Packet boundary flag: the value 1 continues a PDU, all other values start one. Core 6.0, Vol 4, Part E,
+        // A packet boundary flag of 1 continues a PDU; all other values start a new PDU. Core 6.0, Vol 4, Part E,
         // 5.4.2.
         let isContinuation = flags &>> 12 & 0b11 == 0b01
         if isContinuation {
@@ -100,10 +101,11 @@ public struct ATTTrace: Sendable {
     }
 }
 
-/// Selects the records to write to a capture: those of one controller, without the traffic between other programs and
-/// the kernel.
+/// Selects the records to write to a capture: the records of one controller, without the traffic between other programs
+/// and the kernel.
 ///
-/// The controller may become known only after its first packets; until then, a bounded number of bytes is queued.
+/// The controller may become known only after its first packets. Until then, packets are queued up to a maximum total
+/// size.
 public struct CaptureSelection: Sendable {
     /// Maximum total size of the packets queued until the controller is known, in bytes; further packets are discarded
     /// and counted.

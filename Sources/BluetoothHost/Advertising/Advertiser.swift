@@ -93,22 +93,25 @@ public struct Advertiser: Sendable {
 
     private enum Step { case disable, setParameters, setData, setScanResponse, enable }
 
-    /// Handle of the advertising set, which is also the kernel's first one; an idle kernel does not use it.
+    /// Handle of the advertising set.
+    ///
+    /// The kernel's first advertising set has the same handle, but an idle kernel does not use it.
     private static let set: UInt8 = 0x00
 
     /// Generation of the commands in use.
     public let generation: Generation
     /// Current state.
     public private(set) var state = State.idle
-    /// Number of times that another program changed advertising while ours was enabled; ours may have been disabled by
-    /// that.
+    /// Number of times that another program changed advertising while ours was enabled; each change may have disabled
+    /// our advertising.
     public private(set) var foreignCommands: UInt64 = 0
 
     private var commands = HCICommandQueue()
     private var content: Content?
     private var step: Step?
-    /// First step of the next command sequence, which starts after the outstanding command; the answer to that command
-    /// is ignored.
+    /// First step of the next command sequence.
+    ///
+    /// The sequence starts after the outstanding command is answered; that answer is ignored.
     private var next: Step?
     private var didAdvertise = false
 
@@ -140,7 +143,8 @@ public struct Advertiser: Sendable {
         begin(.disable)
     }
 
-    /// Re-enables advertising after a connection has begun or ended; does nothing unless advertising or suspended.
+    /// Re-enables advertising after a connection has begun or ended; does nothing unless the state is `advertising` or
+    /// `suspended`.
     public mutating func resume() {
         guard state == .advertising || state == .suspended else { return }
         state = .starting
@@ -226,7 +230,7 @@ public struct Advertiser: Sendable {
         switch (step, status) {
         // Advertising was already disabled, or the set does not exist yet.
         case (.disable, .commandDisallowed), (.disable, .unknownAdvertisingIdentifier): advance(after: .disable)
-        // The controller has advertised before, so the current connections are what prevents it from advertising.
+        // The controller was able to advertise before, so the open connections must be the cause.
         case (.enable, .commandDisallowed), (.enable, .connectionLimitExceeded):
             if didAdvertise { state = .suspended } else { fail(.refused(opcode, status)) }
         default: fail(.refused(opcode, status))

@@ -37,7 +37,7 @@ struct DeviceIndex: Sendable {
         guard var hole = slot(of: address) else { return nil }
         let place = Int(words[hole] & Self.places)
         words[hole] = 0
-        // Words that a search would no longer reach are moved closer to their home slots.
+        // Words that a search would no longer find are moved closer to their home slots.
         var next = (hole + 1) & Self.mask
         while words[next] != 0 {
             if (next &- home(words[next])) & Self.mask >= (next &- hole) & Self.mask {
@@ -77,17 +77,16 @@ struct DeviceIndex: Sendable {
     }
 }
 
-/// Eviction order of a full device table, with one word for each place so that the search takes no longer than a
-/// report.
+/// Eviction order of a full device table, stored as one word for each place so that a search is fast.
 ///
 /// It is empty while the table has room, because no device needs to be evicted.
 ///
-/// Devices that do not match the filter are evicted before devices that match; within each group, devices of unknown
-/// strength are evicted first, then weaker devices before stronger ones; equal devices are evicted in the order in
-/// which they were last heard.
+/// Devices that do not match the filter are evicted before devices that match. Among each of these two kinds, devices
+/// of unknown strength are evicted first, then the others from the weakest to the strongest. Devices of equal strength
+/// are evicted in the order in which they were last heard.
 struct DeviceStandings: Sendable {
-    // The most significant bit is set if the device matches the filter; the next eight bits hold its strength, and the
-    // rest the number of its last report. The device with the lowest word is evicted first.
+    // The most significant bit is set if the device matches the filter; the next eight bits contain its strength, and
+    // the remaining bits the number of its last report. The device with the lowest word is evicted first.
     private static let isMatching: UInt64 = 1 << 63
     private static let strengthShift: UInt64 = 55
     private static let number: UInt64 = 1 << strengthShift - 1
@@ -109,7 +108,7 @@ struct DeviceStandings: Sendable {
     /// Empties the order when the table has room again.
     mutating func end() { words.removeAll(keepingCapacity: true) }
 
-    /// Resets the word of a place that is given to another device, which has no report yet.
+    /// Resets the word of a place that is reused for another device, which has not been heard yet.
     mutating func replace(_ place: Int) { words[place] = 0 }
 
     /// Records the number of the last report and the last known strength of the device at `place`.

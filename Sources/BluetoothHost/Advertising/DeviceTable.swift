@@ -13,11 +13,11 @@ public struct DeviceTable: Sendable {
         case appeared
         /// The device's advertisement or scan response has changed.
         case changed
-        /// The report contains no new data; it is passed on only if `reportsDuplicates` is true.
+        /// The report contains no new data; the update is passed on only if `reportsDuplicates` is true.
         case heard
     }
 
-    /// Report of a device that is passed on.
+    /// Update about a device, which is passed on to the caller.
     public struct Update: Hashable, Sendable {
         /// State of the device after the report.
         public let device: DiscoveredDevice
@@ -149,7 +149,9 @@ public struct DeviceTable: Sendable {
         }
     }
 
-    /// Processes a report and passes it on; not inlined, so that reports that are not used do not pay for its cost.
+    /// Processes a report and passes it on.
+    ///
+    /// It is not inlined, so that it does not slow down the processing of reports that are not used.
     @inline(never)
     private mutating func take(
         _ report: borrowing AdvertisingReport,
@@ -168,7 +170,7 @@ public struct DeviceTable: Sendable {
 
     /// Processes a report; returns its effect if the report is to be passed on, otherwise nil.
     ///
-    /// The subscript then returns the updated device.
+    /// If the effect is not nil, the subscript returns the updated device.
     public mutating func handle(_ report: borrowing AdvertisingReport, now: Duration) -> Change? {
         guard let sender = admitted(report) else { return nil }
         let change = take(report, from: sender, now: now)
@@ -242,7 +244,8 @@ public struct DeviceTable: Sendable {
         now: Duration
     ) -> Change? {
         guard let place = index.place(of: sender) ?? add(sender, report.rssi, now) else { return nil }
-        // The entry is accessed only once, because each access checks the array's bounds and its uniqueness.
+        // The entry is accessed only once, because each access checks the array's bounds and whether its storage is
+        // shared.
         let heard = entries[place].hear(report, data, isTruncated: isTruncated, now, reportsDuplicates)
         standings.hear(place, heard.rssi, counters.reports)
         guard heard.isNew else { return heard.change }
@@ -292,7 +295,7 @@ public struct DeviceTable: Sendable {
     /// services alternately.
     private mutating func measure(_ index: Int) {
         if entries[index].matchesFilter { return }
-        // The fields are copied separately, because a copy of the device would retain every one of its arrays.
+        // The fields are copied separately, because a copy of the device would retain all of its arrays.
         let (address, name, services) = (entries[index].address, entries[index].name?.text, entries[index].services)
         guard filter.matches(address, name: name, services: services, entries[index].data) else { return }
         entries[index].matchesFilter = true
@@ -302,7 +305,8 @@ public struct DeviceTable: Sendable {
     /// Adds a device, evicting another one if the table is full; returns nil if the new device is weaker than all
     /// devices that could be evicted.
     ///
-    /// A device that was silent for `lifetime` is evicted first, so the table works without calls to `expire`.
+    /// Devices that have been silent for `lifetime` are evicted first, so the table works even if `expire` is never
+    /// called.
     @inline(never)
     private mutating func add(_ address: DeviceAddress, _ rssi: Int8?, _ now: Duration) -> Int? {
         let device = DiscoveredDevice(address, heard: now)

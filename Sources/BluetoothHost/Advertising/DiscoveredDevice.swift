@@ -47,8 +47,9 @@ public struct DiscoveredDevice: Hashable, Sendable {
         if let rssi = report.rssi { self.rssi = rssi }
     }
 
-    /// Processes a report; returns true if its data is new, the strength, and the change to pass on if the data is not
-    /// new.
+    /// Processes a report; returns true if its data is new, its signal strength, and the change to pass on.
+    ///
+    /// The change is set only if the data is not new.
     @inline(__always)
     mutating func hear(
         _ report: borrowing AdvertisingReport,
@@ -113,7 +114,7 @@ public struct DiscoveredDevice: Hashable, Sendable {
 /// It is intended for devices whose address over the air changes, or differs from the printed address.
 public struct ManufacturerAddressField: Hashable, Sendable {
     private static let length = 6
-    /// Maximum offset: the address then ends at the end of the longest extended advertisement.
+    /// Maximum offset, at which the address occupies the last bytes of the longest extended advertisement.
     public static let greatestOffset = 1650 - length
 
     /// Offset of the address's first byte, counted from the low byte of the company identifier, which has offset 0.

@@ -73,8 +73,8 @@ public struct Scanner: Sendable {
     /// Pauses before the retries of a command that failed with Command Disallowed; after the last retry, the scan
     /// fails.
     ///
-    /// They apply to the scan parameters and enable commands. The kernel may have started its own scan between two of
-    /// our commands; our next disable command ends that scan.
+    /// Only the commands that set the scan parameters and enable scanning are retried. They may fail because the kernel
+    /// has started its own scan between two of our commands; our next disable command ends that scan.
     public static let pauses: [Duration] = [.milliseconds(100), .milliseconds(200), .milliseconds(400)]
 
     /// Generation of the commands in use.
@@ -85,7 +85,7 @@ public struct Scanner: Sendable {
     public private(set) var state = State.idle
     /// Table of the devices that were heard.
     public var devices: DeviceTable
-    /// Latest malformed event, for the log.
+    /// Error of the latest malformed event, for the log.
     public private(set) var lastFault: DecodingError?
     /// Number of times that another program or the kernel changed scanning or reset the controller during our scan.
     ///
@@ -218,8 +218,8 @@ public struct Scanner: Sendable {
         step = nil
         switch outcome {
         case .timedOut(let opcode): fail(.noAnswer(opcode))
-        // The controller supports only commands from before Bluetooth 5, even though it lists the extended ones as
-        // supported.
+        // Despite listing the extended commands as supported, the controller supports only commands from before
+        // Bluetooth 5.
         case .failed(_, .unknownHCICommand) where generation == .extended:
             generation = .legacy
             send(.disable)

@@ -3,7 +3,7 @@
 public import BluetoothPackets
 
 extension GATTClient {
-    /// Exchanges the MTU, at most once per connection; ends with `mtu` (Core 6.0, Vol 3, Part G, 4.3.1).
+    /// Exchanges the MTU, at most once per connection; the outcome is `mtu` (Core 6.0, Vol 3, Part G, 4.3.1).
     public mutating func exchangeMTU(now: Duration) throws(GATTError) -> ProcedureID {
         guard !didAskForMTU else { throw .exchangedAlready }
         let id = try submit(.mtuExchange(GATTMTUExchange(localMTU: bearer.localMTU)), now: now)
@@ -11,12 +11,12 @@ extension GATTClient {
         return id
     }
 
-    /// Discovers all primary services; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.1).
+    /// Discovers all primary services; the outcome is `services` (Core 6.0, Vol 3, Part G, 4.4.1).
     public mutating func discoverPrimaryServices(now: Duration) throws(GATTError) -> ProcedureID {
         try submit(.primaryServiceDiscovery(GATTPrimaryServiceDiscovery(limit: limits.attributes)), now: now)
     }
 
-    /// Discovers the primary services with a given UUID; ends with `services` (Core 6.0, Vol 3, Part G, 4.4.2).
+    /// Discovers the primary services with a given UUID; the outcome is `services` (Core 6.0, Vol 3, Part G, 4.4.2).
     public mutating func discoverPrimaryServices(
         _ uuid: BluetoothUUID,
         now: Duration
@@ -24,7 +24,8 @@ extension GATTClient {
         try submit(.serviceSearch(GATTServiceSearch(uuid: uuid, limit: limits.attributes)), now: now)
     }
 
-    /// Discovers the services that a service includes; ends with `includedServices` (Core 6.0, Vol 3, Part G, 4.5.1).
+    /// Discovers the services that a service includes; the outcome is `includedServices` (Core 6.0, Vol 3, Part G,
+    /// 4.5.1).
     public mutating func discoverIncludedServices(
         of service: GATTService,
         now: Duration
@@ -36,8 +37,8 @@ extension GATTClient {
         )
     }
 
-    /// Discovers a service's characteristics, either all or those with a given UUID; ends with `characteristics` (Core
-    /// 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
+    /// Discovers a service's characteristics, either all or those with a given UUID; the outcome is `characteristics`
+    /// (Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
     public mutating func discoverCharacteristics(
         of service: GATTService,
         _ uuid: BluetoothUUID? = nil,
@@ -50,7 +51,7 @@ extension GATTClient {
         )
     }
 
-    /// Discovers a characteristic's descriptors; ends with `descriptors` (Core 6.0, Vol 3, Part G, 4.7.1).
+    /// Discovers a characteristic's descriptors; the outcome is `descriptors` (Core 6.0, Vol 3, Part G, 4.7.1).
     public mutating func discoverDescriptors(
         of characteristic: GATTCharacteristic,
         now: Duration
@@ -64,12 +65,12 @@ extension GATTClient {
         )
     }
 
-    /// Subscribes to a characteristic; ends with `done` or `listening`.
+    /// Subscribes to a characteristic; the outcome is `done` or `listening`.
     ///
-    /// The outcome is `listening` if the characteristic has no client configuration descriptor; the server may send
-    /// values nevertheless. If no kind is requested, notifications are preferred to indications. Throws if the
-    /// properties contain neither kind, or not the requested kind. `subscriptions` contains the characteristic from
-    /// this call on, unless the procedure fails. Core 6.0, Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
+    /// It is `listening` if the characteristic has no client configuration descriptor; the server may send values
+    /// nevertheless. If no kind is requested, notifications are preferred to indications. Throws if the properties
+    /// contain neither kind, or not the requested kind. `subscriptions` contains the characteristic from this call on,
+    /// unless the procedure fails. Core 6.0, Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
     public mutating func subscribe(
         _ characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,
@@ -98,7 +99,7 @@ extension GATTClient {
         }
     }
 
-    /// Unsubscribes from a characteristic; ends with `done`.
+    /// Unsubscribes from a characteristic; the outcome is `done`.
     ///
     /// The characteristic is removed from `subscriptions` once the server has accepted the request.
     public mutating func unsubscribe(
@@ -112,19 +113,20 @@ extension GATTClient {
         )
     }
 
-    /// Reads at most MTU − 1 bytes of a value or descriptor; ends with `value` (Core 6.0, Vol 3, Part G, 4.8.1 and
+    /// Reads at most MTU − 1 bytes of a value or descriptor; the outcome is `value` (Core 6.0, Vol 3, Part G, 4.8.1 and
     /// 4.12.1).
     public mutating func read(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
         try submit(.read(GATTRead(handle: valid(handle))), now: now)
     }
 
-    /// Reads a value or descriptor of up to 4,096 bytes; ends with `value` (Core 6.0, Vol 3, Part G, 4.8.3 and 4.12.2).
+    /// Reads a value or descriptor of up to 4,096 bytes; the outcome is `value` (Core 6.0, Vol 3, Part G, 4.8.3 and
+    /// 4.12.2).
     public mutating func readLong(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
         try submit(.longRead(GATTLongRead(handle: valid(handle), limit: Self.longestRead)), now: now)
     }
 
-    /// Reads the values of one attribute type in a handle range; ends with `values`, or fails with Attribute Not Found
-    /// (Core 6.0, Vol 3, Part G, 4.8.2).
+    /// Reads the values of one attribute type in a handle range; the outcome is `values`, or the error Attribute Not
+    /// Found (Core 6.0, Vol 3, Part G, 4.8.2).
     public mutating func read(
         _ uuid: BluetoothUUID,
         in range: AttributeHandleRange = .all,
@@ -133,8 +135,8 @@ extension GATTClient {
         try submit(.readByUUID(GATTReadByUUID(uuid: uuid, range: valid(range), limit: limits.attributes)), now: now)
     }
 
-    /// Writes a value or descriptor of at most MTU − 3 bytes with a response; ends with `done` (Core 6.0, Vol 3, Part
-    /// G, 4.9.3 and 4.12.3).
+    /// Writes a value or descriptor of at most MTU − 3 bytes with a response; the outcome is `done` (Core 6.0, Vol 3,
+    /// Part G, 4.9.3 and 4.12.3).
     public mutating func write(
         _ value: [UInt8],
         to handle: AttributeHandle,
@@ -159,8 +161,8 @@ extension GATTClient {
         }
     }
 
-    /// Writes a value or descriptor of at most 512 bytes in several parts; ends with `done` (Core 6.0, Vol 3, Part G,
-    /// 4.9.4 and 4.12.4).
+    /// Writes a value or descriptor of at most 512 bytes in several parts; the outcome is `done` (Core 6.0, Vol 3, Part
+    /// G, 4.9.4 and 4.12.4).
     public mutating func writeLong(
         _ value: [UInt8],
         to handle: AttributeHandle,
@@ -169,11 +171,11 @@ extension GATTClient {
         try writeReliably([ATTPDU.HandleValue(handle: handle, value: value)], now: now)
     }
 
-    /// Writes the values of one or more characteristics atomically, after the server has echoed each value; ends with
-    /// `done`.
+    /// Writes the values of one or more characteristics atomically, after the server has echoed each value; the outcome
+    /// is `done`.
     ///
-    /// There must be 1 to 32 values of up to 512 bytes each, so that the limit on requests is sufficient at any MTU.
-    /// Core 6.0, Vol 3, Part G, 4.9.5.
+    /// The call accepts 1 to 32 values of up to 512 bytes each, so that even with the smallest MTU, the number of
+    /// requests stays below the limit. Core 6.0, Vol 3, Part G, 4.9.5.
     public mutating func writeReliably(_ values: [ATTPDU.HandleValue], now: Duration) throws(GATTError) -> ProcedureID {
         guard !values.isEmpty, values.count <= Self.mostReliableWrites else {
             throw .tooManyAttributes(limit: Self.mostReliableWrites)

@@ -51,11 +51,12 @@ public struct GATTClient: Sendable {
         case values([ATTPDU.HandleValue])
         /// The write or subscription succeeded.
         case done
-        /// The client listens without a write, because the characteristic has no client configuration descriptor.
+        /// The client receives values without having subscribed, because the characteristic has no client configuration
+        /// descriptor.
         case listening
     }
 
-    /// End of a procedure.
+    /// Event that reports the end of a procedure.
     public struct Event: Equatable, Sendable {
         /// Procedure that ended.
         public var procedure: ProcedureID
@@ -92,8 +93,9 @@ public struct GATTClient: Sendable {
     struct Running: Sendable {
         var id: ProcedureID
         var procedure: GATTAnyProcedure
-        /// Subscriptions to remove if the procedure fails or succeeds.
+        /// Subscription to remove if the procedure fails.
         var onFailure: Subscription?
+        /// Subscription to remove if the procedure succeeds.
         var onSuccess: Subscription?
         var requests = 0
         var started = Duration.zero
@@ -171,7 +173,7 @@ public struct GATTClient: Sendable {
         startNext(.zero)
     }
 
-    /// Queues a procedure, and starts it if no other is running.
+    /// Queues a procedure; starts it immediately if no other procedure is running.
     mutating func submit(
         _ procedure: GATTAnyProcedure,
         now: Duration,
@@ -203,7 +205,7 @@ public struct GATTClient: Sendable {
         }
     }
 
-    /// Advances the running procedure by one step and performs the action that results.
+    /// Advances the running procedure by one step, and carries out its next action.
     private mutating func advance(_ now: Duration, _ input: GATTProcedureInput) {
         guard var current = running else { return }
         do throws(GATTError) {
@@ -244,7 +246,7 @@ public struct GATTClient: Sendable {
 
     /// Processes a received PDU if there is no server for this peer.
     ///
-    /// The path for a notification consists of a few comparisons: it neither allocates memory nor reads the clock.
+    /// Processing a notification takes only a few comparisons: it neither allocates memory nor reads the clock.
     public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
         let reception = bearer.receive(bytes, now: now())
         if case .value(let value) = reception, value.kind == .notifications { return .value(value) }

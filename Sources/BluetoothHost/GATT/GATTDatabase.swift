@@ -155,8 +155,9 @@ struct GATTAttribute: Sendable, Equatable {
         case stored(lengths: ClosedRange<Int>)
         /// Value that the owner supplies on each request.
         case dynamic
-        /// Configuration, separate for each client, of the characteristic with the value handle `value`; writes of bits
-        /// outside `allowed` are rejected.
+        /// Client characteristic configuration, stored separately for each client.
+        ///
+        /// `value` is the handle of the characteristic's value; writes that set bits outside `allowed` are rejected.
         case configuration(value: AttributeHandle, allowed: UInt16)
     }
 

@@ -36,14 +36,16 @@ struct GATTPrimaryServiceDiscovery: GATTSearch {
 
 /// Discovery of the primary services with a given UUID.
 ///
-/// If the server does not find any by UUID or does not support the request, all services are discovered and filtered,
-/// because some servers cannot find 128-bit UUIDs. Core 6.0, Vol 3, Part G, 4.4.2 and 4.4.1.
+/// Some servers cannot find 128-bit UUIDs. If the server finds no services by UUID or does not support the request, all
+/// services are therefore discovered and then filtered.
+///
+/// Core 6.0, Vol 3, Part G, 4.4.2 and 4.4.1.
 struct GATTServiceSearch: GATTSearch {
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
     private var services: [GATTService] = []
     private var all: GATTPrimaryServiceDiscovery
-    /// True once all services are being discovered.
+    /// True after the change to discovering all services.
     private var isOfAll = false
 
     init(uuid: BluetoothUUID, limit: Int) {
@@ -203,8 +205,8 @@ struct GATTCharacteristicDiscovery: GATTSearch {
         return next()
     }
 
-    /// Sets the end of the last characteristic before the next declaration; throws if its value is not before that
-    /// declaration.
+    /// Sets the end of the last characteristic before the next declaration; throws an error if its value handle is not
+    /// below that declaration's handle.
     private mutating func closePrevious(before handle: AttributeHandle) throws(GATTError) {
         guard let last = found.indices.last else { return }
         guard found[last].valueHandle < handle else {

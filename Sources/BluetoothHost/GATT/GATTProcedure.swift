@@ -44,10 +44,9 @@ struct GATTRefusal: Sendable {
             : .errorForAnotherRequest(named, expected: request)
     }
 
-    /// Error codes with which servers end a search that has found at least one attribute, including Attribute Not
-    /// Found.
+    /// Error codes that end a search successfully if it has found at least one attribute.
     ///
-    /// They do not include the errors that require a more secure link.
+    /// They include Attribute Not Found, but not the errors that require a more secure link.
     private static let ends: Set<ATTError> = [
         .attributeNotFound, .invalidHandle, .readNotPermitted, .writeNotPermitted, .unlikelyError,
     ]

@@ -2,8 +2,8 @@
 
 import BluetoothPackets
 
-/// Response to a read request, created from the database and the known values (Core 6.0, Vol 3, Part F, 3.4.3 and
-/// 3.4.4).
+/// Response to a read request, created from the database and the values known so far (Core 6.0, Vol 3, Part F, 3.4.3
+/// and 3.4.4).
 struct GATTReadAnswer {
     /// Reason why the response cannot be created.
     enum Interruption: Error {

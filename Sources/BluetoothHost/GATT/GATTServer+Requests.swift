@@ -33,7 +33,7 @@ extension GATTServer {
         }
     }
 
-    /// Answers a `read` event with the whole value of at most 512 bytes, regardless of the event's offset.
+    /// Answers a `read` event with the whole value, which has at most 512 bytes, regardless of the offset in the event.
     ///
     /// If the offset is beyond the end of the value, the peer receives Invalid Offset.
     public mutating func respond(to id: RequestID, with value: [UInt8]) throws(GATTServerError) {
@@ -81,7 +81,7 @@ extension GATTServer {
         read(id)
     }
 
-    /// Registers a question to the owner about the peer's pending request, and returns its identifier.
+    /// Registers a question to the owner about the peer's pending request; returns the question's identifier.
     mutating func ask(_ id: PeerID, about handle: AttributeHandle) -> RequestID {
         let question = RequestID(number: nextNumber())
         peers[id]?.pending?.question = (question, handle)
@@ -245,8 +245,9 @@ struct GATTPreparedQueue: Sendable {
     private(set) var writes: [GATTServer.Write] = []
     private var byteCount = 0
     private var lastPrepared = Duration.zero
-    /// True once the writes have expired, until the peer executes or cancels them; the peer cannot know which of its
-    /// writes are left.
+    /// True from the expiry of the writes until the peer executes or cancels them.
+    ///
+    /// Until then, further writes are rejected, because the peer does not know which of its writes have expired.
     private(set) var isVoid = false
 
     /// Adds a write; returns false if the limits do not allow it.

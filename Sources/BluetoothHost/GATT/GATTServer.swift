@@ -54,7 +54,7 @@ public struct GATTServer: Sendable {
         case read(RequestID, PeerID, AttributeHandle, offset: Int)
         /// A peer writes to dynamic values; answer with `accept` to write all of them, or `refuse` to write none.
         case write(RequestID, PeerID, [Write])
-        /// A request no longer needs an answer: the peer is disconnected, or the time to answer is over.
+        /// A request no longer needs an answer: the peer has disconnected, or the time to answer is over.
         case requestEnded(RequestID)
         /// A peer wrote to a dynamic value without a response.
         case command(PeerID, AttributeHandle, [UInt8])
@@ -78,7 +78,7 @@ public struct GATTServer: Sendable {
         var request: ATTPDU
         var mtu: Int
         var question: (id: RequestID, handle: AttributeHandle)?
-        /// Answers that the owner has given so far.
+        /// Values and errors that the owner has supplied so far.
         var supplied: [AttributeHandle: Result<[UInt8], ATTError>] = [:]
         /// Writes to perform if the owner accepts them.
         var plan: GATTWritePlan?
@@ -87,8 +87,7 @@ public struct GATTServer: Sendable {
 
     struct Peer: Sendable {
         var security: GATTLinkSecurity
-        /// Bits of each client characteristic configuration that is not zero, by the handle of the characteristic's
-        /// value.
+        /// Nonzero client characteristic configurations, keyed by the handle of the characteristic's value.
         var configurations: [AttributeHandle: UInt16] = [:]
         var prepared = GATTPreparedQueue()
         var pending: Pending?
@@ -200,8 +199,8 @@ public struct GATTServer: Sendable {
         peers.filter { $0.value.configurations[handle] != nil }.keys.sorted { $0.number < $1.number }
     }
 
-    /// Queues a characteristic's new value for all subscribers or for the given ones; also stores the value if the
-    /// attribute is a stored one.
+    /// Queues a characteristic's new value for all subscribers or the given ones; also stores the value if the
+    /// attribute has a stored value.
     ///
     /// Returns the links that miss this value because their queues are full; `readyToUpdate` reports when such a queue
     /// has room again. The value is truncated to MTU − 3 bytes when it is sent. Core 6.0, Vol 3, Part G, 4.10.1 and
@@ -274,7 +273,7 @@ public struct GATTServer: Sendable {
 }
 
 extension GATTServer.Peer {
-    /// Returns the time at which the owner's time to answer is over or the prepared writes expire, whichever is first.
+    /// Returns the deadline for the owner's answer or the expiry time of the prepared writes, whichever is earlier.
     fileprivate func deadline(preparedTime: Duration) -> Duration? {
         let question = pending.flatMap { $0.question == nil ? nil : $0.deadline }
         guard let writes = prepared.deadline(after: preparedTime) else { return question }

@@ -235,7 +235,8 @@ struct GATTWritePlan: Sendable {
         }
     }
 
-    /// Adds one part: a first part at offset 0 replaces the value, any other part overwrites bytes of the value.
+    /// Adds one part: the first part replaces the value if its offset is 0; any other part overwrites bytes of the
+    /// value.
     private mutating func add(_ write: GATTServer.Write, _ current: (AttributeHandle) -> [UInt8]) throws(Refusal) {
         let index: Int
         if let known = values.firstIndex(where: { $0.handle == write.handle }) {

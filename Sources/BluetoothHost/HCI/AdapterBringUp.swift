@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Selection of an adapter.
+/// Criterion by which an adapter is selected.
 public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
     /// Adapter with the lowest index that supports Low Energy.
     case any
@@ -48,11 +48,12 @@ public enum AdapterFailure: Error, Equatable, Sendable {
     case malformed(DecodingError)
 }
 
-/// Search for an adapter and its preparation for Low Energy, with the kernel's management protocol.
+/// Finds an adapter and prepares it for Low Energy, using the kernel's management protocol.
 ///
-/// It is a pure state machine with replies as its inputs and steps as its outputs. The order of the commands works with
-/// all kernels: read the index list, read the information of each adapter until the selected one is found, Set Low
-/// Energy, Set Powered. Without Set Low Energy, an adapter that is already up refuses LE connections.
+/// It is a pure state machine: its inputs are replies, and its outputs are steps. The commands are sent in an order
+/// that works with all kernels: read the index list, read the information of each adapter until the selected one is
+/// found, Set Low Energy, Set Powered. Without Set Low Energy, an adapter that is already powered on refuses LE
+/// connections.
 public struct AdapterBringUp: Sendable {
     /// Next action that the caller must perform.
     public enum Step: Equatable, Sendable {

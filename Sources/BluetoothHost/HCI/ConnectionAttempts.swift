@@ -12,7 +12,7 @@ struct ConnectionAttempts: Sendable {
             case initiating
             /// LE Create Connection Cancel was sent.
             case cancelling
-            /// The attempt is paused until the retry of a connection that could not be established.
+            /// The connection could not be established; the attempt is paused until the next try.
             case resting(until: Duration)
         }
 
@@ -92,7 +92,8 @@ struct ConnectionAttempts: Sendable {
             // LE Connection Complete is expected shortly.
             attempts[0].deadline = now + Self.cancelPatience
         } else {
-            // The controller is no longer connecting: its event was already received, or will never be sent.
+            // The controller is no longer connecting: LE Connection Complete was already received, or will never be
+            // sent.
             finish(.timedOut, &output)
         }
     }
@@ -113,8 +114,8 @@ struct ConnectionAttempts: Sendable {
             let attempt = attempts.remove(at: place)
             if !attempt.isAbandoned { output.emit(.connectionFailed(attempt.device, .timedOut)) }
         case .commanded:
-            // The attempt is cancelled once the command in progress is answered; a time-out of the command fails the
-            // host.
+            // The attempt is cancelled after the command in progress is answered. If that command times out, the host
+            // fails.
             attempts[place].deadline = now + LowEnergyHost.patience
         case .initiating:
             attempts[place].state = .cancelling

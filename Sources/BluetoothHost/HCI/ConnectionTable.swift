@@ -2,12 +2,12 @@
 
 import BluetoothPackets
 
-/// Connections of a host, by their handles.
+/// Connections of a host, keyed by their handles.
 ///
-/// It distributes the controller's buffers in a round-robin manner, and stores data that arrives before the event of
-/// its connection.
+/// It shares the controller's buffers among the connections in round-robin order, and stores data that arrives before
+/// its connection is reported.
 struct ConnectionTable: Sendable {
-    /// Maximum number of packets stored for connections that are not yet known, and the packets' maximum age.
+    /// Maximum number of packets stored for connections that are not yet known, and maximum age of these packets.
     ///
     /// Older packets belong to a connection that has ended.
     private static let earlyCapacity = 8
@@ -41,7 +41,7 @@ struct ConnectionTable: Sendable {
         links[connection.handle] = HostLink(connection, timing)
     }
 
-    /// Marks a connection as reported to the caller; returns the packets that arrived before its event.
+    /// Marks a connection as reported to the caller; returns the packets that arrived before LE Connection Complete.
     mutating func announce(_ handle: UInt16, now: Duration, _ counters: inout LowEnergyHost.Counters) -> [[UInt8]] {
         links[handle]?.announce()
         dropLateData(now, &counters)
@@ -68,8 +68,9 @@ struct ConnectionTable: Sendable {
         counters.strayPackets &+= UInt64(before - early.count)
     }
 
-    /// Stores a packet of a connection that is not yet known: over USB, data may arrive before the event of its
-    /// connection.
+    /// Stores a packet of a connection that is not yet known.
+    ///
+    /// Over USB, data may arrive before LE Connection Complete.
     mutating func keepEarly(
         _ packet: Span<UInt8>,
         _ handle: UInt16,

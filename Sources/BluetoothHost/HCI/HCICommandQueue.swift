@@ -7,8 +7,8 @@ public import BluetoothPackets
 /// The time-out for an answer is 2 s, and 1.5 s for the answer to Reset.
 ///
 /// A raw HCI socket also delivers the answers to the kernel's own commands. An answer that does not match the
-/// outstanding command is therefore ignored, except for the number of commands that it allows the host to send. (The
-/// answer to a kernel command with the same opcode cannot be distinguished from the answer to ours.)
+/// outstanding command is therefore ignored; only its number of allowed commands is used. An answer to a kernel command
+/// with the same opcode cannot be distinguished from the answer to ours.
 ///
 /// Core 6.0, Vol 4, Part E, 4.4.
 public struct HCICommandQueue: Sendable {

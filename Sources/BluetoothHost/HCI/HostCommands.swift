@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Queue of a host's commands with their purposes; also monitors the liveness of the controller.
+/// Queue of a host's commands, each with its purpose; also checks that the controller still responds.
 ///
 /// Only one command is outstanding at a time.
 struct HostCommands: Sendable {
@@ -22,11 +22,11 @@ struct HostCommands: Sendable {
 
     typealias Answer = (outcome: HCICommandQueue.Outcome, purpose: Purpose)
 
-    /// Number of queued commands from which optional commands and replies are discarded.
+    /// Queue length from which optional commands and replies are discarded.
     static let capacity = 64
-    /// Maximum number of queued commands, more than all connections and attempts need.
+    /// Maximum number of queued commands, which exceeds the needs of all connections and attempts.
     ///
-    /// A controller that causes more commands fails the host.
+    /// If a controller causes more commands, the host fails.
     static let limit = 256
 
     private var queue = HCICommandQueue()

@@ -4,7 +4,7 @@ import BluetoothPackets
 
 /// State of the controller as known to its host: the progress of its initialisation, and its reported features.
 ///
-/// The initialisation has this order: Reset, supported commands and features, LE on a dual-mode controller, address,
+/// The initialisation has these steps: Reset, supported commands and features, LE on a dual-mode controller, address,
 /// buffers, event masks.
 struct HostController: Sendable {
     /// Bit of LE Supported (Controller) in the LMP features (Core 6.0, Vol 2, Part C, 3.3).

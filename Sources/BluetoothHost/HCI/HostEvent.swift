@@ -9,7 +9,7 @@ extension LowEnergyHost {
     public static let maximumAttempts = 16
     /// Number of bonds at which the host stops adding new ones.
     public static let maximumBonds = 128
-    /// Maximum time within which the controller must send data or end a connection.
+    /// Maximum time that the controller may take to send data or end a connection.
     ///
     /// It is longer than the maximum supervision time-out (32 s).
     public static let patience = Duration.seconds(40)
@@ -55,7 +55,7 @@ extension LowEnergyHost {
         case received(handle: UInt16, pdu: [UInt8])
         /// The encryption of a connection changed, or a pairing event occurred.
         case security(handle: UInt16, SecurityEvent)
-        /// The queue of a connection on which a PDU was rejected has room for PDUs again.
+        /// A connection whose queue was full accepts PDUs again.
         case writable(handle: UInt16)
         case advertisingStarted
         case advertisingFailed(HostFailure)
@@ -92,7 +92,7 @@ extension LowEnergyHost {
         public internal(set) var strayPackets: UInt64 = 0
         /// Number of frames for unknown channels.
         public internal(set) var unknownChannels: UInt64 = 0
-        /// Number of packets reported as completed that were not in the controller's buffers.
+        /// Number of packets that the controller reported as completed although they were not in its buffers.
         public internal(set) var falseCompletions: UInt64 = 0
         /// Number of events and answers that were discarded because the caller or the controller was too slow.
         public internal(set) var dropped: UInt64 = 0

@@ -49,7 +49,7 @@ struct HostLink: Sendable {
 
     var isEnding: Bool { disconnectDeadline != nil }
 
-    /// Time of the next action, or by which the controller must have acted; nil if there is none.
+    /// Earliest time at which this link must act or the controller must have acted; nil if there is none.
     var deadline: Duration? {
         let completion = inFlight > 0 ? lastProgress + LowEnergyHost.patience : nil
         return [disconnectDeadline, draining?.until, completion].lazy.compactMap { $0 }.min()
@@ -120,7 +120,7 @@ struct HostLink: Sendable {
         return packet
     }
 
-    /// Processes the number of packets that the controller has completed; returns it, limited to the packets in flight.
+    /// Processes the controller's count of completed packets; returns the count, limited to the packets in flight.
     mutating func complete(_ count: Int, now: Duration) -> Int {
         let done = min(count, inFlight)
         inFlight &-= done

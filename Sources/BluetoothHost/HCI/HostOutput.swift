@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Parts of a host that are shared by its other parts.
+/// Parts of a host that the other parts have in common.
 struct HostCore: Sendable {
     var controller: HostController
     var links = ConnectionTable()
@@ -15,9 +15,9 @@ struct HostCore: Sendable {
     }
 }
 
-/// Output of a host's parts: events for the caller, commands for the controller, counters, and the failure.
+/// Output of all parts of a host: events for the caller, commands for the controller, counters, and the failure.
 struct HostOutput: Sendable {
-    /// Number of queued events from which data events are discarded.
+    /// Length of the event queue from which data events are discarded.
     static let eventCapacity = 1024
 
     var counters = LowEnergyHost.Counters()

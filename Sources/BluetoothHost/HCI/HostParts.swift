@@ -2,7 +2,9 @@
 
 import BluetoothPackets
 
-/// Parts of a host, each with its own state; routes the controller's packets and the deadlines to them.
+/// All parts of a host, each with its own state.
+///
+/// Passes the controller's packets and the deadlines to the parts that handle them.
 struct HostParts: Sendable {
     var core: HostCore
     var attempts = ConnectionAttempts()
@@ -141,7 +143,7 @@ struct HostParts: Sendable {
             beginAttempt()
         case .disconnect(let handle):
             guard case .failed(let opcode, let status) = outcome, core.links.contains(handle) else { return }
-            // The connection had already ended, but its event has not arrived yet.
+            // The connection had already ended, but Disconnection Complete has not arrived yet.
             if status == .unknownConnectionIdentifier {
                 end(handle, .connectionTerminatedByLocalHost, now: now)
             } else {
@@ -221,7 +223,7 @@ struct HostParts: Sendable {
             beginAttempt()
         }
         guard isWanted else {
-            // The caller is not informed of this connection or its end.
+            // The caller is not informed of the beginning or the end of this connection.
             core.links.end(handle, .remoteUserTerminatedConnection, now: now, &core.output)
             return core.links.dropEarlyData(of: handle)
         }

@@ -2,8 +2,9 @@
 
 import BluetoothPackets
 
-/// Encryption and pairing without the kernel, with a Security Manager for each connection and state that outlives
-/// connections.
+/// Encryption and pairing without the kernel.
+///
+/// Each connection has its own Security Manager; the bonds, policies and back-offs outlive the connections.
 struct HostSecurity: Sendable {
     /// Policy for later pairings; the host fills in the identity.
     var policy = PairingPolicy(identity: DeviceAddress(BluetoothAddress(rawValue: 0), .public))
@@ -128,8 +129,7 @@ struct HostSecurity: Sendable {
             if security.inForce.level == .none { _ = encrypt(handle, &core) }
             return
         }
-        // The request may be received before the caller has processed the event of its connection, on which it may
-        // start a pairing.
+        // The caller may not yet have processed the connection event, in response to which it may start a pairing.
         requests.insert(handle)
     }
 

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Security of one connection, consisting of its Security Manager and the state of the link's encryption.
+/// Security of one connection: its Security Manager and the state of the link's encryption.
 struct LinkSecurity: Sendable {
     let connection: LowEnergyHost.Connection
     var manager: SecurityManager

@@ -101,7 +101,7 @@ public struct LowEnergyHost: Sendable {
     /// Stops the scan; `scanStopped` follows if a scan was running.
     public mutating func stopScanning() { parts.core.scanner.stop(&parts.core.output) }
 
-    /// Devices that the scanner has heard; nil if the controller cannot scan.
+    /// Table of the devices that the scanner has heard; nil if the controller cannot scan.
     public var scannedDevices: DeviceTable? { parts.core.scanner.devices }
 
     /// Removes devices that have not been heard for `DeviceTable.lifetime`.

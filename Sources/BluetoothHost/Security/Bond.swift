@@ -239,9 +239,11 @@ public struct LongTermKey: Hashable, Sendable {
 
     /// Creates a key; returns nil for values that cannot result from a pairing.
     ///
-    /// Such a key is not 16 bytes long, is all zeros, has a size outside 7 to 16, has nonzero bytes above its size, or
-    /// is a key from LE Secure Connections with EDIV or Rand. `isAuthenticated` is true if the user compared or entered
-    /// a number during the pairing (`usedNumber`).
+    /// A key is rejected if it is not 16 bytes long or is all zeros, if its size is outside 7 to 16, if it has nonzero
+    /// bytes above its size, or if it is from LE Secure Connections and has an EDIV or Rand.
+    ///
+    /// `isAuthenticated` is stored as `usedNumber`: it is true if the user compared or entered a number during the
+    /// pairing.
     public init?(
         _ value: [UInt8],
         encryptedDiversifier: UInt16 = 0,
@@ -264,8 +266,8 @@ public struct LongTermKey: Hashable, Sendable {
         self.role = role
     }
 
-    /// Creates a key from a key of the kernel's pairing; returns nil if the key cannot be part of a bond, such as a
-    /// debug key.
+    /// Creates a key from one that the kernel created during a pairing; returns nil if the key cannot be part of a
+    /// bond, such as a debug key.
     public init?(_ key: ManagementLongTermKey) {
         guard key.kind != .debug else { return nil }
         let isSecure = key.kind == .unauthenticatedSecureConnections || key.kind == .authenticatedSecureConnections

@@ -62,7 +62,7 @@ struct KeyDistribution: Sendable {
                 throw .invalidParameters
             }
             // A peer that connected with an identity address cannot prove that it has a different identity. It keeps
-            // the address with which it connected, and the resolving key of the other identity is discarded, as in the
+            // the address with which it connected. The resolving key of the other identity is discarded, as in the
             // kernel.
             if terms.peer.isIdentity, terms.peer != identity {
                 peerResolvingKey = 0

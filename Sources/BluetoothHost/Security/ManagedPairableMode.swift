@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Pairable mode in which one central can pair with this host; the kernel's Security Manager performs the pairing.
+/// Pairable mode, in which one central can pair with this host; the kernel's Security Manager performs the pairing.
 ///
 /// It is a pure state machine that uses the management protocol. After `begin`, its inputs are the replies to its
 /// commands, the adapter's events and the user's answers; its outputs are commands and events. The kernel asks for
@@ -27,7 +27,7 @@ public struct ManagedPairableMode: Sendable {
     /// Reason why this host makes the pairing fail, set before the kernel reports the failure.
     private var reason: ManagedPairing.Failure?
 
-    /// Creates a pairable mode of a controller whose bonds' keys have already been loaded into the kernel.
+    /// Creates a pairable mode of a controller; the keys of its bonds must already be loaded into the kernel.
     ///
     /// A new bond is rejected if its security is below the required level, or if one of its keys is shorter than 16
     /// bytes.
@@ -71,7 +71,7 @@ public struct ManagedPairableMode: Sendable {
         guard phase == .preparing else { return }
         let status = status ?? .timeout
         switch opcode {
-        // If these settings fail, LE legacy pairing is used; the kinds of the keys show this later.
+        // If one of these commands fails, the kernel uses LE legacy pairing, which the kinds of the keys reveal later.
         case .setSecureSimplePairing, .loadIdentityResolvingKeys, .setSecureConnections: prepare()
         case .setIOCapability, .setBondable:
             if status == .success { return prepare() }
@@ -91,7 +91,7 @@ public struct ManagedPairableMode: Sendable {
                 return
             }
             guard isPlain else { return news.append(.ask(.compare(number), of: device)) }
-            // Just Works: the user has consented by opening the pairable mode, unless authentication is required.
+            // With Just Works, opening the pairable mode counts as consent, unless authentication is required.
             if required >= .authenticated { reason = .tooWeak(GATTLinkSecurity(level: .encrypted)) }
             commands.append(.userConfirmationReply(index, peer, accepts: required < .authenticated))
         case .userPasskeyRequest(let peer):
@@ -101,7 +101,7 @@ public struct ManagedPairableMode: Sendable {
             }
             news.append(.ask(.enter, of: device))
         case .passkeyNotify(let peer, let passkey, entered: 0):
-            // The kernel needs no reply in this case; only a disconnection can end the pairing.
+            // The kernel does not expect a reply to this event, so only a disconnection can end the pairing.
             guard let device = accepted(peer) else { return commands.append(.disconnect(index, peer)) }
             news.append(.show(passkey: passkey, at: device))
         case .newIdentityResolvingKey(let key, let resolved, isToBeKept: true)
@@ -229,7 +229,8 @@ public enum PairableEvent: Equatable, Sendable {
     case ask(ManagedPairing.Question, of: DeviceAddress)
     /// The user must enter this number at the central.
     case show(passkey: UInt32, at: DeviceAddress)
-    /// The pairing with a central failed, which also ends its question to the user; another central can now pair.
+    /// The pairing with a central failed, and a pending question to the user is withdrawn; another central can now
+    /// pair.
     case failed(DeviceAddress, ManagedPairing.Failure)
     /// The kernel rejected a command without which no central can pair.
     case refused(ManagementOpcode, ManagementStatus)

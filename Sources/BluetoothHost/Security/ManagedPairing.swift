@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Pairing with one device that the kernel's Security Manager performs.
+/// Pairing with one device, performed by the kernel's Security Manager.
 ///
 /// It is a pure state machine that uses the management protocol. After `begin`, its inputs are the replies to its
 /// commands, the adapter's events and the user's answers; its outputs are commands and events. The kernel connects,
@@ -62,7 +62,7 @@ public struct ManagedPairing: Sendable {
     /// Reason why this host makes the pairing fail, set before the kernel reports the failure.
     private var reason: Failure?
 
-    /// Creates a pairing of a controller with a device.
+    /// Creates a pairing between a controller and a device.
     ///
     /// The bond is rejected if its security is below the required level, or if one of its keys is shorter than 16
     /// bytes.
@@ -106,7 +106,7 @@ public struct ManagedPairing: Sendable {
     {
         let status = status ?? .timeout
         switch opcode {
-        // If these settings fail, LE legacy pairing is used; the kinds of the keys show this later.
+        // If one of these commands fails, the kernel uses LE legacy pairing, which the kinds of the keys reveal later.
         case .loadIdentityResolvingKeys, .setSecureSimplePairing, .setSecureConnections:
             if phase == .preparing { prepare() }
         case .setBondable, .setIOCapability:
@@ -122,7 +122,7 @@ public struct ManagedPairing: Sendable {
         guard phase == .pairing else { return }
         switch event {
         case .userConfirmationRequest(let peer, let isPlain, let number) where isMeant(peer):
-            // Just Works: the user has consented by starting the pairing, unless authentication is required.
+            // With Just Works, starting the pairing counts as consent, unless authentication is required.
             if isPlain {
                 if required >= .authenticated { reason = .tooWeak(GATTLinkSecurity(level: .encrypted)) }
                 commands.append(.userConfirmationReply(index, peer, accepts: required < .authenticated))
@@ -176,7 +176,7 @@ public struct ManagedPairing: Sendable {
         }
     }
 
-    /// Returns true if the address is the device's, or its identity address once that is known.
+    /// Returns true if the address is the device's own or, once it is known, the device's identity address.
     package func isMeant(_ peer: ManagementAddress) -> Bool { peer == device || peer == resolvingKey?.device }
 
     private mutating func paired(_ status: ManagementStatus, _ returned: ManagementAddress?) {
@@ -210,7 +210,7 @@ public struct ManagedPairing: Sendable {
 
     private mutating func end(_ result: Result<Bond, Failure>) {
         phase = .over
-        // A key that the kernel holds without a bond must not be used later.
+        // A key without a bond is removed from the kernel, so that it is not used later.
         if case .failure(let failure) = result, failure.leavesKey {
             commands.append(.unpairDevice(index, device, disconnects: true))
         }

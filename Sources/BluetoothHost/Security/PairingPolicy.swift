@@ -16,7 +16,7 @@ public struct PairingPolicy: Hashable, Sendable {
     public var identity: DeviceAddress
     /// Key that resolves the host's private addresses; nil if there is none, in which case no identity is distributed.
     public var identityResolvingKey: UInt128?
-    /// False to behave like a device that supports only LE legacy pairing, for tests.
+    /// False to behave like a device that supports only LE legacy pairing; used by tests.
     package var knowsSecureConnections = true
 
     /// Creates a policy with strict defaults: legacy pairing is not allowed, and requests from centrals are not
@@ -103,7 +103,9 @@ public enum AssociationModel: Hashable, Sendable, CaseIterable {
     /// The user enters the same passkey at both devices.
     case passkeyEntered
 
-    /// True if the user compares or enters a number, which authenticates only with LE Secure Connections.
+    /// True if the user compares or enters a number.
+    ///
+    /// This authenticates the devices only with LE Secure Connections.
     public var hasNumber: Bool { self != .justWorks }
 
     /// Chooses the model from the features of both devices, ignoring out-of-band data (Core 6.0, Vol 3, Part H,

@@ -21,7 +21,7 @@ struct SecurePairing: Sendable {
     private var macKey: UInt128 = 0
 
     init(_ output: inout PairingOutput) throws(PairingFailure) {
-        // A random number is invalid as a private key only about once in 2^32 times.
+        // Only about one random number in 2^32 is invalid as a private key.
         for _ in 0..<4 {
             let secret = UInt256(high: output.newNumber(), low: output.newNumber())
             guard let key = try? P256.PrivateKey(secret, blinding: output.newNumber()) else { continue }
@@ -96,7 +96,8 @@ struct SecurePairing: Sendable {
         return number % SecurityToolbox.numberLimit
     }
 
-    /// Returns the check value of one side, computed from the secret, the nonces, the addresses and the features.
+    /// Returns the check value of one side, which is computed from the secret, the nonces, the addresses and the
+    /// features.
     func check(
         _ nonce: UInt128,
         _ otherNonce: UInt128,
@@ -110,7 +111,7 @@ struct SecurePairing: Sendable {
     }
 }
 
-/// Calls a cryptographic function, which fails only if there is no memory.
+/// Calls a cryptographic function, which fails only if memory is exhausted.
 func compute<Result>(_ value: @autoclosure () throws(CryptographyError) -> Result) throws(PairingFailure) -> Result {
     do throws(CryptographyError) { return try value() } catch { throw .unspecifiedReason }
 }

@@ -29,7 +29,7 @@ public struct SecurityManager: Sendable {
     /// Reason why a pairing was not started.
     public enum Refusal: Error, Hashable, Sendable {
         case busy
-        /// There is already a bond, which a pairing does not replace.
+        /// A bond already exists; pairing does not replace it.
         case bonded
         /// The back-off after the latest failure is not over yet.
         case tooEarly(until: Duration)
@@ -193,7 +193,7 @@ public struct SecurityManager: Sendable {
     public mutating func encryptionChanged(isOn: Bool, now: Duration) {
         guard isPairing else { return }
         guard isOn, step == .encryption else {
-            // Encryption before the new key is known must have used another key.
+            // If the pairing has not reached the encryption step, the link must have been encrypted with another key.
             if step == .encryption { end(.notEncrypted, now: now) } else { fail(.unspecifiedReason, now: now) }
             return
         }
