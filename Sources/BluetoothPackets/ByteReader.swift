@@ -287,7 +287,7 @@ public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible
         /// A length field has a value that is not possible for this packet.
         case invalidLength(Int)
         case invalidValue(UInt64)
-        /// The code (an opcode or an event code) belongs to a different packet.
+        /// The code (an opcode or an event code) is that of a different packet.
         case unexpectedCode(UInt16)
     }
 

@@ -101,8 +101,8 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// All opcodes with their names and kinds, and with the opcodes of the responses to requests and indications (Core
-    /// 6.0, Vol 3, Part F, 3.4.8).
+    /// All opcodes with their names, kinds and, for requests and indications, the opcodes of their responses (Core 6.0,
+    /// Vol 3, Part F, 3.4.8).
     private static let table: [Row] = [
         Row(.errorResponse, "Error Response", .response),
         Row(.exchangeMTURequest, "Exchange MTU Request", .request, .exchangeMTUResponse),

@@ -13,18 +13,19 @@ public enum ATTPDU: Equatable, Sendable {
     /// Reports the largest MTU that the server can receive (Core 6.0, Vol 3, Part F, 3.4.2.2).
     case exchangeMTUResponse(serverReceiveMTU: UInt16)
 
-    /// Requests the types of the attributes in a range (Core 6.0, Vol 3, Part F, 3.4.3.1).
+    /// Requests the types of all attributes in a range (Core 6.0, Vol 3, Part F, 3.4.3.1).
     case findInformationRequest(AttributeHandleRange)
-    /// Returns at least one attribute's handle and type (Core 6.0, Vol 3, Part F, 3.4.3.2).
+    /// Returns the handles and types of one or more attributes (Core 6.0, Vol 3, Part F, 3.4.3.2).
     case findInformationResponse(format: InformationFormat, [Information])
-    /// Requests the attributes that have a 16-bit type and a value (Core 6.0, Vol 3, Part F, 3.4.3.3).
+    /// Requests the attributes that have the given 16-bit type and value (Core 6.0, Vol 3, Part F, 3.4.3.3).
     case findByTypeValueRequest(AttributeHandleRange, type: UInt16, value: [UInt8])
-    /// Returns at least one attribute, each with the end of its group (Core 6.0, Vol 3, Part F, 3.4.3.4).
+    /// Returns one or more attributes, each with the end of its group (Core 6.0, Vol 3, Part F, 3.4.3.4).
     case findByTypeValueResponse([AttributeHandleRange])
 
-    /// Requests the values of the attributes of one type (Core 6.0, Vol 3, Part F, 3.4.4.1).
+    /// Requests the values of the attributes with the given type (Core 6.0, Vol 3, Part F, 3.4.4.1).
     case readByTypeRequest(AttributeHandleRange, type: BluetoothUUID)
-    /// Returns at least one handle with its value; all values have the same length (Core 6.0, Vol 3, Part F, 3.4.4.2).
+    /// Returns one or more handles with their values, which all have the same length (Core 6.0, Vol 3, Part F,
+    /// 3.4.4.2).
     case readByTypeResponse([HandleValue])
     /// Requests a value (Core 6.0, Vol 3, Part F, 3.4.4.3).
     case readRequest(AttributeHandle)
@@ -38,16 +39,17 @@ public enum ATTPDU: Equatable, Sendable {
     case readMultipleRequest([AttributeHandle])
     /// Returns the concatenated values (Core 6.0, Vol 3, Part F, 3.4.4.8).
     case readMultipleResponse(values: [UInt8])
-    /// Requests the values of the attributes of one grouping type (Core 6.0, Vol 3, Part F, 3.4.4.9).
+    /// Requests the values of the attributes with the given grouping type (Core 6.0, Vol 3, Part F, 3.4.4.9).
     case readByGroupTypeRequest(AttributeHandleRange, type: BluetoothUUID)
-    /// Returns at least one group with its value; all values have the same length (Core 6.0, Vol 3, Part F, 3.4.4.10).
+    /// Returns one or more groups with their values, which all have the same length (Core 6.0, Vol 3, Part F,
+    /// 3.4.4.10).
     case readByGroupTypeResponse([GroupValue])
     /// Requests two or more values of any length (Core 6.0, Vol 3, Part F, 3.4.4.11).
     case readMultipleVariableRequest([AttributeHandle])
     /// Returns two or more values with their lengths (Core 6.0, Vol 3, Part F, 3.4.4.12).
     case readMultipleVariableResponse([LengthValue])
 
-    /// Requests that a value be written (Core 6.0, Vol 3, Part F, 3.4.5.1).
+    /// Requests that the server write a value (Core 6.0, Vol 3, Part F, 3.4.5.1).
     case writeRequest(AttributeHandle, value: [UInt8])
     /// Confirms that the value was written (Core 6.0, Vol 3, Part F, 3.4.5.2).
     case writeResponse
@@ -56,11 +58,11 @@ public enum ATTPDU: Equatable, Sendable {
     /// Writes a value with a 12-byte signature and without a response (Core 6.0, Vol 3, Part F, 3.4.5.4).
     case signedWriteCommand(AttributeHandle, value: [UInt8], signature: [UInt8])
 
-    /// Requests that a part of a value be queued until the write is executed (Core 6.0, Vol 3, Part F, 3.4.6.1).
+    /// Requests that the server queue a part of a value until the write is executed (Core 6.0, Vol 3, Part F, 3.4.6.1).
     case prepareWriteRequest(AttributeHandle, offset: UInt16, value: [UInt8])
     /// Echoes the part that the server has received (Core 6.0, Vol 3, Part F, 3.4.6.2).
     case prepareWriteResponse(AttributeHandle, offset: UInt16, value: [UInt8])
-    /// Requests that the prepared writes be executed or cancelled (Core 6.0, Vol 3, Part F, 3.4.6.3).
+    /// Requests that the server execute or cancel the prepared writes (Core 6.0, Vol 3, Part F, 3.4.6.3).
     case executeWriteRequest(ExecuteFlags)
     /// Confirms that the prepared writes were executed or cancelled (Core 6.0, Vol 3, Part F, 3.4.6.4).
     case executeWriteResponse
@@ -279,7 +281,7 @@ extension ATTPDU {
 }
 
 extension ByteReader {
-    /// Reads the length of the list's items; throws an error if that length is too short for the handles of an item.
+    /// Reads the length of the list's items; throws an error if an item of that length cannot contain its handles.
     @_lifetime(self: copy self)
     fileprivate mutating func readItemLength(atLeast minimum: Int) throws(DecodingError) -> Int {
         let field = "Length"

@@ -33,7 +33,7 @@ public struct AdvertisementData: Hashable, Sendable {
         }
     }
 
-    /// AD structure whose type is not parsed.
+    /// AD structure of a type that this parser does not interpret.
     public struct Structure: Hashable, Sendable {
         /// AD type of the structure (Assigned Numbers, 2.3).
         public var type: UInt8
@@ -134,7 +134,7 @@ public struct AdvertisementData: Hashable, Sendable {
     }
 
     private mutating func take(_ name: LocalName) {
-        // A name that consists of blanks or zeros must not take precedence over a later name.
+        // A name that consists only of blanks or zeros must not be preferred to a later name.
         guard !name.text.isEmpty else { return }
         guard let known = localName else {
             localName = name

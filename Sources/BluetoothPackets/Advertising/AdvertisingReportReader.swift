@@ -113,7 +113,9 @@ extension AdvertisingReportReader {
         ]
     }
 
-    /// Returns the error for a fault in the report at `start`; the event's parameters start one byte before `reports`.
+    /// Returns the error for a fault in the report at `start`.
+    ///
+    /// The offset in the error is counted from the event's parameters, which start one byte before `reports`.
     @usableFromInline @inline(never)
     static func error(_ fault: Fault, in reports: Span<UInt8>, from start: Int, _ isExtended: Bool) -> DecodingError {
         let bytes = reports.extracting(droppingFirst: start)
@@ -141,7 +143,7 @@ extension AdvertisingReportReader {
             }
             offset += field.count
         }
-        // All fields are valid, so the fault must be that bytes remain after the last field.
+        // All fields are valid, so there must be excess bytes after the last field.
         return DecodingError(
             packet: name(isExtended),
             field: "end",

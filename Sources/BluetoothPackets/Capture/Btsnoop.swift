@@ -9,7 +9,7 @@
 public enum Btsnoop {
     /// First eight bytes of a file.
     public static let identification: [UInt8] = Array("btsnoop\0".utf8)
-    /// Only defined version of the format.
+    /// The only version that the format defines.
     public static let version: UInt32 = 1
     /// Datalink type of monitor channel records.
     public static let monitorDatalink: UInt32 = 2001
@@ -63,7 +63,7 @@ public struct BtsnoopRecord: Equatable, Sendable {
     public var index: ControllerIndex
     /// Time of the packet, in microseconds since the beginning of 1970 (UTC).
     public var time: Int64
-    /// Number of packets lost so far because they were not read in time.
+    /// Number of packets that have been lost so far because they were not read in time.
     public var drops: UInt32
     /// Original length of the packet, in bytes.
     public var originalLength: UInt32

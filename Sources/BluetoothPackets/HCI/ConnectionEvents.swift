@@ -295,8 +295,8 @@ public struct ConnectionParameters: Hashable, Sendable {
         supervisionTimeout: 0x0190
     )
 
-    /// True if every value is in its range and the time-out is longer than twice the longest silence that the latency
-    /// permits.
+    /// True if every value is in its range and the time-out is more than twice as long as the longest silence that the
+    /// latency permits.
     ///
     /// In milliseconds, the condition is timeout × 10 > (1 + latency) × interval × 1.25 × 2.
     public var isValid: Bool {
@@ -340,7 +340,7 @@ public struct ConnectionTiming: Hashable, Sendable {
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// Longest time between two packets from the peripheral if it skips as many connection events as it may.
+    /// Longest time between two packets from the peripheral if it skips the permitted number of connection events.
     public var longestSilence: Duration { .microseconds(1250) * Int(interval) * (Int(latency) + 1) }
 
     /// Creates the slowest timing that the parameters permit.

@@ -135,9 +135,11 @@ public enum HCIPacketType: UInt8, Hashable, Sendable, CaseIterable {
 
 /// Searches an unsynchronised stream of H4 packets for the response to Reset, and discards everything before it.
 ///
-/// A host that takes over a running controller may start to read in the middle of a packet, which may be followed by
-/// packets for the previous host. The controller stops sending these when it is reset, and all but two of the seven
-/// bytes of its response are always the same. Core 6.0, Vol 4, Part A, 4, and Part E, 7.3.2.
+/// A host that takes over a running controller may start to read in the middle of a packet. Packets for the previous
+/// host may follow, until the controller is reset. The response to Reset can be recognised because only two of its
+/// seven bytes vary.
+///
+/// Core 6.0, Vol 4, Part A, 4, and Part E, 7.3.2.
 public struct ResetAnswerSeeker: Sendable {
     /// Length of the response, in bytes, whether it is Command Complete or Command Status.
     private static let length = 7
@@ -168,8 +170,8 @@ public struct ResetAnswerSeeker: Sendable {
         return nil
     }
 
-    /// Returns true for Command Complete of Reset, or Command Status of a failed Reset, with any number of allowed
-    /// commands.
+    /// Returns true for Command Complete of Reset, or Command Status of a failed Reset; the number of allowed commands
+    /// is ignored.
     private static func isAnswer(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.count == length, bytes[0] == HCIPacketType.event.rawValue, bytes[2] == 4 else { return false }
         return switch bytes[1] {

@@ -179,7 +179,7 @@ public enum HCIReturn {
     }
 }
 
-/// Buffers of a controller for outgoing data.
+/// Buffers in which a controller stores outgoing data.
 public struct DataBuffers: Hashable, Sendable {
     /// Maximum data length of one ACL packet, in bytes; 0 if there are no separate buffers for LE.
     public var dataLength: UInt16
@@ -213,7 +213,7 @@ public struct DataBuffers: Hashable, Sendable {
     }
 }
 
-/// Description of a controller by the kernel: the 280 bytes that Read Controller Information returns.
+/// Kernel's description of a controller: the 280 bytes that Read Controller Information returns.
 ///
 /// BlueZ, doc/mgmt-protocol.rst (Read Controller Information).
 public struct ControllerInformation: Hashable, Sendable {

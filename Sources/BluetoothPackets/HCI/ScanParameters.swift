@@ -110,8 +110,8 @@ public struct ScanParameters: Hashable, Sendable {
     /// Parameters for finding a known device: passive scanning, with the receiver on half of the time (30 ms of every
     /// 60 ms).
     ///
-    /// The radio load is low: nothing is sent, and half of the time is available for connections. The values are those
-    /// of TGAP(scan_fast_interval) and TGAP(scan_fast_window) in Core 6.0, Vol 3, Part C, Appendix A.
+    /// The scan sends nothing and leaves half of the time to connections. The values are those of
+    /// TGAP(scan_fast_interval) and TGAP(scan_fast_window) in Core 6.0, Vol 3, Part C, Appendix A.
     public static let background = ScanParameters(
         type: .passive,
         interval: Slots(rawValue: 0x0060),

@@ -10,7 +10,7 @@ public struct ControllerIndex: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Index of commands and events that are about no controller or about all controllers.
+    /// Index for commands and events that do not concern one particular controller.
     public static let none = ControllerIndex(rawValue: 0xFFFF)
 }
 
@@ -245,7 +245,7 @@ public struct ManagementAddress: Hashable, Sendable {
         self.init(device.address, device.type == .public ? .lePublic : .leRandom)
     }
 
-    /// The address in the form used for LE devices; nil if it is not the address of an LE device.
+    /// Address of the LE device; nil if this is not the address of an LE device.
     public var device: DeviceAddress? {
         switch type {
         case .lePublic: DeviceAddress(address, .public)

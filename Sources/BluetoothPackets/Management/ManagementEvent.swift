@@ -24,8 +24,9 @@ public struct ManagementEvent: Hashable, Sendable {
         case deviceDisconnected(ManagementAddress, reason: DisconnectReason)
         /// A connection could not be established (0x000D).
         case connectFailed(ManagementAddress, status: ManagementStatus)
-        /// The user must confirm that both devices show this number (0x000F), or only the pairing itself if `isPlain`
-        /// is true.
+        /// The user must confirm that both devices show this number (0x000F).
+        ///
+        /// If `isPlain` is true, no number is shown, and the user must only confirm the pairing itself.
         case userConfirmationRequest(ManagementAddress, isPlain: Bool, number: UInt32)
         /// The user must enter the number that the other device shows (0x0010).
         case userPasskeyRequest(ManagementAddress)
@@ -209,7 +210,7 @@ public struct ManagementEvent: Hashable, Sendable {
         Code.controllerResume: "Controller Resume",
     ]
 
-    /// Highest passkey or comparison number, which have six digits.
+    /// Highest passkey or comparison number; both have six digits.
     public static let largestPasskey: UInt32 = 999_999
 
     /// Parses an event about pairing; returns nil for any other event.

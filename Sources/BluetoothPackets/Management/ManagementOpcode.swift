@@ -190,7 +190,7 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
     public static let secureConnections = ManagementSettings(rawValue: 1 << 11)
 }
 
-/// Management commands and events that a kernel supports, from Read Management Supported Commands.
+/// Management commands and events that a kernel supports, as reported by Read Management Supported Commands.
 ///
 /// BlueZ, doc/mgmt-protocol.rst.
 public struct SupportedManagement: Hashable, Sendable {

@@ -285,7 +285,7 @@ public struct PairingFailure: RawRepresentable, Error, Hashable, Sendable {
     public static let passkeyEntryFailed = PairingFailure(rawValue: 0x01)
     /// No out-of-band data is available.
     public static let outOfBandNotAvailable = PairingFailure(rawValue: 0x02)
-    /// The devices cannot authenticate each other as one of them requires.
+    /// The devices cannot provide the authentication that one of them requires.
     public static let authenticationRequirements = PairingFailure(rawValue: 0x03)
     /// The random value that was received does not match the confirm value.
     public static let confirmValueFailed = PairingFailure(rawValue: 0x04)
