@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Scanner's report of an advertising event or a scan response.
+/// Report by a scanner about an advertising event or a scan response.
 struct AdvertisingReport {
     /// Maximum data length of one report (Core 6.0, Vol 4, Part E, 7.7.65.13).
     private static let capacity = 229
@@ -28,7 +28,8 @@ struct AdvertisingReport {
         return ControllerEvent(.advertisingReport, head + [UInt8(clamping: data.count)] + data + [rssi])
     }
 
-    /// LE Extended Advertising Report events, as many as the data requires (Core 6.0, Vol 4, Part E, 7.7.65.13).
+    /// LE Extended Advertising Report, split into as many events as the data requires (Core 6.0, Vol 4, Part E,
+    /// 7.7.65.13).
     var extendedEvents: [ControllerEvent] {
         let isLegacy = set.properties.contains(.legacy)
         let unknown = BluetoothAddress(rawValue: 0)
@@ -41,7 +42,7 @@ struct AdvertisingReport {
         let middle = ByteWriter.bytes(sender, radio, target.type.rawValue, target.address)
         return stride(from: 0, through: max(0, data.count - 1), by: Self.capacity).map { start in
             let part = [UInt8](data[start...].prefix(Self.capacity))
-            // Data status in bits 5 and 6: 0 if the data is complete, 1 if more data follows.
+            // Bits 5 and 6 contain the data status: 0 if the data is complete, 1 if more data follows.
             let isLast = start + part.count == data.count
             let status = isLast ? 0 : UInt16(AdvertisingDataStatus.moreToCome.rawValue) &<< 5
             let type = set.eventType(isResponse: isResponse) | status

@@ -2,7 +2,9 @@
 
 import BluetoothPackets
 
-/// Advertising set of a controller: either the only set of the legacy commands, or one of the extended commands' sets.
+/// Advertising set of a controller.
+///
+/// The legacy commands use a single set; the extended commands can create several sets.
 struct AdvertisingSet {
     struct Properties: OptionSet {
         let rawValue: UInt16
@@ -31,7 +33,7 @@ struct AdvertisingSet {
         }
     }
 
-    /// Requests that the set answers only if they come from a device in the Filter Accept List.
+    /// Kinds of requests that the set answers only if they come from a device in the Filter Accept List.
     struct FilterPolicy: OptionSet {
         let rawValue: UInt8
         static let scansFromAcceptList = FilterPolicy(rawValue: 1 << 0)
@@ -104,7 +106,7 @@ struct AdvertisingSet {
     var data: [UInt8] { payload.bytes }
     var scanResponse: [UInt8] { response.bytes }
     var isIncomplete: Bool { payload.isIncomplete || response.isIncomplete }
-    /// Advertiser's address as scanners see it; nil if the advertising is anonymous.
+    /// Address of the advertiser as scanners see it; nil if the advertising is anonymous.
     var sender: DeviceAddress? { properties.contains(.anonymous) ? nil : address }
     var isEnabled: Bool { nextEvent != nil }
     var isLimitReached: Bool { maximumEvents > 0 && eventCount >= maximumEvents }
@@ -226,7 +228,7 @@ struct AdvertisingSet {
         }
         set.sid = try command.readUInt8(in: 0x00...0x0F)
         set.reportsScanRequests = try command.readUInt8(in: 0...1) == 1
-        // Rejects properties with which the set's existing data would be too long.
+        // Rejects properties that would make the set's existing data too long.
         let length = max(set.data.count, set.scanResponse.count)
         guard !set.properties.contains(.legacy) || length <= Self.legacyDataLength else { throw .invalid }
         self = set

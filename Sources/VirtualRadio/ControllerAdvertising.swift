@@ -2,7 +2,9 @@
 
 import BluetoothPackets
 
-/// Advertising sets of a controller: either the only set of the legacy commands, or the sets of the extended commands.
+/// Advertising sets of a controller.
+///
+/// There is a single set if the host uses the legacy commands; the extended commands can create several sets.
 struct ControllerAdvertising {
     /// Maximum random delay between two advertising events, in microseconds (Core 6.0, Vol 6, Part B, 4.4.2.2.1).
     private static let maximumDelay: Int64 = 10_000
@@ -48,7 +50,7 @@ struct ControllerAdvertising {
         end(place, .limitReached, &output, now: now)
     }
 
-    /// Ends a set that no device has connected to (Core 6.0, Vol 4, Part E, 7.7.65.18; 7.8.9 for the legacy commands).
+    /// Ends a set to which no device has connected (Core 6.0, Vol 4, Part E, 7.7.65.18; 7.8.9 for the legacy commands).
     private mutating func end(_ place: Int, _ status: HCIStatus, _ output: inout ControllerOutput, now: Duration) {
         sets[place].disable()
         guard let handle = sets[place].handle else {
@@ -57,8 +59,9 @@ struct ControllerAdvertising {
         output.emit(.setTerminated(status, handle, connection: 0, events: sets[place].eventCount), now: now)
     }
 
-    /// Ends a set because a device has connected to it; must be called after the connection event is sent (Core 6.0,
-    /// Vol 4, Part E, 7.7.65.18).
+    /// Ends a set because a device has connected to it (Core 6.0, Vol 4, Part E, 7.7.65.18).
+    ///
+    /// The new connection must already have been reported to the host.
     mutating func end(_ handle: UInt8?, connection: UInt16, _ output: inout ControllerOutput, now: Duration) {
         guard let place = try? place(of: handle) else { return }
         sets[place].disable()

@@ -188,10 +188,12 @@ extension HCIStatus {
     static let limitReached = HCIStatus(rawValue: 0x43)
 }
 
-/// Command being executed, with a cursor over its parameters; a read beyond the end refuses the command.
+/// Command being executed, with a cursor over its parameters.
+///
+/// An attempt to read past the end of the parameters refuses the command.
 struct CommandReader {
     let code: ControllerCommand
-    /// Connections of the controller, which also give access to its radio.
+    /// Connections of the controller, through which its radio can also be accessed.
     let links: ControllerLinks
     private let bytes: [UInt8]
     private let randomAddress: BluetoothAddress?

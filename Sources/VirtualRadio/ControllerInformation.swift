@@ -6,7 +6,8 @@ import BluetoothPackets
 enum ControllerIdentity {
     /// Company identifier that is not assigned to any company (Assigned Numbers, 7).
     static let company: UInt16 = 0xFFFF
-    /// Returns the version number of Core 4.2 or Core 5.0, depending on the generation (Assigned Numbers, 2.1).
+    /// Returns the version number of Core 4.2 for the legacy generation, or Core 5.0 for the extended generation
+    /// (Assigned Numbers, 2.1).
     static func version(_ generation: VirtualController.Generation) -> UInt8 { generation == .legacy ? 0x08 : 0x09 }
     /// Returns the supported LE features.
     ///
@@ -45,7 +46,7 @@ extension VirtualController.Configuration {
         case .leReadLocalSupportedFeatures: return ByteWriter.bytes(ControllerIdentity.lowEnergyFeatures(generation))
         case .leReadAdvertisingTxPower: return [ControllerIdentity.txPower]
         case .leReadFilterAcceptListSize: return [acceptListSize]
-        // All states and combinations that 7.8.27 defines: bits 0 to 41.
+        // Bits 0 to 41: all states and combinations that 7.8.27 defines.
         case .leReadSupportedStates: return ByteWriter.bytes(0x0000_03FF_FFFF_FFFF as UInt64)
         case .leReadMaximumAdvertisingDataLength:
             return ByteWriter.bytes(UInt16(AdvertisingSet.extendedDataLength))

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Initiator of a controller, with at most one connection attempt at a time.
+/// Initiator of a controller; it can have only one connection attempt at a time.
 struct ControllerInitiator {
     struct Attempt {
         /// Device to connect to; nil for any device in the Filter Accept List.

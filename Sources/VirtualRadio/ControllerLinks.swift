@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// One controller's ends of its connections, and the commands that apply to a single connection.
+/// One controller's ends of its connections; also executes the commands that concern a single connection.
 struct ControllerLinks {
     /// Valid connection handles (Core 6.0, Vol 4, Part E, 5.4.2).
     private static let handles: ClosedRange<UInt16> = 0x0040...0x0EFF
@@ -49,8 +49,8 @@ struct ControllerLinks {
 
     /// Queues an ACL packet from the host on its link.
     ///
-    /// A packet that is larger than a buffer, or for which no buffer is free, is lost and reported with Data Buffer
-    /// Overflow. A packet with an unknown handle is discarded without an event, because its link may have just ended.
+    /// A packet that is larger than a buffer, or for which no buffer is free, is lost, and Data Buffer Overflow reports
+    /// the loss. A packet with an unknown handle is discarded without an event, because its link may have just ended.
     /// Core 6.0, Vol 4, Part E, 4.1.1 and 5.4.2.
     func receive(_ packet: [UInt8], _ output: inout ControllerOutput) {
         let handle: UInt16
@@ -70,15 +70,15 @@ struct ControllerLinks {
             return
         }
         let limit = min(configuration.linkDataLength, link[role.other].controller.configuration.linkDataLength)
-        // A packet without data also occupies a buffer until the next connection event.
+        // Even a packet without data occupies a buffer until the next connection event.
         let fragments = output.faults.strike(payload, .fromHost).flatMap {
             Link.Fragment.cut($0, isFirst: boundary != .continuing, Int(limit))
         }
         link.send(fragments, from: role, now: radio.now)
     }
 
-    /// Executes a command for one connection; returns the return parameters that follow the status in Command Complete
-    /// (Core 6.0, Vol 4, Part E, 7.1, 7.5 and 7.8).
+    /// Executes a command that concerns a single connection; returns the return parameters that follow the status in
+    /// Command Complete (Core 6.0, Vol 4, Part E, 7.1, 7.5 and 7.8).
     func perform(_ command: inout CommandReader) throws(Refusal) -> [UInt8] {
         let now = radio.now
         let handle = try command.readUInt16() & 0x0FFF

@@ -6,7 +6,7 @@ import BluetoothPackets
 struct ControllerOutput {
     /// Maximum number of packets queued for the host; further packets are lost.
     private static let capacity = 1024
-    /// Queue length from which reports are lost, and data stays queued in the sending controller.
+    /// Queue length from which advertising reports are lost and data is held back by the sending controller.
     private static let congestion = 512
 
     private struct DelayedPacket {
@@ -38,7 +38,8 @@ struct ControllerOutput {
     }
 
     var waitingPackets: Int { packets.count }
-    /// True while the host's queue is so long that reports are lost and data stays queued in the sending controller.
+    /// True while the host's queue is so long that advertising reports are lost and the sending controller holds back
+    /// data.
     var isCongested: Bool { packets.count >= Self.congestion }
     /// Time at which `expire` must be called; nil if no packet is delayed.
     var deadline: Duration? { delayed.first?.time }
@@ -134,8 +135,9 @@ struct ControllerOutput {
         afterAnswer = []
     }
 
-    /// Sends a command's answer, which `answer` creates from the number of remaining command credits, and then the
-    /// collected events.
+    /// Sends the answer to a command, and then the collected events.
+    ///
+    /// `answer` creates the answer from the number of remaining command credits.
     mutating func endCommand(with fault: CommandFault?, now: Duration, _ answer: (UInt8) -> ControllerEvent) {
         let events = afterAnswer ?? []
         afterAnswer = nil

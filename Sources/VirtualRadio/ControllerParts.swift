@@ -2,7 +2,9 @@
 
 import BluetoothPackets
 
-/// Parts of a controller, each with its own state; routes the host's commands to them.
+/// All parts of a controller, each with its own state.
+///
+/// Passes the host's commands to the parts that execute them.
 struct ControllerParts {
     var output: ControllerOutput
     private(set) var acceptList: FilterAcceptList
@@ -32,8 +34,10 @@ struct ControllerParts {
 
     // MARK: The radio
 
-    /// Handles an advertising event of another controller, which reports a scan request to its host if the host has
-    /// enabled that (LE Scan Request Received; Core 6.0, Vol 4, Part E, 7.7.65.19).
+    /// Handles an advertising event of another controller.
+    ///
+    /// If this controller sends a scan request, the advertiser reports the request to its host, provided that the host
+    /// has enabled LE Scan Request Received (Core 6.0, Vol 4, Part E, 7.7.65.19).
     mutating func hear(_ set: AdvertisingSet, from advertiser: VirtualController, now: Duration, strength: () -> Int8) {
         scanner.hear(set, acceptList, &output, now: now, strength: strength) { scanner in
             guard set.answers(scanner, .scansFromAcceptList, advertiser.parts.acceptList) else { return false }
@@ -88,8 +92,8 @@ struct ControllerParts {
             try command.expectEnd()
         } catch {
             status = error.status
-            // The answer to a failed command is as long as that to a successful one, and repeats the connection handle
-            // if the command has one.
+            // The answer to a failed command has the same length as the answer to a successful one. It repeats the
+            // connection handle if the command has one.
             returned = code.isAboutConnection ? [UInt8](parameters.prefix(2)) : []
         }
         output.endCommand(with: fault, now: now) { credits in
@@ -99,8 +103,8 @@ struct ControllerParts {
         }
     }
 
-    /// Refuses a command of a different generation from the one that the host has used since Reset (Core 6.0, Vol 4,
-    /// Part E, 3.1.1).
+    /// Refuses a command if the host has used commands of the other generation since Reset (Core 6.0, Vol 4, Part E,
+    /// 3.1.1).
     private mutating func checkGeneration(_ command: ControllerCommand) throws(Refusal) {
         guard let wanted = command.generation else { return }
         guard generation == nil || generation == wanted else { throw .disallowed }

@@ -90,7 +90,10 @@ struct ControllerScanner {
         try start(command, filter: filter, duration: duration, period: period)
     }
 
-    /// Starts a scan; for Filter_Duplicates (7.8.65), 0 disables the duplicate filter and 2 resets it in each period.
+    /// Starts a scan.
+    ///
+    /// `filter` is the Filter_Duplicates parameter: 0 disables the duplicate filter, 1 enables it, and 2 also resets it
+    /// in each period (Core 6.0, Vol 4, Part E, 7.8.65).
     private mutating func start(
         _ command: CommandReader,
         filter: UInt8,
@@ -118,7 +121,7 @@ struct ControllerScanner {
         heard.removeAll()
     }
 
-    /// Ends or pauses a scan whose duration is over, or starts its next period; returns false if nothing is due.
+    /// Ends or pauses a scan whose duration is over, or starts the next scan period; returns false if nothing is due.
     mutating func expire(_ output: inout ControllerOutput, now: Duration) -> Bool {
         if let end, end <= now {
             self.end = nil

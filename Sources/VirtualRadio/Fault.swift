@@ -43,7 +43,7 @@ public enum DataDirection: Hashable, Sendable {
     case toHost
 }
 
-/// Fault that skips the first `skipping` occurrences and affects the next `times` occurrences.
+/// Fault that spares the first `skipping` occurrences and then affects the next `times` occurrences.
 struct ArmedFault<Fault: Hashable & Sendable>: Sendable {
     let fault: Fault
     var skipping: Int
@@ -78,7 +78,8 @@ struct FaultPlan: Sendable {
         return events[event.code]?.strike()
     }
 
-    /// Applies the injected faults to a payload; returns the zero, one or two payloads to pass on.
+    /// Applies the injected faults to a payload; returns the payloads to pass on, of which there can be none, one or
+    /// two.
     mutating func strike(_ payload: [UInt8], _ direction: DataDirection) -> [[UInt8]] {
         switch data[direction]?.strike() {
         case nil: [payload]
@@ -92,8 +93,8 @@ struct FaultPlan: Sendable {
 extension VirtualController {
     /// Injects a fault into a command; nil removes the fault.
     ///
-    /// The fault skips the first `skipping` executions of the command and affects the next `times` executions. Faults
-    /// persist across Reset.
+    /// The fault spares the first `skipping` executions of the command and affects the next `times` executions. Reset
+    /// does not remove faults.
     public func inject(_ fault: CommandFault?, into opcode: HCIOpcode, skipping: Int = 0, times: Int = .max) {
         parts.output.faults.commands[opcode] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }

@@ -9,8 +9,8 @@ extension ConnectionRole {
 extension ConnectionParameters {
     /// Reads the connection parameters from a command (Core 6.0, Vol 4, Part E, 7.8.12).
     ///
-    /// They are Interval_Min, Interval_Max, Max_Latency, Supervision_Timeout, and the lengths of connection events,
-    /// which this controller does not use.
+    /// They are Interval_Min, Interval_Max, Max_Latency, Supervision_Timeout, and the connection event lengths; this
+    /// controller ignores the lengths.
     init(_ command: inout CommandReader) throws(Refusal) {
         self.init(
             minimumInterval: try command.readUInt16(),
@@ -44,7 +44,7 @@ final class Link {
         }
     }
 
-    /// Procedure that one end starts at the next connection event.
+    /// Procedure that one end of the connection starts at the next connection event.
     enum Operation: Equatable {
         case readVersion
         case readFeatures
@@ -154,7 +154,7 @@ final class Link {
             }
     }
 
-    /// Time at which a lost connection times out at the ends that are still alive.
+    /// Time at which a lost connection times out for the ends that are still alive.
     private var lossDeadline: Duration {
         isEstablished ? lastHeard + timeout : anchor + interval * Self.establishmentEvents
     }
@@ -165,7 +165,8 @@ final class Link {
         return .earliest(nextExchange, .earliest(update?.instant, requestDeadline))
     }
 
-    /// Returns the first connection event at or after `time`, as its number counted from the anchor and its time.
+    /// Returns the number and the time of the first connection event at or after `time`; events are counted from the
+    /// anchor.
     private func event(atOrAfter time: Duration) -> (number: Int128, time: Duration) {
         guard time > anchor else { return (0, anchor) }
         let step = interval.attoseconds
@@ -173,7 +174,7 @@ final class Link {
         return (number, Duration(attoseconds: anchor.attoseconds + number * step))
     }
 
-    /// Schedules the next connection event after `now`, which handles the pending operations and data.
+    /// Schedules the next connection event after `now`, in which pending operations and data are processed.
     ///
     /// A peripheral that uses latency and has nothing to send listens only at the events that it must not skip.
     private func wake(now: Duration) {
@@ -210,7 +211,7 @@ final class Link {
         nextExchange = nil
     }
 
-    /// Applies new connection parameters from the connection event at `time`.
+    /// Applies new connection parameters, starting with the connection event at `time`.
     private func apply(_ new: ConnectionParameters, at time: Duration) {
         parameters = new
         anchor = time

@@ -2,8 +2,8 @@
 
 /// Times at which a receiver listens: during a window at the start of every interval.
 struct ScanWindow {
-    /// Valid intervals of the legacy commands (Core 6.0, Vol 4, Part E, 7.8.10) and the extended commands (7.8.64), in
-    /// units of 0.625 ms.
+    /// Valid intervals, in units of 0.625 ms, of the legacy commands (Core 6.0, Vol 4, Part E, 7.8.10) and the extended
+    /// commands (7.8.64).
     static let legacyIntervals: ClosedRange<UInt16> = 0x0004...0x4000
     static let extendedIntervals: ClosedRange<UInt16> = 0x0004...0xFFFF
 

@@ -26,8 +26,10 @@ public final class VirtualController {
 
     // MARK: The host's side
 
-    /// Number of lost packets: packets that overflowed the host's queue, commands sent without a command credit, and
-    /// ACL packets that no connection accepted.
+    /// Number of lost packets.
+    ///
+    /// They are packets that overflowed the host's queue, commands sent without a command credit, and ACL packets that
+    /// no connection accepted.
     public var lostPackets: Int { parts.output.lostPackets }
 
     /// Processes a packet that the host sends at `now`, after all earlier events.
@@ -56,7 +58,7 @@ public final class VirtualController {
 
     // MARK: The radio's side
 
-    /// True while the host's queue is so long that data stays queued in the sending controller.
+    /// True while the host's queue is so long that the sending controller holds back data.
     var isCongested: Bool { parts.output.isCongested }
 
     @discardableResult
@@ -73,7 +75,7 @@ public final class VirtualController {
         if let set = parts.expire(radio) { advertise(set, radio) }
     }
 
-    /// Sends one advertising event, which every scanner receives and to which one initiator may connect.
+    /// Sends one advertising event; all scanners in range receive it, and one initiator may connect.
     private func advertise(_ set: AdvertisingSet, _ radio: VirtualRadio) {
         let others = radio.controllers.filter { radio.isInRange(self, $0) }
         for other in others { other.parts.hear(set, from: self, now: radio.now) { radio.signalStrength(other, self) } }
@@ -82,8 +84,9 @@ public final class VirtualController {
         parts.finishEvent(of: set, now: radio.now)
     }
 
-    /// Connects to an advertiser that was just received; returns false if the pending attempt does not match or the
-    /// advertiser does not answer.
+    /// Connects to the advertiser whose event was just received.
+    ///
+    /// Returns false if the pending attempt does not match or the advertiser does not answer.
     private func connect(to set: AdvertisingSet, of advertiser: VirtualController, _ radio: VirtualRadio) -> Bool {
         let now = radio.now
         guard let attempt = parts.initiator.attempt(for: set, parts.acceptList, now: now),

@@ -7,9 +7,9 @@ import BluetoothPackets
 /// The owner drives the simulation by calling `advance(to:)` at `deadline`, with a real or a simulated clock. All
 /// events are determined by the seed, the calls and the times of the calls. The radio is not thread-safe.
 ///
-/// To connect two hosts, add two controllers and pass each host's packets to its controller's `receive(_:now:)`. Pass
-/// each controller's packets to its host, either with `onPacket`, or with `nextPacket()` after every `receive` and
-/// `advance`: an action of one host may produce packets for another.
+/// To connect two hosts, add two controllers, and pass each host's packets to its controller's `receive(_:now:)`. Pass
+/// each controller's packets to its host, either in `onPacket` or by calling `nextPacket()`. Call `nextPacket()` for
+/// all controllers after every `receive` and `advance`, because an action of one host may produce packets for another.
 public final class VirtualRadio {
     /// Current time of the simulation; all events up to this time have been processed.
     public private(set) var now: Duration
@@ -77,7 +77,10 @@ public final class VirtualRadio {
         case link(Link)
     }
 
-    /// Next event; among simultaneous events, controllers precede links, in the order in which they were added.
+    /// Next event.
+    ///
+    /// If several events have the same time, controllers precede links, and both are ordered by the time when they were
+    /// added.
     private var nextHappening: (time: Duration, what: Happening)? {
         var next: (time: Duration, what: Happening)?
         func consider(_ time: Duration?, _ what: Happening) {
@@ -98,8 +101,8 @@ public final class VirtualRadio {
 
     /// Passes queued packets to the hosts' `onPacket` closures.
     ///
-    /// If a host sends a packet from within its closure, the packet is processed immediately, and the outermost call
-    /// passes on the packets that result from it.
+    /// If a host sends a packet from within its closure, that packet is processed immediately; the resulting packets
+    /// are passed on by the outermost call.
     func dispatch() {
         guard !isDispatching else { return }
         isDispatching = true
