@@ -17,25 +17,26 @@ public struct Contender {
     }
 }
 
-/// Comparison of contenders with a reference, which runs immediately before and after each of them.
+/// Comparison of contenders with a reference, which runs immediately before and after each contender.
 public struct Comparison {
     /// Result of one contender; all times are in nanoseconds per unit of work.
     public struct Result: Sendable {
-        /// The contender's name.
+        /// Name of the contender.
         public var name: String
-        /// Median of the reference's time divided by the contender's; above 1, the contender is faster than the
-        /// reference.
+        /// Median ratio of the reference's time to the contender's time.
+        ///
+        /// If it is above 1, the contender is faster than the reference.
         public var ratio: Double
-        /// Median of the contender's times.
+        /// Median time of the contender.
         public var time: Double
-        /// Median of the reference's times.
+        /// Median time of the reference.
         public var reference: Double
         /// Number of repetitions included in the statistics.
         public var repetitions: Int
         /// Number of repetitions that were disturbed: a thread was preempted, or the two reference runs differed by
         /// more than 25 %.
         public var disturbed: Int
-        /// True if there were too few undisturbed repetitions, so that the statistics include the disturbed ones.
+        /// True if the statistics include disturbed repetitions, because there were too few undisturbed ones.
         public var isDisturbed: Bool
         /// Lower quartile of the ratios.
         public var lowerQuartile: Double
@@ -56,7 +57,8 @@ public struct Comparison {
 
     /// Creates a comparison of `contenders` with `reference`.
     ///
-    /// `attempts` limits the repetitions per contender, including disturbed ones; it is a multiple of `repetitions`.
+    /// `attempts` limits the repetitions per contender, including disturbed ones; it is given as a multiple of
+    /// `repetitions`.
     public init(_ reference: Contender, _ contenders: [Contender], repetitions: Int = 11, attempts: Double = 6) {
         greatestAttempts = Int(Double(repetitions) * attempts)
         self.reference = reference
@@ -66,8 +68,8 @@ public struct Comparison {
 
     /// Runs the measurements in an order determined by `random`.
     ///
-    /// A repetition is undisturbed if no thread was preempted and the two reference runs differ by at most 25 %. If a
-    /// contender has fewer than five undisturbed repetitions (or fewer than `repetitions`, if that is less) after the
+    /// A repetition is undisturbed if no thread was preempted and the two reference runs differ by at most 25 %. Up to
+    /// five undisturbed repetitions are required, but not more than `repetitions`. If a contender has fewer after the
     /// maximum number of attempts, its disturbed repetitions are included in the statistics.
     public func run(using random: inout some RandomNumberGenerator) throws -> [Result] {
         let referenceCount = try calibrated(reference)
@@ -149,9 +151,9 @@ extension Array where Element: BinaryFloatingPoint {
     }
 }
 
-/// Short benchmark, which needs no other program: compares each of our components with its C equivalent.
+/// Short benchmark that needs no other program; compares each of our components with its C equivalent.
 public enum ShortForm {
-    /// One line of the result.
+    /// One line of the results.
     public struct Line: Sendable {
         /// Human-readable name of the case.
         public var what: String
@@ -170,7 +172,7 @@ public enum ShortForm {
         public var keysPerSecond: Double { keys * 1e9 / result.time }
     }
 
-    /// True if this machine has at least two processors, which the cases need.
+    /// True if this machine has at least two processors, which the benchmark needs.
     public static var isPossible: Bool { cref_processors() >= 2 }
 
     /// Returns the number of key presses in `events`, not counting modifiers.
@@ -182,7 +184,9 @@ public enum ShortForm {
         }
     }
 
-    /// Runs all cases for about `seconds` in total, after checking that our code and the C code produce the same bytes.
+    /// Runs all cases for about `seconds` seconds in total.
+    ///
+    /// First checks that our code and the C code produce the same bytes.
     public static func run(_ table: CompiledTable, seconds: Double, line: (Line) throws -> Void) throws {
         let pattern = Pattern(.mixed)
         let input = Corpus.mixed.bytes(16384)

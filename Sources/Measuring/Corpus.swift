@@ -55,10 +55,11 @@ public enum Corpus: String, CaseIterable, Sendable {
     }
 }
 
-/// Bytes that contenders send cyclically: `period` bytes, followed by a copy of the first ones for chunks that extend
-/// past the period.
+/// Bytes that contenders send repeatedly.
+///
+/// The first `period` bytes are followed by a copy of their beginning, for chunks that extend past the period.
 public struct Pattern: Sendable {
-    /// The period, followed by the copy of its first bytes.
+    /// One period, followed by a copy of its beginning.
     public let bytes: [UInt8]
     /// Number of bytes after which the pattern repeats; a power of two.
     public let period: Int
@@ -90,11 +91,11 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
     }
 }
 
-/// Calibration of the amount of work that takes a given time.
+/// Determines how much work takes a given time.
 package enum Calibration {
     /// Returns the number of units that take about `span` nanoseconds, extrapolated from runs that double in size.
     ///
-    /// Never passes `run` a count above 2^33 or above `Count.max`, even if the units seem to take no time.
+    /// The count passed to `run` never exceeds 2^33 or `Count.max`, even if the units seem to take no time.
     package static func units<Count: FixedWidthInteger, Failure: Error>(
         span: Int64,
         _ run: (_ count: Count) throws(Failure) -> Int64

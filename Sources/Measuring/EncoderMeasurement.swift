@@ -4,30 +4,30 @@ import CReference
 public import Keystrokes
 import LinuxIO
 
-/// Measurement of one thread that converts bytes to events, in blocks of the size of a notification.
+/// Measures how fast one thread converts bytes to events, in blocks of the size of a notification.
 public enum EncoderMeasurement {
     /// Size of a block in bytes.
     public static let block = 20
 
-    /// Returns a contender for our encoder; a unit of work is the whole of `input`.
+    /// Returns a contender that runs our encoder; one unit of work is all of `input`.
     public static func ours(_ input: [UInt8], _ table: CompiledTable) -> Contender {
         let state = Ours(table)
         return Contender("ours") { count in timed(count) { state.encode(input) } }
     }
 
-    /// Returns a contender for the C encoder; a unit of work is the whole of `input`.
+    /// Returns a contender that runs the C encoder; one unit of work is all of `input`.
     public static func reference(_ input: [UInt8]) throws -> Contender {
         guard let state = CEncoder() else { throw RingMeasurement.WrongBytes() }
         return Contender("C twin") { count in timed(count) { state.encode(input) } }
     }
 
-    /// Returns a C contender that performs only the loads and stores that an encoder needs.
+    /// Returns a contender that performs, in C, only the loads and stores that an encoder needs.
     public static func stores(_ input: [UInt8]) throws -> Contender {
         guard let state = CEncoder() else { throw RingMeasurement.WrongBytes() }
         return Contender("loads and stores alone") { count in timed(count) { state.store(input) } }
     }
 
-    /// Returns a contender that copies our encoder's output with memcpy, batch by batch.
+    /// Returns a contender that copies the output of our encoder with memcpy, batch by batch.
     public static func copying(_ input: [UInt8], _ table: CompiledTable) -> Contender {
         var lengths: [UInt32] = []
         var encoder = ByteEncoder(table)
@@ -44,7 +44,7 @@ public enum EncoderMeasurement {
         }
     }
 
-    /// Returns the events for the whole of `input` from our encoder and from the C encoder.
+    /// Returns the events that our encoder and the C encoder produce for all of `input`.
     public static func outputs(_ input: [UInt8], _ table: CompiledTable) throws -> (ours: [UInt8], reference: [UInt8]) {
         guard let reference = CEncoder() else { throw RingMeasurement.WrongBytes() }
         var encoder = ByteEncoder(table)
@@ -144,16 +144,16 @@ public enum EncoderMeasurement {
     }
 }
 
-/// Case that runs without reading the clock, for a profiler or an instruction counter.
+/// Case that runs without reading the clock, for use with a profiler or an instruction counter.
 public enum ProfiledCase: String, CaseIterable, Sendable {
-    /// Converts barcode bytes to events; a unit is a byte.
+    /// Converts barcode bytes to events; one unit of work is one byte.
     case encode
     case encodeInC = "encode-c"
-    /// Converts random bytes to events; a unit is a byte.
+    /// Converts random bytes to events; one unit of work is one byte.
     case random
     case randomInC = "random-c"
-    /// Sends notifications of 20 bytes through the whole path to /dev/null, one at a time in one thread; a unit is a
-    /// notification.
+    /// Sends notifications of 20 bytes through the whole path to /dev/null, one at a time in one thread; one unit of
+    /// work is one notification.
     case path
     case pathInC = "path-c"
     /// Like `path`, but with eight notifications per write.

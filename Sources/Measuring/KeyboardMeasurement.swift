@@ -5,16 +5,18 @@ import LinuxIO
 import Synchronization
 public import SystemPackage
 
-/// Measurement of keystrokes through the kernel, from a dedicated virtual keyboard to a thread that reads its event
-/// node.
+/// Measures the path of keystrokes through the kernel, from a dedicated virtual keyboard to a thread that reads its
+/// event node.
 ///
 /// The event node is grabbed before the first keystroke, so that no application receives the keystrokes.
 public enum KeyboardMeasurement {
     /// Result of the measurement.
     public struct Result: Sendable {
-        /// Events written and read per second, in bursts of as many plain keystrokes as fit into the event queue.
+        /// Number of events written and read per second, in bursts of as many plain keystrokes as fit into the event
+        /// queue.
         public var eventsPerSecond: Double
-        /// Times from just before a keystroke is written until a sleeping thread has read it, in nanoseconds, sorted.
+        /// Times from just before a keystroke is written until a sleeping thread has read it, in nanoseconds and in
+        /// ascending order.
         public var latencies: [Double]
         /// Number of events that were written but not read.
         public var lost: Int
@@ -28,7 +30,7 @@ public enum KeyboardMeasurement {
         case input(Errno)
     }
 
-    /// Measures for about `nanoseconds`, half of it for the latencies and half for the throughput.
+    /// Measures for about `nanoseconds` nanoseconds: half of the time for the latencies, half for the throughput.
     public static func run(nanoseconds: Int64, queue: ReaderQueue) throws(Failure) -> Result {
         guard let table = try? CompiledTable(.strict), let bench = try? Bench(table, nanoseconds, queue) else {
             throw .keyboard(.noMemory)
@@ -40,7 +42,7 @@ public enum KeyboardMeasurement {
         private let table: CompiledTable
         private let nanoseconds: Int64
         private let queue: ReaderQueue
-        /// Waker that is never woken; it provides the pauses.
+        /// Waker that nobody wakes; waiting for it produces the pauses.
         private let waker: Waker
         private let eventsRead = Atomic(0)
         private let readAt = Atomic<Int64>(0)
@@ -96,7 +98,7 @@ public enum KeyboardMeasurement {
             _ = key.encode([UInt8(ascii: "a")].span)
             let half = MonotonicClock.nanoseconds + nanoseconds / 2
             while MonotonicClock.nanoseconds < half {
-                // This is long enough for the reading thread to fall asleep.
+                // This pause is long enough for the reading thread to fall asleep.
                 pause(nanoseconds: 1_000_000)
                 let start = MonotonicClock.nanoseconds
                 written += try write(key.output, to: device)

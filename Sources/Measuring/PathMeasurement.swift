@@ -5,10 +5,10 @@ public import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// Measurement of notifications from the feed through ring, table, encoder and an unthrottled pacer to a file such as
-/// /dev/null.
+/// Measures the path of notifications from the feed through the ring, table, encoder and an unthrottled pacer to a file
+/// such as /dev/null.
 public enum PathMeasurement {
-    /// Returns a contender for our path, in two threads; a unit of work is a notification of `chunk` bytes.
+    /// Returns a contender that runs our path in two threads; one unit of work is a notification of `chunk` bytes.
     ///
     /// The clock is read as often as in production: for each notification, and after each write.
     public static func ours(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) -> Contender {
@@ -20,7 +20,7 @@ public enum PathMeasurement {
         }
     }
 
-    /// Returns a contender for the same path in C; a unit of work is a notification of `chunk` bytes.
+    /// Returns a contender that runs the same path in C; one unit of work is a notification of `chunk` bytes.
     public static func reference(_ pattern: Pattern, chunk: Int, to sink: Sink) -> Contender {
         Contender("C twin") { count in
             let path = try CPath(sink)
@@ -28,8 +28,9 @@ public enum PathMeasurement {
         }
     }
 
-    /// Returns a function that repeats a turn `count` times in one thread: it feeds `burst` notifications, then types
-    /// until the ring is empty.
+    /// Returns a function that repeats a turn `count` times in one thread.
+    ///
+    /// Each turn feeds `burst` notifications, then types until the ring is empty.
     public static func turns(
         _ pattern: Pattern,
         _ table: CompiledTable,
@@ -41,7 +42,7 @@ public enum PathMeasurement {
         return { count in path.turns(pattern, chunk, burst, count, to: sink) }
     }
 
-    /// Returns the equivalent of `turns` for the C path.
+    /// Returns the same function as `turns`, but for the C path.
     public static func referenceTurns(
         _ pattern: Pattern,
         chunk: Int,
@@ -62,7 +63,7 @@ public enum PathMeasurement {
         }
     }
 
-    /// Our path, with its two ends: the feed and the typist.
+    /// Our path and its two ends: the feed and the typist.
     private final class Path: @unchecked Sendable {
         // Unchecked is sound: each end is removed from this object by the thread that uses it.
         private let ledger = Ledger()
@@ -95,7 +96,7 @@ public enum PathMeasurement {
             for _ in 0..<count {
                 let offset = sent & (pattern.period &- 1)
                 let source = bytes.extracting(offset..<(offset &+ chunk))
-                // In production this notification would be lost; the measurement sends it again.
+                // In production, this notification would be lost; here, it is sent again.
                 while feed.receive(source, epoch: 1, now: MonotonicClock.nanoseconds) == .lost { cref_back_off() }
                 sent &+= chunk
             }

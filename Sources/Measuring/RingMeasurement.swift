@@ -5,7 +5,7 @@ import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// Measurement of a ring buffer that transfers chunks from one thread to another.
+/// Measures a ring buffer that transfers chunks from one thread to another.
 public enum RingMeasurement {
     /// Capacity of every measured ring, in bytes.
     public static let capacity = 65536
@@ -16,7 +16,7 @@ public enum RingMeasurement {
         public init() {}
     }
 
-    /// Returns a contender for our ring; a unit of work is a chunk of `chunk` bytes.
+    /// Returns a contender that runs our ring; one unit of work is a chunk of `chunk` bytes.
     public static func ours(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
         Contender("ours") { count in
             let ring = try ByteRing(capacity: capacity)
@@ -36,7 +36,7 @@ public enum RingMeasurement {
         }
     }
 
-    /// Returns a contender for the C ring; a unit of work is a chunk of `chunk` bytes.
+    /// Returns a contender that runs the C ring; one unit of work is a chunk of `chunk` bytes.
     public static func reference(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
         Contender("C ring") { count in
             guard let ring = CRing(capacity: capacity) else { throw WrongBytes() }
@@ -109,13 +109,13 @@ public enum RingMeasurement {
     }
 }
 
-/// Counter that one thread writes, and that another thread reads after joining the first.
+/// Counter that one thread writes and another thread reads after joining the first.
 public final class Faults: @unchecked Sendable {
     // Unchecked is sound: the reading thread first joins the writing thread.
     /// Number of faults.
     public var count = 0
 
-    /// Creates a counter with the value zero.
+    /// Creates a counter that starts at zero.
     public init() {}
 }
 
