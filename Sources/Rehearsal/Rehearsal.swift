@@ -7,14 +7,13 @@ package import LinuxIO
 import VirtualAdapters
 import VirtualRadio
 
-/// Simulated radio with one adapter for this program and a cast of devices in its range; needs no hardware or
-/// privilege.
+/// Simulated radio with one adapter for this program and a set of devices in range; needs no hardware or privileges.
 ///
-/// Use it on the loop's thread. The devices are active as long as the rehearsal exists.
+/// It must be used on the thread of its event loop. The devices are active for as long as this object exists.
 package final class Rehearsal {
     /// Public address of the program's adapter.
     private static let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0002)
-    /// Identity of the badge.
+    /// Beacon identity of the simulated badge.
     package static let badge = Stage.badge
 
     private let name: String
@@ -24,7 +23,7 @@ package final class Rehearsal {
     private let devices: [any SimulatedDevice]
     private let controllers: [SimulatedCast.Device: [VirtualController]]
 
-    /// Creates the radio and its devices, which start with the loop.
+    /// Creates the radio and its devices, which start when the loop runs.
     package init(_ cast: SimulatedCast, on loop: EventLoop) {
         name = "\(AdapterTransport.memory(cast))"
         self.loop = loop
@@ -43,7 +42,7 @@ package final class Rehearsal {
         self.controllers = controllers
     }
 
-    /// Moves the given devices, by default all of them, out of the adapter's range or back into it.
+    /// Moves devices out of the adapter's range or back into it; by default, moves all devices.
     package func setInRange(
         _ isInRange: Bool,
         _ devices: some Sequence<SimulatedCast.Device> = SimulatedCast.Device.allCases
@@ -57,8 +56,9 @@ package final class Rehearsal {
         }
     }
 
-    /// Creates the core of the adapter that the user has named, which may be a simulated one; `capture` records its
-    /// packets.
+    /// Creates the core of the adapter that the user has selected, which may be a simulated one.
+    ///
+    /// `capture` records the packets of the adapter.
     package static func core(
         _ loop: EventLoop,
         _ transport: AdapterTransport,
@@ -68,7 +68,7 @@ package final class Rehearsal {
         return Rehearsal(cast, on: loop).core(capture: capture)
     }
 
-    /// Creates the core of the rehearsal's adapter; the core keeps a reference to the rehearsal.
+    /// Creates the core of the simulated adapter; the core keeps a strong reference to this object.
     package func core(capture: TrafficCapture? = nil) -> AdapterCore {
         AdapterCore(loop) { [self] loop, completion in
             LowEnergyAdapters.start(transport, name, loop, capture, completion)

@@ -6,7 +6,7 @@ import BluetoothPackets
 import Configuration
 import Link
 
-/// Device of a rehearsal; it is active as long as it exists.
+/// Simulated device; active for as long as the object exists.
 protocol SimulatedDevice: AnyObject {
     /// Core of the device's own adapter.
     var core: AdapterCore { get }
@@ -18,8 +18,8 @@ protocol SimulatedDevice: AnyObject {
 extension SimulatedDevice {
     func start() {
         core.onEvent = { [unowned self] event in
-            // This cannot fail: a simulated controller neither fails nor disappears, and the contents below fit into
-            // their packets.
+            // This cannot fail: a simulated controller neither fails nor disappears, and the advertisements below are
+            // not too long.
             if case .ready = event { try? advertise() }
         }
         core.start()

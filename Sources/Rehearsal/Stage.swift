@@ -10,11 +10,11 @@ import LinuxIO
 import VirtualAdapters
 import VirtualRadio
 
-/// Builder of a rehearsal's devices: their names, services, signal strengths, and the text that they send.
+/// Creates the simulated devices, with their names, services, signal strengths and the text that they send.
 struct Stage {
-    /// Number of devices in the crowd.
+    /// Number of devices in the simulated crowd.
     private static let crowdCount = 50
-    /// Beacon of the badge; its UUID is random.
+    /// Beacon identity of the simulated badge; the UUID is a random one.
     static let badge = BeaconIdentity(
         BluetoothUUID(high: 0x6C61_9B5E_0C1D_4C2F, low: 0x9A51_6E0C_9F4D_7B20),
         major: 1,
@@ -25,7 +25,7 @@ struct Stage {
     private static let keyboard: UInt16 = 0x03C1
 
     private let radio: MemoryRadio
-    /// Controller of the program's adapter.
+    /// Controller of the adapter that this program uses.
     private let listener: VirtualController
     private let loop: EventLoop
 
@@ -115,7 +115,7 @@ struct Stage {
         return AdvertisingDevice(content, isConnectable: isConnectable, every: interval, on: core)
     }
 
-    /// Creates a device's adapter, which the program's adapter receives with this signal strength.
+    /// Creates a device's adapter; this program's adapter receives its signals with a strength of `dBm`.
     private func core(at number: UInt64, _ name: String, dBm: Int8) -> AdapterCore {
         let transport = radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE01_0000 + number))
         radio.radio.setSignalStrength(dBm, listener, transport.controller)
