@@ -23,7 +23,7 @@ public enum AES128 {
 
 /// Error thrown by the functions of this module.
 public enum CryptographyError: Error, Hashable, Sendable {
-    /// The private key is outside 1 … n-1, or the public key is not a point on the curve.
+    /// The private key is outside the range 1 … n-1, or the public key is not a point on the curve.
     case keyRefused
     /// The library ran out of memory; the value is its error number.
     case library(Int32)

@@ -17,7 +17,9 @@ package final class MemoryRadio {
     private var isScheduled = false
     private var transports: [MemoryTransport] = []
 
-    /// Creates a radio without controllers whose clock runs `speed` times as fast as the loop's; `speed` is 1 … 1,000.
+    /// Creates a radio without controllers.
+    ///
+    /// Its clock runs `speed` times as fast as the loop's clock; `speed` is 1 … 1,000.
     package init(on loop: EventLoop, speed: Int = 1) {
         self.loop = loop
         self.speed = min(max(speed, 1), 1000)
@@ -37,7 +39,7 @@ package final class MemoryRadio {
 
     var now: Duration { start + (MonotonicClock.now - start) * speed }
 
-    /// Schedules the processing of the radio's due events for the loop's next turn.
+    /// Schedules the radio's due events to be processed in the next turn of the loop.
     func wake() {
         guard !isScheduled else { return }
         isScheduled = true
