@@ -68,9 +68,9 @@ public struct Comparison {
 
     /// Runs the measurements in an order determined by `random`.
     ///
-    /// A repetition is undisturbed if no thread was preempted and the two reference runs differ by at most 25 %. Up to
-    /// five undisturbed repetitions are required, but not more than `repetitions`. If a contender has fewer after the
-    /// maximum number of attempts, its disturbed repetitions are included in the statistics.
+    /// A repetition is undisturbed if no thread was preempted and the two reference runs differ by at most 25 %. A
+    /// contender needs five undisturbed repetitions, or `repetitions` if that is less. If it has fewer after the maximum
+    /// number of attempts, its disturbed repetitions are included in the statistics.
     public func run(using random: inout some RandomNumberGenerator) throws -> [Result] {
         let referenceCount = try calibrated(reference)
         let counts = try contenders.map(calibrated)

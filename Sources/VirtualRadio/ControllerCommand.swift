@@ -61,7 +61,7 @@ enum ControllerCommand: UInt16, CaseIterable {
 
     /// Properties used to validate and answer a command.
     struct Shape {
-        /// Bit of the command in the map of supported commands (6.27).
+        /// Bit that represents the command in the map of supported commands (6.27).
         let bit: SupportedCommands.Bit
         /// Permitted lengths of the parameters, in bytes.
         let parameters: ClosedRange<Int>
@@ -158,11 +158,11 @@ enum ControllerCommand: UInt16, CaseIterable {
 struct Refusal: Error {
     var status: HCIStatus
 
-    /// Refusal of a command that is not allowed in the controller's current state.
+    /// The command is not allowed in the controller's current state.
     static let disallowed = Refusal(status: .commandDisallowed)
-    /// Refusal of a parameter that is outside its range.
+    /// A parameter is outside its range.
     static let invalid = Refusal(status: .invalidHCICommandParameters)
-    /// Refusal of a parameter that is within its range, but not supported by this controller.
+    /// A parameter is within its range, but this controller does not support it.
     static let unsupported = Refusal(status: .unsupportedFeatureOrParameterValue)
     static let unknownConnection = Refusal(status: .unknownConnectionIdentifier)
     static let unknownAdvertisingSet = Refusal(status: .unknownAdvertisingIdentifier)

@@ -2,7 +2,9 @@
 
 import BluetoothPackets
 
-/// Packets from a controller to its host: command answers, unmasked events and data, with injected faults.
+/// Output of a controller to its host: answers to commands, unmasked events and data.
+///
+/// Injected faults are applied to the packets.
 struct ControllerOutput {
     /// Maximum number of packets queued for the host; further packets are lost.
     private static let capacity = 1024

@@ -2,7 +2,9 @@
 
 public import BluetoothPackets
 
-/// Notification or indication of a peer, without its bytes, which stay in the received PDU.
+/// Notification or indication received from a peer.
+///
+/// It does not contain the value's bytes, which stay in the received PDU.
 public struct ReceivedValue: Hashable, Sendable {
     /// Handle of the attribute.
     public var handle: AttributeHandle

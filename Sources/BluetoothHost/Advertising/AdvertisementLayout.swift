@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Distribution of a peripheral's data over an advertisement and a scan response, with at most 31 bytes each.
+/// Distributes a peripheral's data between an advertisement and a scan response, each with at most 31 bytes.
 ///
 /// The flags and the services come first in the advertisement, because centrals look for them without a scan request;
 /// the name follows if it fits. An item that does not fit is moved to the scan response as a whole; a list of services

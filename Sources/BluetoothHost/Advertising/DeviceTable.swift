@@ -2,10 +2,10 @@
 
 public import BluetoothPackets
 
-/// Bounded table of the devices that were heard, with one entry per address and address type.
+/// Table of the devices that have been heard, with one entry per address and address type.
 ///
-/// A device is removed after a minute of silence. A report of a known device with unchanged data allocates no memory,
-/// because its bytes are first compared with the stored bytes.
+/// The size of the table is bounded. A device is removed after a minute of silence. A report of a known device with
+/// unchanged data allocates no memory, because its bytes are first compared with the stored bytes.
 public struct DeviceTable: Sendable {
     /// Effect of a report on a device.
     public enum Change: Hashable, Sendable {

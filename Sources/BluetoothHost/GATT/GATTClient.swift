@@ -244,7 +244,7 @@ public struct GATTClient: Sendable {
         events.append(Event(procedure: ended.id, result: result))
     }
 
-    /// Processes a received PDU if there is no server for this peer.
+    /// Processes a PDU received from a peer for which there is no server.
     ///
     /// Processing a notification takes only a few comparisons: it neither allocates memory nor reads the clock.
     public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
@@ -263,8 +263,9 @@ public struct GATTClient: Sendable {
         }
     }
 
-    /// Processes a received PDU of a peer that `server` serves; PDUs for the server are passed to it, and may result in
-    /// server events.
+    /// Processes a PDU received from a peer that `server` serves.
+    ///
+    /// PDUs for the server are passed to it, and may cause server events.
     public mutating func receive(
         _ bytes: Span<UInt8>,
         from peer: GATTServer.PeerID,
@@ -285,7 +286,7 @@ public struct GATTClient: Sendable {
         bearer.nextOutgoing()
     }
 
-    /// Returns the next PDU of the client or the server to send, or nil if there is none.
+    /// Returns the next PDU that the client or the server has to send, or nil if there is none.
     ///
     /// The server's notifications and indications stay in its own queue until all other PDUs have been sent.
     public mutating func nextOutgoing(

@@ -54,7 +54,7 @@ public struct GATTCharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let indicate = GATTCharacteristicProperties(rawValue: 0x20)
     /// Support for writing the value with a signature.
     public static let authenticatedSignedWrites = GATTCharacteristicProperties(rawValue: 0x40)
-    /// Existence of a descriptor with further properties.
+    /// Presence of a descriptor that contains further properties.
     public static let extendedProperties = GATTCharacteristicProperties(rawValue: 0x80)
 }
 

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Discovery of all primary services (Core 6.0, Vol 3, Part G, 4.4.1).
+/// Procedure that discovers all primary services (Core 6.0, Vol 3, Part G, 4.4.1).
 struct GATTPrimaryServiceDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var services: [GATTService] = []
@@ -34,7 +34,7 @@ struct GATTPrimaryServiceDiscovery: GATTSearch {
     }
 }
 
-/// Discovery of the primary services with a given UUID.
+/// Procedure that discovers the primary services with a given UUID.
 ///
 /// Some servers cannot find 128-bit UUIDs. If the server finds no services by UUID or does not support the request, all
 /// services are therefore discovered and then filtered.
@@ -80,15 +80,15 @@ struct GATTServiceSearch: GATTSearch {
         return try all.begin(mtu: mtu)
     }
 
-    /// Filters the result of a discovery of all services by the UUID.
+    /// Removes services with other UUIDs from the result if all services were discovered.
     private func chosen(_ step: GATTStep) -> GATTStep {
         guard case .finish(.services(let found)) = step else { return step }
         return .finish(.services(found.filter { $0.uuid == uuid }))
     }
 }
 
-/// Discovery of the services that a service includes; 128-bit UUIDs are read from the included services' declarations
-/// (Core 6.0, Vol 3, Part G, 4.5.1).
+/// Procedure that discovers the services that a service includes; 128-bit UUIDs are read from the included services'
+/// declarations (Core 6.0, Vol 3, Part G, 4.5.1).
 struct GATTIncludedServiceDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var found: [GATTIncludedService] = []
@@ -153,7 +153,7 @@ struct GATTIncludedServiceDiscovery: GATTSearch {
     }
 }
 
-/// Discovery of a service's characteristics (Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
+/// Procedure that discovers a service's characteristics (Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2).
 ///
 /// Characteristics with other UUIDs are removed only at the end, because their handles delimit the other
 /// characteristics.
@@ -224,7 +224,8 @@ struct GATTCharacteristicDiscovery: GATTSearch {
     }
 }
 
-/// Discovery of a characteristic's descriptors, up to the next declaration (Core 6.0, Vol 3, Part G, 4.7.1).
+/// Procedure that discovers a characteristic's descriptors, up to the next declaration (Core 6.0, Vol 3, Part G,
+/// 4.7.1).
 struct GATTDescriptorDiscovery: GATTSearch {
     private var progress: GATTProgress
     private var found: [GATTDescriptor] = []
@@ -258,8 +259,8 @@ struct GATTDescriptorDiscovery: GATTSearch {
     }
 }
 
-/// Write to the client characteristic configuration descriptor; does nothing if there is no such descriptor (Core 6.0,
-/// Vol 3, Part G, 3.3.3.3 and 4.12.3).
+/// Procedure that writes the client characteristic configuration descriptor; it does nothing if there is no such
+/// descriptor (Core 6.0, Vol 3, Part G, 3.3.3.3 and 4.12.3).
 struct GATTConfiguration: GATTProcedure {
     var isSearch: Bool { true }
     private let bits: UInt16

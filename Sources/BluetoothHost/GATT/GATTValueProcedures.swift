@@ -2,7 +2,8 @@
 
 import BluetoothPackets
 
-/// Exchange of the MTU; it stays 23 bytes if the server does not support the request (Core 6.0, Vol 3, Part G, 4.3.1).
+/// Procedure that exchanges the MTU, which stays 23 bytes if the server does not support the request (Core 6.0, Vol 3,
+/// Part G, 4.3.1).
 struct GATTMTUExchange: GATTProcedure {
     let localMTU: UInt16
 
@@ -20,8 +21,8 @@ struct GATTMTUExchange: GATTProcedure {
     }
 }
 
-/// Read of a value or descriptor in a single response, which may truncate it (Core 6.0, Vol 3, Part G, 4.8.1 and
-/// 4.12.1).
+/// Procedure that reads a value or descriptor with a single request; the response may truncate the value (Core 6.0, Vol
+/// 3, Part G, 4.8.1 and 4.12.1).
 struct GATTRead: GATTProcedure {
     let handle: AttributeHandle
 
@@ -35,7 +36,7 @@ struct GATTRead: GATTProcedure {
     }
 }
 
-/// Read of a value or descriptor in parts; it is complete when a part is shorter than the maximum.
+/// Procedure that reads a value or descriptor in parts, until a part is shorter than the maximum.
 ///
 /// The first part is read with a Read Request, because servers are not required to support Read Blob. Core 6.0, Vol 3,
 /// Part G, 4.8.3 and 4.12.2.
@@ -80,7 +81,7 @@ struct GATTLongRead: GATTProcedure {
     }
 }
 
-/// Read of all values of one type in a handle range (Core 6.0, Vol 3, Part G, 4.8.2).
+/// Procedure that reads all values of one type in a handle range (Core 6.0, Vol 3, Part G, 4.8.2).
 struct GATTReadByUUID: GATTProcedure {
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
@@ -115,7 +116,7 @@ struct GATTReadByUUID: GATTProcedure {
     }
 }
 
-/// Write of a value or descriptor in a single request (Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3).
+/// Procedure that writes a value or descriptor with a single request (Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3).
 struct GATTWrite: GATTProcedure {
     let handle: AttributeHandle
     let value: [UInt8]
@@ -131,8 +132,8 @@ struct GATTWrite: GATTProcedure {
     }
 }
 
-/// Write in which the server queues the parts of one or several values and then writes them all (Core 6.0, Vol 3, Part
-/// G, 4.9.4, 4.9.5 and 4.12.4).
+/// Procedure that writes one or more values in parts, which the server queues and then writes all at once (Core 6.0,
+/// Vol 3, Part G, 4.9.4, 4.9.5 and 4.12.4).
 ///
 /// The server's echo of each part is verified. The queue is cancelled if an echo differs or a part is rejected.
 struct GATTPreparedWrite: GATTProcedure {
@@ -191,8 +192,8 @@ struct GATTPreparedWrite: GATTProcedure {
     }
 }
 
-/// Effect of one write request or one queue of prepared writes, checked as a whole before it is executed (Core 6.0, Vol
-/// 3, Part F, 3.4.5.1 and 3.4.6.3).
+/// Planned result of one write request or one queue of prepared writes; all writes are checked before any is executed
+/// (Core 6.0, Vol 3, Part F, 3.4.5.1 and 3.4.6.3).
 struct GATTWritePlan: Sendable {
     /// Error because of which nothing is written.
     struct Refusal: Error {

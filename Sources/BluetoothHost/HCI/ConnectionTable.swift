@@ -49,8 +49,8 @@ struct ConnectionTable: Sendable {
         return early.filter { $0.handle == handle }.map { $0.packet }
     }
 
-    /// Removes a connection and frees its buffers, because the controller discards the connection's data (Core 6.0, Vol
-    /// 4, Part E, 4.3).
+    /// Removes a connection and frees its buffers, because the controller discards the data of a connection that has
+    /// ended (Core 6.0, Vol 4, Part E, 4.3).
     mutating func remove(_ handle: UInt16) -> HostLink? {
         dropEarlyData(of: handle)
         return links.removeValue(forKey: handle)

@@ -148,7 +148,8 @@ struct HostAdvertising: Sendable {
         sendStep(&core)
     }
 
-    /// Processes LE Advertising Set Terminated; ignores it after a connection, which is reported by its own event.
+    /// Processes LE Advertising Set Terminated; ignores it if a connection is the cause, because connections are
+    /// reported separately.
     mutating func take(_ event: LEAdvertisingSetTerminated, _ core: inout HostCore) {
         guard event.advertisingHandle == Self.handle, event.status != .success else { return }
         noteConnection(&core)

@@ -68,8 +68,9 @@ struct HostController: Sendable {
         return true
     }
 
-    /// Counts a repeated Reset, which a controller needs if it was in the middle of a packet; returns false if no more
-    /// repetitions are allowed.
+    /// Counts a repetition of Reset; returns false if no more repetitions are allowed.
+    ///
+    /// A controller that was in the middle of a packet needs a second Reset.
     mutating func resetAgain() -> Bool {
         guard resets < LowEnergyHost.resetAttempts else { return false }
         resets &+= 1

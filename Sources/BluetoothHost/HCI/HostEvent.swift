@@ -21,7 +21,7 @@ extension LowEnergyHost {
     public static let resetAttempts = 2
     /// Maximum number of initialisations, including the first one.
     public static let mostBeginnings = 4
-    /// Period of silence of a controller in use after which a liveness probe is sent.
+    /// Time for which a controller in use may be silent before a liveness probe is sent.
     public static let silence = Duration.seconds(10)
 
     /// Established connection.
@@ -67,7 +67,7 @@ extension LowEnergyHost {
         case scanned(DeviceTable.Update)
     }
 
-    /// Change of a connection's encryption, or event of a pairing.
+    /// Change in a connection's encryption, or pairing event.
     public enum SecurityEvent: Hashable, Sendable {
         /// The link's security has changed, or could not be raised; the value is the current security.
         case changed(GATTLinkSecurity)

@@ -2,8 +2,8 @@
 
 import BluetoothPackets
 
-/// Connection of a host, which fragments outgoing frames and reassembles incoming frames within bounds (Core 6.0, Vol
-/// 3, Part A, 7.2 and Vol 4, Part E, 4.1.1).
+/// Connection of a host; fragments outgoing frames, and reassembles incoming frames up to a maximum length (Core 6.0,
+/// Vol 3, Part A, 7.2 and Vol 4, Part E, 4.1.1).
 struct HostLink: Sendable {
     let connection: LowEnergyHost.Connection
     private(set) var timing: ConnectionTiming
@@ -72,8 +72,8 @@ struct HostLink: Sendable {
         draining = (reason, now + LowEnergyHost.drainTime)
     }
 
-    /// Returns the reason for a delayed disconnection once everything is sent or the drain time is over; nil before and
-    /// afterwards.
+    /// Returns the reason for a delayed disconnection once everything is sent or the drain time is over; returns nil
+    /// before that, and on later calls.
     ///
     /// Unsent frames are discarded, including the remainder of a partly sent frame.
     mutating func takeDrained(at now: Duration) -> HCIStatus? {
@@ -128,7 +128,7 @@ struct HostLink: Sendable {
         return done
     }
 
-    /// Returns true, only once, after a frame was rejected and at least half of the queue is free again.
+    /// Returns true if a frame was rejected since this was last reported, and at least half of the queue is free again.
     mutating func takeRoom() -> Bool {
         guard owesRoom, !isEnding, frames.count <= Self.frameCapacity / 2 else { return false }
         owesRoom = false

@@ -11,10 +11,10 @@ struct HostSecurity: Sendable {
     /// Policy for pairings that a central requests; nil to use `policy`.
     var acceptance: PairingPolicy?
     private(set) var bonds: [Bond] = []
-    /// Resolver of bonded devices' private addresses; nil if no bond has a resolving key.
+    /// Resolver for the private addresses of bonded devices; nil if no bond has a resolving key.
     private(set) var resolver: AddressResolver?
     private(set) var backoffs = PairingBackoffs()
-    /// Time at which the first of the pairings in progress times out; nil if none is in progress.
+    /// Earliest time-out of the pairings in progress; nil if no pairing is in progress.
     private(set) var deadline: Duration?
     private let random: PairingRandomness
     private var securities: [UInt16: LinkSecurity] = [:]
@@ -158,7 +158,7 @@ struct HostSecurity: Sendable {
         changeEncryption(of: handle, isOn: isOn, &core, now: now)
     }
 
-    /// Sends the controller the key that a central requests, or reports that there is none.
+    /// Sends the controller the key that a central requests, or a negative reply if there is no such key.
     mutating func answer(_ event: LELongTermKeyRequest, _ core: inout HostCore) {
         let handle = event.handle
         let manager = securities[handle]?.manager

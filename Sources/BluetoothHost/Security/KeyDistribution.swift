@@ -49,7 +49,9 @@ struct KeyDistribution: Sendable {
         }
     }
 
-    /// Processes a part of a key, which must arrive in the specified order; returns false if the part is not used.
+    /// Processes a part of a key; returns false if the part is not used.
+    ///
+    /// The parts must arrive in the specified order.
     mutating func take(_ pdu: SecurityManagerPDU) throws(PairingFailure) -> Bool {
         switch (pdu, awaited.first) {
         case (.encryptionInformation(let key), .longTermKey): peerLongTermKey = key

@@ -27,7 +27,7 @@ struct PairingTerms: Sendable {
     }
 }
 
-/// Source of a pairing's random numbers, and the effects of its steps.
+/// Source of random numbers for a pairing, and list of the effects of its steps.
 struct PairingOutput: Sendable {
     var random: PairingRandomness
     private var effects: [SecurityManager.Effect] = []

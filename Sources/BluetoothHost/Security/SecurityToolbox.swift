@@ -112,7 +112,7 @@ public enum SecurityToolbox {
     }
 }
 
-/// Resolver of bonded devices' private addresses.
+/// Resolves the private addresses of bonded devices.
 ///
 /// A device that uses privacy changes its address about every 15 minutes; its identity resolving key identifies it
 /// under each address. Results are cached in a table of fixed size, so that each recurring address in a crowd is

@@ -90,7 +90,7 @@ public struct LEConnectionUpdateComplete: Hashable, Sendable {
     }
 }
 
-/// Request by the peer to change the connection parameters: LE Remote Connection Parameter Request (Core 6.0, Vol 4,
+/// Request from the peer to change the connection parameters: LE Remote Connection Parameter Request (Core 6.0, Vol 4,
 /// Part E, 7.7.65.6).
 public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
     /// Handle of the connection.
@@ -107,8 +107,8 @@ public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
     }
 }
 
-/// Request by the peer for the long term key with which to encrypt the link: LE Long Term Key Request (Core 6.0, Vol 4,
-/// Part E, 7.7.65.5).
+/// Request from the peer for the long term key with which to encrypt the link: LE Long Term Key Request (Core 6.0, Vol
+/// 4, Part E, 7.7.65.5).
 public struct LELongTermKeyRequest: Hashable, Sendable {
     /// Handle of the connection.
     public var handle: UInt16
