@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Advertising on one controller: determines the commands and their order, and interprets the answers.
+/// Performs advertising on one controller: chooses the commands and their order, and interprets the answers.
 ///
 /// It performs no input or output.
 ///
@@ -126,7 +126,7 @@ public struct Advertiser: Sendable {
         self.generation = generation
     }
 
-    /// Time at which `advance` must be called if no event arrives before; nil if no answer is pending.
+    /// Time at which `advance` must be called if no event arrives before then; nil if no answer is pending.
     public var deadline: Duration? { commands.deadline }
 
     /// Starts advertising; replaces the content that is being advertised.

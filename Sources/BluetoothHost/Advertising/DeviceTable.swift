@@ -179,7 +179,7 @@ public struct DeviceTable: Sendable {
         return change ?? late.last { $0.device.address == sender }?.change
     }
 
-    /// Counts a report; returns its sender if the table uses the report, or nil if it ignores it.
+    /// Counts a report; returns its sender if the table uses the report, or nil if the table ignores the report.
     @inline(__always)
     private mutating func admitted(_ report: borrowing AdvertisingReport) -> DeviceAddress? {
         counters.reports &+= 1

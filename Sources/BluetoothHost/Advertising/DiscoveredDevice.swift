@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Device that was heard, with the data of its latest advertisement and scan response.
+/// Discovered device, with the data of its latest advertisement and scan response.
 public struct DiscoveredDevice: Hashable, Sendable {
     /// Address of the device.
     public let address: DeviceAddress
@@ -84,7 +84,8 @@ public struct DiscoveredDevice: Hashable, Sendable {
         return !Self.says(advertisement, data, isTruncated: isTruncated)
     }
 
-    /// Returns true if the data equals the stored data; truncated data is compared only with the beginning.
+    /// Returns true if the data equals the stored data; truncated data is compared only with the beginning of the
+    /// stored data.
     @inline(__always)
     private static func says(_ known: borrowing [UInt8], _ data: Span<UInt8>, isTruncated: Bool) -> Bool {
         (known.count == data.count || isTruncated) && known.span.begins(with: data)

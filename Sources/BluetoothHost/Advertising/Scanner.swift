@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Scanning on one controller: determines the commands and their order, and interprets the answers.
+/// Performs scans on one controller: chooses the commands and their order, and interprets the answers.
 ///
 /// It performs no input or output.
 ///
@@ -112,7 +112,7 @@ public struct Scanner: Sendable {
         self.devices = devices
     }
 
-    /// Time at which `advance` must be called if no event arrives before; nil if neither an answer nor a retry is
+    /// Time at which `advance` must be called if no event arrives before then; nil if neither an answer nor a retry is
     /// pending.
     public var deadline: Duration? { resumesAt ?? commands.deadline }
 

@@ -228,7 +228,7 @@ public enum GATTError: Error, Equatable, Sendable {
     case valueTooLong(limit: Int)
     /// The server's echo of a prepared write differs from the request.
     case echoDiffers(AttributeHandle)
-    /// The characteristic does not support notifications and indications, or not the requested kind.
+    /// The characteristic supports neither notifications nor indications, or it does not support the requested kind.
     case notSubscribable(AttributeHandle)
     case invalidArgument(AttributeHandleRange)
     /// Too many procedures are queued, or too many results are unread.

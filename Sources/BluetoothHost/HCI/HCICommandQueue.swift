@@ -44,7 +44,8 @@ public struct HCICommandQueue: Sendable {
     /// Number of commands that are queued but not yet sent.
     public var waitingCount: Int { waiting.count }
 
-    /// Time at which `expire` or `nextCommand` must be called if no event arrives before; nil if there is no deadline.
+    /// Time at which `expire` or `nextCommand` must be called if no event arrives before then; nil if there is no
+    /// deadline.
     public var deadline: Duration? {
         if let outstanding { return outstanding.sentAt + Self.patience(outstanding.opcode) }
         guard !waiting.isEmpty, let stalledSince else { return nil }

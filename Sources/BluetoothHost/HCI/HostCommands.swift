@@ -16,7 +16,7 @@ struct HostCommands: Sendable {
         case reply
         case probe
         case encrypt(UInt16)
-        /// Command that improves the connection with this handle, but may fail.
+        /// Optional command that improves the connection with this handle; it may fail.
         case optional(UInt16)
     }
 

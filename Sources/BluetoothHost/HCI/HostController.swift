@@ -144,8 +144,10 @@ struct HostController: Sendable {
         return .send(.leReadLocalSupportedFeatures)
     }
 
-    /// Returns true if the controller supports the extended commands for everything, because legacy and extended
-    /// commands must not be mixed (Core 6.0, Vol 4, Part E, 3.1.1).
+    /// Returns true if the controller supports the extended commands for scanning, advertising and connecting.
+    ///
+    /// They are used only if all of them are supported, because legacy and extended commands must not be mixed (Core
+    /// 6.0, Vol 4, Part E, 3.1.1).
     private static func isExtended(_ supported: SupportedCommands) -> Bool {
         let central: [SupportedCommands.Bit] = [
             .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,

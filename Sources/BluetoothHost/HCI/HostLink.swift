@@ -66,7 +66,7 @@ struct HostLink: Sendable {
 
     mutating func announce() { isAnnounced = true }
 
-    /// Starts to end the connection; from then on, frames to send are rejected and received data is ignored.
+    /// Starts the disconnection; from then on, frames to send are rejected and received data is ignored.
     mutating func end(_ reason: HCIStatus, now: Duration) {
         disconnectDeadline = now + LowEnergyHost.patience
         draining = (reason, now + LowEnergyHost.drainTime)

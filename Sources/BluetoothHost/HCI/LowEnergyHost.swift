@@ -76,7 +76,7 @@ public struct LowEnergyHost: Sendable {
         return parts.core.links.nextPacket(buffers, now: now, &parts.core.output)
     }
 
-    /// Time at which `handleDeadline` must be called if nothing happens before; nil if there is no deadline.
+    /// Time at which `handleDeadline` must be called if nothing happens before then; nil if there is no deadline.
     public var deadline: Duration? { parts.deadline }
     /// True while the controller is expected to send packets, because it is connected, connecting, scanning or
     /// advertising.
@@ -110,11 +110,11 @@ public struct LowEnergyHost: Sendable {
     /// True if no scan is in progress or starting.
     public var isScanIdle: Bool { parts.core.scanner.isIdle }
 
-    /// Starts advertising until `stopAdvertising`, replacing earlier advertising; advertising resumes after each
-    /// connection.
+    /// Starts advertising, replacing any earlier advertising.
     ///
-    /// `advertisingStarted` or `advertisingFailed` follows. Returns false and does nothing if the data or the scan
-    /// response is longer than 31 bytes, or if the host is not ready.
+    /// Advertising continues until `stopAdvertising`, and resumes after each connection. `advertisingStarted` or
+    /// `advertisingFailed` follows. Returns false and does nothing if the data or the scan response is longer than 31
+    /// bytes, or if the host is not ready.
     public mutating func advertise(_ parameters: AdvertisingParameters, data: [UInt8], scanResponse: [UInt8]) -> Bool {
         let limit = HCICommand.maximumAdvertisingDataLength
         guard isReady, data.count <= limit, scanResponse.count <= limit else { return false }
@@ -160,7 +160,9 @@ public struct LowEnergyHost: Sendable {
         parts.core.controller.requestOptional(.readRSSI(handle: handle), .readRSSI, handle, &parts.core.output)
     }
 
-    /// Queues a connection attempt; devices are connected one at a time, and `connected` or `connectionFailed` follows.
+    /// Queues a connection attempt; `connected` or `connectionFailed` follows.
+    ///
+    /// Connection attempts are performed one at a time.
     public mutating func connect(
         to device: DeviceAddress,
         _ parameters: ConnectionParameters = .standard,

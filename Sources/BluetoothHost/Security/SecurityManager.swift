@@ -49,8 +49,8 @@ public struct SecurityManager: Sendable {
         case askPasskey
         /// Ask the user whether the peer shows the same number, 0 to 999999, and call `compare`.
         case compareNumber(UInt32)
-        /// Record that the peripheral requests encryption with its bond, or pairing; the manager itself does not act on
-        /// it.
+        /// Record that the peripheral has requested pairing or encryption; the manager itself does not act on the
+        /// request.
         case securityRequested(PairingFeatures.Authentication)
         /// Record that the pairing has succeeded and that the link is encrypted.
         ///
