@@ -209,7 +209,8 @@ struct CommandReader {
     var now: Duration { links.radio.now }
     var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// Returns the controller's address of the given type; throws if the random address is requested but not set.
+    /// Returns the controller's address of the given type; throws an error if the random address is requested but not
+    /// set.
     ///
     /// The random address is that of `set` if a set is given.
     func ownAddress(_ type: AddressType, of set: AdvertisingSet? = nil) throws(Refusal) -> DeviceAddress {

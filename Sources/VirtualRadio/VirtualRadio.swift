@@ -8,8 +8,9 @@ import BluetoothPackets
 /// events are determined by the seed, the calls and the times of the calls. The radio is not thread-safe.
 ///
 /// To connect two hosts, add two controllers, and pass each host's packets to its controller's `receive(_:now:)`. Pass
-/// each controller's packets to its host, either in `onPacket` or by calling `nextPacket()`. Call `nextPacket()` for
-/// all controllers after every `receive` and `advance`, because an action of one host may produce packets for another.
+/// each controller's packets to its host, either in `onPacket` or by calling `nextPacket()`. When polling, call
+/// `nextPacket()` for all controllers after every `receive` and `advance`, because an action of one host may produce
+/// packets for another.
 public final class VirtualRadio {
     /// Current time of the simulation; all events up to this time have been processed.
     public private(set) var now: Duration

@@ -7,8 +7,8 @@ public import BluetoothPackets
 ///
 /// The owner passes every received PDU to `receive`, sends all PDUs that `nextOutgoing` returns, calls `handleDeadline`
 /// at `deadline`, and closes the link once `failure` is set. At most one of our requests and one of our indications can
-/// be unanswered at a time. If the peer exceeds the same limit, the bearer fails, so the queue stays bounded even if
-/// the peer stops reading.
+/// be unanswered at a time. The same limits apply to the peer: if it exceeds them, the bearer fails, so the queue stays
+/// bounded even if the peer stops reading.
 ///
 /// The owner answers the peer's requests with `answer`, one at a time. The bearer itself answers malformed and unknown
 /// requests and the MTU exchange. Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.

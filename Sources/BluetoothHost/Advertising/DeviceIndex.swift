@@ -81,7 +81,7 @@ struct DeviceIndex: Sendable {
 ///
 /// It is empty while the table has room, because no device needs to be evicted.
 ///
-/// Devices that do not match the filter are evicted before devices that match. Among each of these two kinds, devices
+/// Devices that do not match the filter are evicted before devices that match. Within each of these two groups, devices
 /// of unknown strength are evicted first, then the others from the weakest to the strongest. Devices of equal strength
 /// are evicted in the order in which they were last heard.
 struct DeviceStandings: Sendable {

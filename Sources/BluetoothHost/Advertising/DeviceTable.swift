@@ -291,8 +291,9 @@ public struct DeviceTable: Sendable {
         measure(place)
     }
 
-    /// Marks the device if it matches the filter; the mark is permanent, because many devices advertise their names and
-    /// services alternately.
+    /// Marks the device as matching if it matches the filter.
+    ///
+    /// The mark is permanent, because many devices advertise their names and services alternately.
     private mutating func measure(_ index: Int) {
         if entries[index].matchesFilter { return }
         // The fields are copied separately, because a copy of the device would retain all of its arrays.

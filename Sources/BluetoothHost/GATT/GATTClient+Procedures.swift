@@ -68,9 +68,9 @@ extension GATTClient {
     /// Subscribes to a characteristic; the outcome is `done` or `listening`.
     ///
     /// It is `listening` if the characteristic has no client configuration descriptor; the server may send values
-    /// nevertheless. If no kind is requested, notifications are preferred to indications. Throws if the properties
-    /// contain neither kind, or not the requested kind. `subscriptions` contains the characteristic from this call on,
-    /// unless the procedure fails. Core 6.0, Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
+    /// nevertheless. If no kind is requested, notifications are preferred to indications. Throws an error if the
+    /// characteristic supports neither kind, or does not support the requested kind. `subscriptions` contains the
+    /// characteristic from this call on, unless the procedure fails. Core 6.0, Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
     public mutating func subscribe(
         _ characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,

@@ -136,7 +136,7 @@ struct GATTReadAnswer {
 
     /// Returns as many attributes of a type as fit in the response, all with values of the same length.
     ///
-    /// Throws if the first attribute cannot be read; stops before any later attribute that cannot be read.
+    /// Throws an error if the first attribute cannot be read; stops before any later attribute that cannot be read.
     private func items<Item>(
         _ range: AttributeHandleRange,
         _ type: BluetoothUUID,

@@ -6,8 +6,8 @@ extension GATTServer {
     /// Processes a request or command of a peer; `mtu` limits the length of the response.
     ///
     /// Each request gets exactly one response. `nextOutgoing` returns it immediately or, if the request caused an
-    /// event, once the owner has answered the event. The bearer accepts no second request before that. Core 6.0, Vol 3,
-    /// Part F, 3.3.2.
+    /// event, once the owner has answered the event. Until then, the bearer accepts no further request from the peer.
+    /// Core 6.0, Vol 3, Part F, 3.3.2.
     public mutating func receive(_ pdu: ATTPDU, from id: PeerID, mtu: Int, now: Duration) {
         guard let peer = peers[id] else { return }
         if case .writeCommand(let handle, let value) = pdu {

@@ -206,7 +206,7 @@ struct GATTWritePlan: Sendable {
     /// Writes that the owner must accept; consecutive parts are joined.
     private(set) var dynamic: [GATTServer.Write] = []
 
-    /// Checks all writes without changing any values; throws if one of them is rejected.
+    /// Checks all writes without changing any values; throws an error if one of them is rejected.
     init(
         _ writes: [GATTServer.Write],
         database: GATTServerDatabase,
