@@ -140,8 +140,10 @@ struct ConnectionAttempts: Sendable {
         return first.isWanted
     }
 
-    /// Handles the failure of the first attempt; retries if the status is Connection Failed to be Established (0x3E),
-    /// that is, if the peer did not respond within six intervals.
+    /// Handles the failure of the first attempt.
+    ///
+    /// Retries it if the status is Connection Failed to be Established (0x3E), which means that the peer did not
+    /// respond within six connection intervals.
     mutating func fail(_ status: HCIStatus, now: Duration, _ output: inout HostOutput) {
         guard let first = attempts.first, first.state != .waiting else { return }
         if case .resting = first.state { return }

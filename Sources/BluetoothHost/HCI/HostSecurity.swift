@@ -121,8 +121,8 @@ struct HostSecurity: Sendable {
         securities[handle]?.manager.policy.identity = security.manager.local
     }
 
-    /// Processes a peripheral's Security Request: encrypts the link if there is a bond; otherwise does not pair
-    /// automatically (Core 6.0, Vol 3, Part H, 2.4.6).
+    /// Processes a peripheral's Security Request: encrypts the link if there is a bond; otherwise records the request,
+    /// but does not pair automatically (Core 6.0, Vol 3, Part H, 2.4.6).
     private mutating func takeRequest(_ handle: UInt16, _ core: inout HostCore) {
         guard let security = securities[handle] else { return }
         guard security.manager.bond == nil else {
@@ -221,7 +221,7 @@ struct HostSecurity: Sendable {
     }
 }
 
-/// Back-offs of devices that failed to pair, in a bounded table.
+/// Bounded table with the back-offs of devices that failed to pair.
 ///
 /// They outlive the connections, so that a device cannot shorten its back-off by reconnecting (Core 6.0, Vol 3, Part H,
 /// 2.3.6).

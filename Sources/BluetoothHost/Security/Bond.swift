@@ -17,8 +17,9 @@ public struct Bond: Hashable, Sendable {
 
     /// Creates a bond; returns nil for values that cannot result from a pairing.
     ///
-    /// Such values are an invalid identity address or the adapter's own, an adapter without an address, no key or two
-    /// keys for one role, or a resolving key that is not 16 bytes long or is all zeros.
+    /// A bond is rejected if the identity address is invalid or is the adapter's own, if the adapter has no address, if
+    /// there is no key, if there are two keys for one role, or if the resolving key is not 16 bytes long or is all
+    /// zeros.
     public init?(
         identityAddress: DeviceAddress,
         localAddress: BluetoothAddress,
