@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Parser of the bytes in scan mode.
+/// Parser for scan mode.
 ///
 /// It collects bytes from the ring until a barcode is complete, checks the barcode, and then types it with its prefix
 /// and suffix.
@@ -17,7 +17,7 @@
 /// The rest of a refused barcode is refused too, so that no fragment is ever mistaken for a barcode. A refused barcode
 /// ends with its terminator, at the first byte of another link, or with a silence.
 ///
-/// This is a class, so that the typist of stream mode contains a reference instead of hundreds of bytes.
+/// This is a class, so that a typist in stream mode contains a reference instead of hundreds of unused bytes.
 final class BarcodeFramer {
     /// Silence that ends a refused barcode if no idle gap is configured, in nanoseconds.
     static let refusedGap: Int64 = 1_000_000_000
@@ -25,7 +25,7 @@ final class BarcodeFramer {
     private enum State {
         /// The current barcode is incomplete; it may be empty.
         case collecting
-        /// The current barcode was refused; the rest of it is refused too.
+        /// The current barcode was refused; its remaining bytes are refused too.
         case refusing(Ledger.Fate)
         /// The current barcode is complete.
         case whole
@@ -72,10 +72,10 @@ final class BarcodeFramer {
     /// Position up to which the ring has been read.
     var position: UInt { place.position }
 
-    /// Reads on until a barcode is complete and accepted, and returns true; returns false if the ring contains none
-    /// yet.
+    /// Continues reading until a barcode is complete and accepted, and returns true; returns false if the ring does not
+    /// contain one yet.
     ///
-    /// When it returns false, it sets `wakeUp` to the time at which to check again even if no byte arrives, or to nil.
+    /// If it returns false, it sets `wakeUp` to the time at which to check again even if no byte arrives, or to nil.
     func find(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
@@ -135,7 +135,10 @@ final class BarcodeFramer {
         return true
     }
 
-    /// Ends the current barcode for a reason other than new bytes; returns true if the barcode is then complete.
+    /// Ends the current barcode if something other than a received byte ends it, such as a silence or the end of its
+    /// link.
+    ///
+    /// Returns true if the barcode is then complete.
     private func endWithoutBytes(_ isMissingBytes: Bool, _ ledger: Ledger, _ conditions: Typist.Conditions) -> Bool {
         guard !barcode.bytes.isEmpty, case .collecting = state else { return false }
         if epoch <= conditions.gate.endedThrough || isMissingBytes {
@@ -149,7 +152,7 @@ final class BarcodeFramer {
         return false
     }
 
-    /// Ends the current barcode before a chunk that is not part of it; returns true if the barcode is then complete.
+    /// Ends the current barcode if the next chunk does not belong to it; returns true if the barcode is then complete.
     private func endsBeforeChunk(_ ledger: Ledger) -> Bool {
         let chunk = place.chunk
         if chunk.epoch != epoch {
@@ -164,7 +167,8 @@ final class BarcodeFramer {
             }
         }
         if chunk.followsMissingBytes, !isMarkSeen {
-            // The lost bytes may have contained the end of the barcode, so all bytes up to the next end are refused.
+            // The lost bytes may have contained the end of the barcode, so all bytes up to the next barcode end are
+            // refused.
             refuse(.cut, ledger)
             isMarkSeen = true
             lineEnd = nil
@@ -172,7 +176,8 @@ final class BarcodeFramer {
         return false
     }
 
-    /// Consumes bytes up to and including a terminator, or all of them; returns the number of consumed bytes.
+    /// Consumes bytes up to and including a terminator, or all bytes if there is none; returns the number of consumed
+    /// bytes.
     private func take(_ input: Span<UInt8>, _ ledger: Ledger) -> Int {
         let length = bytesBeforeTerminator(input)
         let terminators = length < input.count ? 1 : 0
@@ -279,7 +284,9 @@ final class BarcodeFramer {
         if let fate = barcode.settle(ledger) { finish(fate) }
     }
 
-    /// Counts the outcome of all encoded bytes when only the first keystrokes were written; the other bytes are lost.
+    /// Counts the outcome of all encoded bytes if only the first `keystrokes` keystrokes were written.
+    ///
+    /// The bytes of the other keystrokes are lost.
     func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
         barcode.loseAll(after: keystrokes, ledger, &batch, typedRules, typedTable)
         settle(ledger)

@@ -4,7 +4,7 @@
 public struct BarcodeRules: Sendable {
     /// Error in the rules of scan mode.
     public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// One-line description for users: the violated rule and its requirement.
+        /// One-line description for users: the violated rule, and what it requires.
         public let description: String
     }
 
@@ -20,7 +20,7 @@ public struct BarcodeRules: Sendable {
     public static let longestTime: Int64 = 3_600_000_000_000
 
     let terminators: InlineArray<256, Bool>
-    /// Byte that ends a barcode, preferably CR; nil if only a silence ends one.
+    /// Byte that ends a barcode, preferably CR; nil if barcodes end only after a silence.
     package var terminator: UInt8? {
         if terminators[Int(ByteTable.carriageReturn)] { return ByteTable.carriageReturn }
         return terminators.indices.first { terminators[$0] }.map { UInt8(truncatingIfNeeded: $0) }
@@ -33,11 +33,11 @@ public struct BarcodeRules: Sendable {
     private(set) var prefix: BarcodeAffix
     /// Text typed after each barcode instead of its terminator; nil types the terminator as the table defines it.
     private(set) var suffix: BarcodeAffix?
-    /// Time in which a repetition of the last barcode is not typed, in nanoseconds; 0 types every barcode.
+    /// Time during which a repetition of the last barcode is not typed, in nanoseconds; 0 types every barcode.
     let duplicateWindow: Int64
-    /// True if a carriage return with its line feed is a single terminator.
+    /// True if a carriage return followed by a line feed counts as a single terminator.
     let joinsLineEnds: Bool
-    /// Replacement texts, by the bytes of the barcode without its terminator.
+    /// Replacement texts, keyed by the bytes of the barcode without its terminator.
     private(set) var meanings: [[UInt8]: BarcodeAffix] = [:]
 
     /// Creates rules after validating them.
@@ -81,7 +81,7 @@ public struct BarcodeRules: Sendable {
         joinsLineEnds = isTerminator[Int(ByteTable.carriageReturn)] && isTerminator[Int(ByteTable.lineFeed)]
     }
 
-    /// Returns these rules with replacement texts for some barcodes.
+    /// Returns a copy of the rules with replacement texts for some barcodes.
     ///
     /// A replacement text is typed instead of the barcode with its prefix, terminator and suffix, even if the barcode
     /// is shorter than the minimum length.
@@ -100,7 +100,7 @@ public struct BarcodeRules: Sendable {
         return rules
     }
 
-    /// Same rules for unpaired devices: the prefix, suffix and replacement texts never press Escape or Ctrl (D-2).
+    /// Rules for unpaired devices: the prefix, suffix and replacement texts never press Escape or Ctrl (D-2).
     var forOpenDevices: BarcodeRules {
         var rules = self
         rules.prefix = prefix.forOpenDevices
@@ -122,7 +122,7 @@ public struct BarcodeRules: Sendable {
 public struct BarcodeAffix: Sendable {
     /// Error in the text of an affix.
     public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// One-line description of the error and its place, for users.
+        /// One-line description of the error and its place in the text, for users.
         public let description: String
     }
 
@@ -198,7 +198,7 @@ public struct BarcodeAffix: Sendable {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Returns true if the layout has no keys for a part of the affix in this state of CapsLock.
+    /// Returns true if the layout has no keys for a part of the affix in this CapsLock state.
     func hasUntypable(capsLock: Bool) -> Bool {
         table.map { table in bytes.contains { table.isRejected($0, capsLock: capsLock) } } ?? false
     }

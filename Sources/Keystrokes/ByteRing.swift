@@ -6,8 +6,8 @@ public import Synchronization
 ///
 /// One block of memory contains the tail (position of the next byte, written only by the producer), the head (position
 /// of the oldest byte not yet released, written only by the consumer), the flag of a sleeping consumer, and then the
-/// bytes. These are 128 bytes apart, so that no two threads write to the same cache line. Head and tail increase
-/// freely, wrap on overflow, and are masked when used.
+/// bytes. The four parts are 128 bytes apart, so that no two threads write to the same cache line. Head and tail
+/// increase freely, wrap on overflow, and are masked when used.
 ///
 /// Invariants:
 /// - `tail &- head` is the number of bytes in the ring, 0 … capacity, regardless of the counters' values.
@@ -322,7 +322,7 @@ extension ByteRing {
             return false
         }
 
-        /// Withdraws the announcement, because the consumer is awake for whatever reason.
+        /// Withdraws the announcement of `mayFallAsleep`, because the consumer is awake, whatever woke it.
         @inlinable
         public mutating func stayAwake() {
             unsafe flagPointer.pointee.store(false, ordering: .sequentiallyConsistent)

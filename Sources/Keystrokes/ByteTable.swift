@@ -48,7 +48,7 @@ public struct ByteTable: Equatable, Sendable {
     /// rejected.
     public private(set) var entries: [UInt8: Action] = [:]
 
-    /// Creates a table that is a built-in table without entries.
+    /// Creates a table that consists of a built-in table without overriding entries.
     public init(_ base: BuiltIn) {
         self.base = base
     }
@@ -63,7 +63,7 @@ public struct ByteTable: Equatable, Sendable {
     public static let discard = ByteTable(.discard)
     /// A table that types printable ASCII, with CR and LF as Enter, and discards everything else.
     public static let strict = ByteTable(.strict)
-    /// The default table: `strict`, and HT as Tab and BS as Backspace.
+    /// The default table: `strict`, with HT typed as Tab and BS as Backspace.
     public static let linble = ByteTable(.linble)
 
     /// The built-in tables by name, in the order in which users see them.
@@ -77,17 +77,18 @@ public struct ByteTable: Equatable, Sendable {
 
     /// Tables that need no file, in the order in which users see them.
     public enum BuiltIn: String, CaseIterable, Sendable {
-        /// Printable ASCII, Tab, Backspace and one Enter.
+        /// Types printable ASCII, Tab and Backspace; CR and LF press Enter.
         case linble
-        /// Printable ASCII and one Enter.
+        /// Types printable ASCII; CR and LF press Enter.
         case strict
-        /// Table `strict` with the group separator discarded.
+        /// Same as `strict`, but discards the group separator.
         case gs1
-        /// Table `strict` with the group separator typed as `<GS>`.
+        /// Same as `strict`, but types the group separator as `<GS>`.
         case gs1Text = "gs1-text"
-        /// Table `strict` with the group separator as the key F8.
+        /// Same as `strict`, but presses F8 for the group separator.
         case gs1F8 = "gs1-f8"
-        /// Table `strict` with the group separator as Ctrl+], which terminals convert back to the group separator.
+        /// Same as `strict`, but presses Ctrl+] for the group separator; terminals convert Ctrl+] back to the group
+        /// separator.
         case gs1Control = "gs1-ctrl"
         case discard
 
@@ -121,7 +122,7 @@ public struct ByteTable: Equatable, Sendable {
 }
 
 extension ByteTable.Step {
-    /// Reason why a byte cannot have this step, for users; nil if it can.
+    /// Explanation for users why this step is not allowed for a byte; nil if it is allowed.
     var fault: String? {
         switch self {
         case .character(let character, _) where character.properties.generalCategory == .control:

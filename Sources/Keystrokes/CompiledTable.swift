@@ -13,7 +13,7 @@ public final class CompiledTable: Sendable {
         case wrong(byte: UInt8, reason: String)
         /// The keystrokes of this byte do not fit into the kernel's event queue, so they could not be written together.
         case tooLong(byte: UInt8, events: Int)
-        /// The table contains keys that no configuration may use, alone or together.
+        /// The table contains a key, or a combination of keys, that no configuration may use.
         case forbidden(ForbiddenKeys)
 
         /// One-line description of the error and its place, for users.
@@ -56,14 +56,14 @@ public final class CompiledTable: Sendable {
     static let endsBarcode: UInt8 = 1
     /// Mark of a line feed that is absorbed after a carriage return.
     static let endsLineEnd: UInt8 = 2
-    /// Mark of a byte that is more than one plain or shifted key.
+    /// Mark of a byte that types more than one plain or shifted key.
     static let isSequence: UInt8 = 4
     /// Mark of a byte that the layout cannot type.
     static let isRejected: UInt8 = 8
     /// Mark of a byte that would press keys blocked for unpaired devices.
     static let isWithheld: UInt8 = 16
 
-    /// Rows of all byte values without CapsLock, followed by those with CapsLock.
+    /// Rows of all byte values with CapsLock off, followed by those with CapsLock on.
     let rows: [Row]
     /// Rows in the format of the hot loop.
     let hot: HotRows
@@ -105,8 +105,9 @@ public final class CompiledTable: Sendable {
         self.longestByte = longestByte
     }
 
-    /// Restricts `table` for unpaired devices: no byte presses Escape or Ctrl, and only bytes for which `mayEnter`
-    /// returns true press Enter (D-2).
+    /// Creates a version of `table` for unpaired devices (D-2).
+    ///
+    /// In this version, no byte presses Escape or Ctrl, and only bytes for which `mayEnter` returns true press Enter.
     init(open table: CompiledTable, mayEnter: (UInt8) -> Bool) {
         var rows = table.rows
         for byte in UInt8.min...UInt8.max {
@@ -189,7 +190,9 @@ public final class CompiledTable: Sendable {
         input.indices.first { endsBarcode(input[$0]) }.map { $0 + 1 } ?? input.count
     }
 
-    /// True if line feeds after carriage returns are absorbed, which requires that both are Enter.
+    /// True if a line feed after a carriage return types nothing.
+    ///
+    /// This requires that both bytes press Enter.
     let joinsLineEnds: Bool
 
     /// Returns true if the layout cannot type the character of this byte, so that the byte is rejected.
@@ -231,10 +234,10 @@ extension CompiledTable.KeyStroke {
 
 /// Rows for the hot loop, five words for each byte.
 ///
-/// There are four banks of 256 rows: with CapsLock off or on and, for either state, continuing after the end of a
-/// barcode or stopping there. A bank contains the first words of all rows, then all second words, and so on, so that
-/// the byte itself is the index of each of its words and no address needs to be computed. A bank has 10 KiB; the rows
-/// that a text uses stay in the L1 cache together with the events.
+/// There are four banks of 256 rows: one for each CapsLock state and for each choice between continuing after the end
+/// of a barcode and stopping there. A bank contains the first words of all rows, then all second words, and so on, so
+/// that the byte itself is the index of each of its words and no address needs to be computed. A bank has 10 KiB; the
+/// rows that a text uses stay in the L1 cache together with the events.
 @safe
 struct HotRows: ~Copyable, @unchecked Sendable {
     // Unchecked is sound: nothing writes to the memory after `init`.
@@ -253,7 +256,7 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         /// Size in bytes of the events of the key, without the Shift event; 0 if nothing is typed.
         var size: UInt64 = 0
 
-        /// True if the byte is a key regardless of the byte before it.
+        /// True if the byte types a key, whatever byte precedes it.
         var isKey: Bool { down != 0 }
         /// True if the byte is a line feed, which types nothing after a carriage return.
         var isLineFeed: Bool { keep == Self.lineFeed.keep }
@@ -299,14 +302,16 @@ struct HotRows: ~Copyable, @unchecked Sendable {
             unsafe size = words[place &+ 4 &* HotRows.rowCount]
         }
 
-        /// Words of the row, in the order of a bank.
+        /// Words of the row, in the order in which a bank stores them.
         fileprivate var words: [UInt64] { [down, keep, shift, held, size] }
     }
 
     static let shiftUp = InputEvent.key(.leftShift, down: false).word
     static let shiftDown = InputEvent.key(.leftShift, down: true).word
 
-    /// Alignment of the rows and of the events, because a processor first compares only the low 12 bits of addresses.
+    /// Memory alignment of the rows and the events.
+    ///
+    /// It matters because a processor first compares only the low 12 bits of addresses.
     static let alignment = 4096
 
     private static let bankCount = 4
@@ -340,9 +345,9 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         unsafe words.deallocate()
     }
 
-    /// Returns the 256 rows for this CapsLock state, which continue after the end of a barcode or stop there.
+    /// Returns the 256 rows for this CapsLock state, for continuing after the end of a barcode or for stopping there.
     ///
-    /// They are valid while this value exists, and are read by `Row`.
+    /// The pointer is valid while this value exists; `Row` reads from it.
     @unsafe @inline(__always)
     borrowing func bank(capsLock: Bool, stopAtBarcodeEnd: Bool) -> UnsafePointer<UInt64> {
         // There are four banks, all completely initialised.
@@ -351,7 +356,7 @@ struct HotRows: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Encoder without ring, pacer and ledger: converts bytes into the events of their keystrokes.
+/// Encoder that converts bytes into the events of their keystrokes, without a ring, a pacer or a ledger.
 ///
 /// It is used for measurements, and by tools that show how bytes would be typed.
 public struct ByteEncoder: ~Copyable {
@@ -375,7 +380,7 @@ public struct ByteEncoder: ~Copyable {
         return run.taken
     }
 
-    /// Events of the last `encode`, in the device's format.
+    /// Events of the last `encode`, in the format of the keyboard device.
     public var output: RawSpan {
         @_lifetime(borrow self)
         borrowing get { batch.bytes }

@@ -24,10 +24,11 @@ struct EventBatch: ~Copyable {
     /// Limit that admits exactly one byte that types something, regardless of its number of events.
     static let oneByte = -1
 
-    /// Offset of the events, so that a barcode's events and the table rows of its bytes have different page offsets.
+    /// Offset of the events from the start of a page.
     ///
-    /// If a load and a recent store have the same low twelve bits in their addresses, the processor mistakes the load
-    /// for one of the stored data, and waits.
+    /// Because of it, a barcode's events and the table rows of its bytes have different offsets within their pages. If
+    /// a load and a recent store have the same low twelve bits in their addresses, the processor mistakes the load for
+    /// a load of the stored data, and waits.
     private static let offset = 1024
 
     private let memory: UnsafeMutableRawPointer
@@ -69,7 +70,7 @@ struct EventBatch: ~Copyable {
         }
     }
 
-    /// The events encoded so far, in the device's format.
+    /// The events encoded so far, in the format of the keyboard device.
     var bytes: RawSpan {
         @_lifetime(borrow self)
         borrowing get {
@@ -95,7 +96,7 @@ struct EventBatch: ~Copyable {
         others = []
     }
 
-    /// Number of input bytes that the encoder consumed, by result, and the reason why it stopped.
+    /// Numbers of input bytes that the encoder consumed, by outcome, and the reason why it stopped.
     struct Run {
         var taken = 0
         var typed = 0
@@ -199,9 +200,10 @@ struct EventBatch: ~Copyable {
         return run
     }
 
-    /// Types bytes from `start` on while they fit and are plain or shifted keys, line feeds, or discarded.
+    /// Types bytes from `start` on, as long as their events fit and the bytes are simple.
     ///
-    /// Not inlined, so that the loop can use all of the processor's registers.
+    /// Simple bytes are plain or shifted keys, line feeds, and discarded bytes. Not inlined, so that the loop can use
+    /// all of the processor's registers.
     @unsafe @inline(never)
     private mutating func typePlainKeys(
         _ input: Span<UInt8>,

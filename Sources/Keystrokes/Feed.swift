@@ -8,8 +8,10 @@ public struct Feed: ~Copyable, Sendable {
     ///
     /// In scan mode, the barcode framer applies its own rules to chunks that are marked.
     private let open: OpenDeviceRules?
-    /// Epoch of the link whose latest notifications were lost, because of a full ring or before they reached the feed;
-    /// else 0.
+    /// Epoch of the link whose latest notifications were lost, because the ring was full or before they reached the
+    /// feed.
+    ///
+    /// It is 0 if no notifications were lost.
     private var missing: UInt32 = 0
 
     /// Creates a feed that writes to a ring and counts bytes in `ledger`; `open` restricts unpaired devices in stream
@@ -22,9 +24,9 @@ public struct Feed: ~Copyable, Sendable {
 
     /// Outcome of a notification, which also tells the caller whether to wake the typist.
     public enum Outcome: Equatable, Sendable {
-        /// The bytes wait to be typed.
+        /// The bytes are queued for typing.
         case accepted
-        /// The bytes wait to be typed, and the caller must wake the sleeping typist.
+        /// The bytes are queued for typing, and the caller must wake the sleeping typist.
         case acceptedMustWake
         /// The ring has no room for the bytes; they are counted as lost.
         case lost
@@ -79,7 +81,9 @@ public struct Feed: ~Copyable, Sendable {
         ledger.noteMissingBytes()
     }
 
-    /// Counts bytes of a framing device that are not typed: bytes around payloads, and invalid frames.
+    /// Counts bytes that are not typed because the device sends frames.
+    ///
+    /// These are the bytes around payloads and the bytes of invalid frames.
     public mutating func skip(wrapping: Int, bad: Int) { ledger.addFrames(wrapping: wrapping, bad: bad) }
 
     /// Counts received bytes that are passed unchanged to an output other than the keyboard; their outcome is still
@@ -89,7 +93,7 @@ public struct Feed: ~Copyable, Sendable {
     /// Counts bytes for an output other than the keyboard that arrived while the gate was closed.
     public mutating func gate(_ count: Int) { ledger.addGated(count) }
 
-    /// Counts passed bytes as lost because the output has no room for them.
+    /// Counts bytes passed to another output as lost, because that output has no room for them.
     public mutating func refuse(_ count: Int) { ledger.addRingFull(count) }
 
     /// Counts bytes that were passed to another output, or typed for it, as delivered or undelivered.
@@ -197,7 +201,7 @@ struct RingPlace {
 
 /// Carriage return that may be followed by its line feed (D-3).
 struct LineEnd {
-    /// Time between carriage return and line feed that is accepted on every link, in nanoseconds.
+    /// Time between a carriage return and its line feed that every link accepts, in nanoseconds.
     static let usualTime: Int64 = 100_000_000
 
     var epoch: UInt32
@@ -205,7 +209,9 @@ struct LineEnd {
     /// Outcome of the carriage return; its line feed has the same outcome.
     var fate: Ledger.Fate
 
-    /// Returns true if `byte`, from this chunk, is the line feed: on the same link and within this time.
+    /// Returns true if `byte` of this chunk is the line feed that follows the carriage return.
+    ///
+    /// It must arrive on the same link and within `time` nanoseconds.
     @inline(__always)
     func isFollowed(by byte: UInt8, of chunk: ChunkHeader, within time: Int64) -> Bool {
         byte == ByteTable.lineFeed && epoch == chunk.epoch && chunk.received &- received <= time

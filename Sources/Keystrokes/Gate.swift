@@ -4,11 +4,12 @@ import Synchronization
 
 /// Orders from other threads to the typist.
 ///
-/// They stop or resume typing, drop waiting bytes, end a link, and set how late the line feeds of a link may be.
+/// They stop or resume typing, drop waiting bytes, end a link, and set how late a line feed may follow its carriage
+/// return.
 ///
-/// All but the last are stored as limits, in time or in link numbers, up to which bytes are refused. They therefore
-/// also apply to bytes that already wait. A gate that is closed and reopened between two calls of `Typist.next` still
-/// refuses the bytes received in between.
+/// All orders but the last are stored as limits, in time or in link numbers, up to which bytes are refused. They
+/// therefore also apply to bytes that already wait. A gate that is closed and reopened between two calls of
+/// `Typist.next` still refuses the bytes received in between.
 public final class Gate: Sendable {
     /// Reason for dropping the bytes of earlier links.
     public enum Drop: UInt64, Sendable {
@@ -33,7 +34,7 @@ public final class Gate: Sendable {
         refusedThrough = Atomic(isOpen ? Int64.min : Self.closed)
     }
 
-    /// True if bytes are typed.
+    /// True while the gate is open, so that bytes are typed.
     public var isOpen: Bool { refusedThrough.load(ordering: .acquiring) != Self.closed }
 
     /// Closes the gate, so that waiting bytes and newly received bytes are refused.
@@ -97,8 +98,9 @@ public final class Gate: Sendable {
             )
         }
 
-        /// Returns the fate of the bytes of this link received at this time if the gate refuses them; nil if it accepts
-        /// them.
+        /// Returns the fate of bytes that the gate refuses; nil if it accepts them.
+        ///
+        /// `epoch` is the number of their link, and `received` is the time at which they were received.
         @inline(__always)
         func refusal(epoch: UInt32, received: Int64) -> Ledger.Fate? {
             if received <= refusedThrough { return .gated }

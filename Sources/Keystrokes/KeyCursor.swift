@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Hot loop of the encoder, with its position in the bytes and in the events.
+/// Hot loop of the encoder, with its positions in the input bytes and in the output events.
 @unsafe
 struct KeyCursor {
     private(set) var byte: UnsafePointer<UInt8>
-    /// Address at which the next event is written, without its time.
+    /// Address to which the next event is written, not counting the event's time.
     private(set) var place: UnsafeMutableRawPointer
     /// Shift state: the size of an event if Shift is down, else 0.
     private(set) var held: UInt64
@@ -28,10 +28,11 @@ struct KeyCursor {
         _ rows: UnsafePointer<UInt64>,
         _ limit: UnsafeMutableRawPointer
     ) {
-        // Sound: a byte is less than the 256 rows, and lies before `last`. The events of a byte lie within one shifted
-        // key after the cursor, which is at most at the limit.
+        // Sound: the byte lies before `last`, and its value is less than the number of rows, 256. The events of a byte
+        // lie within one shifted key after the cursor, which is at most at the limit.
         while unsafe byte < last {
-            // This many bytes fit whatever they are; if the number is zero, the next byte is checked by itself.
+            // This many bytes fit, whatever their values are; if the number is zero, the next byte is checked by
+            // itself.
             let rest = unsafe limit - place
             var sure = unsafe min(last, byte + Self.sureKeys(rest))
             if unsafe sure <= byte {
@@ -65,11 +66,13 @@ struct KeyCursor {
         }
     }
 
-    /// Returns a number of keys that certainly fit into `byteCount` bytes, each with a Shift change, and a final Shift
-    /// release.
+    /// Returns a number of keys guaranteed to fit into `byteCount` bytes.
+    ///
+    /// The number leaves room for a Shift change before each key, and for a final release of Shift.
     @inline(__always)
     private static func sureKeys(_ byteCount: Int) -> Int {
-        // A lower bound, computed without a division: five events have at most 128 bytes. If negative, no key fits.
+        // This is a lower bound that needs no division: the five events of a shifted key have at most 128 bytes. If
+        // negative, no key fits.
         (byteCount &- InputEvent.size) &>> 7
     }
 

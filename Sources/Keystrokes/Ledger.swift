@@ -12,7 +12,7 @@ public final class Ledger: Sendable {
     public enum Loss: Int, CaseIterable, Sendable {
         /// The ring had no room for the chunk, or an output that receives the bytes unchanged had no room for them.
         case ringFull
-        /// The device rejected the write, or accepted only a part of it.
+        /// The keyboard device rejected the write, or accepted only a part of it.
         case writeFailed
         /// The barcode waited longer than the maximum age.
         case tooOld
@@ -26,7 +26,7 @@ public final class Ledger: Sendable {
 
     /// Rule by which bytes are rejected.
     public enum Rejection: Int, CaseIterable, Sendable {
-        /// The layout or the table has no keys for the byte or, in scan mode, for some byte of its barcode.
+        /// The layout or the table cannot type the byte or, in scan mode, some byte of its barcode.
         case untypable
         case tooShort
         case tooLong
@@ -34,7 +34,7 @@ public final class Ledger: Sendable {
         case duplicate
         /// The barcode is incomplete, because the link was lost or the ring was full.
         case cut
-        /// The bytes belong to no valid frame, although the device sends frames.
+        /// The bytes are not part of a valid frame, although the device sends frames.
         case frame
     }
 
@@ -44,8 +44,9 @@ public final class Ledger: Sendable {
     public struct Snapshot: Equatable, Sendable {
         /// Received bytes.
         public var received: UInt64 = 0
-        /// Bytes whose keystrokes the device accepted, and line feeds that belong to a typed Enter; for an output other
-        /// than the keyboard, bytes of lines that a client accepted completely.
+        /// Bytes whose keystrokes the keyboard device accepted, and line feeds that belong to a typed Enter.
+        ///
+        /// For an output other than the keyboard, these are the bytes of lines that a client accepted completely.
         public var typed: UInt64 = 0
         /// Bytes that the table discards, terminators replaced by a suffix, bytes around payloads, and withheld bytes.
         public var discarded: UInt64 = 0
@@ -162,7 +163,7 @@ public final class Ledger: Sendable {
         Self.add(undelivered, to: self.undelivered)
     }
 
-    /// Number of bytes whose keystrokes the device accepted.
+    /// Number of bytes whose keystrokes the keyboard device accepted.
     var handedOver: UInt64 { count(of: .typed) }
 
     /// Records that the chunk after the lost bytes is in the ring; called only by the producer.
@@ -183,7 +184,7 @@ public final class Ledger: Sendable {
         case typed, discarded, untypable, tooShort, tooLong, duplicate, cut, gated, writeFailed, tooOld, disconnected
         case switched, withheld
 
-        /// Converts a rejection; nil for the rejection that the producer counts.
+        /// Creates the fate for a rejection; nil for the rejection that the producer counts.
         init?(_ rejection: Rejection) {
             switch rejection {
             case .untypable: self = .untypable
@@ -195,7 +196,7 @@ public final class Ledger: Sendable {
             }
         }
 
-        /// Converts a loss; nil for the losses that the producer counts.
+        /// Creates the fate for a loss; nil for the losses that the producer counts.
         init?(_ loss: Loss) {
             switch loss {
             case .ringFull, .undelivered: return nil
@@ -209,7 +210,9 @@ public final class Ledger: Sendable {
 
     private func count(of fate: Fate) -> UInt64 { outcomes[fate.rawValue].load(ordering: .acquiring) }
 
-    /// Adds to a counter with a load and a store: exact with a single writer, and cheaper than an atomic addition.
+    /// Adds to a counter with a load and a store.
+    ///
+    /// This is exact because each counter has a single writer, and cheaper than an atomic addition.
     @inline(__always)
     private static func add(_ count: Int, to counter: borrowing Atomic<UInt64>) {
         counter.store(counter.load(ordering: .relaxed) &+ UInt64(bitPattern: Int64(count)), ordering: .releasing)

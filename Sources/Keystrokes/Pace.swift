@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Typing rhythm: the longest application stall that it survives, and the times between key events.
+/// Typing pace: the longest application stall that it survives, and the times between key events.
 ///
 /// It obeys one law (D-13): within any period as long as the stall S, no more events are written than the application's
 /// event queue can hold unread, which is one less than the queue's size (`ReaderQueue`). There are two kinds of pace.
@@ -16,7 +16,7 @@
 /// pauses between them, so each pause must be longer than S/85 (S/21). A shifted key contains two pauses if there is no
 /// lead, so that S may be up to 2125 ms (525 ms), or three pauses with a lead, so that S may be up to 1416 ms (350 ms).
 public struct Pace: Equatable, Sendable {
-    /// Named rhythms, each for one kind of application.
+    /// Named paces, each for one kind of application.
     public enum Profile: String, CaseIterable, Sendable {
         /// A text console, which needs no pauses.
         ///
@@ -83,7 +83,7 @@ public struct Pace: Equatable, Sendable {
         public var stall: Int64
         /// Longest stall that this pace allows, in nanoseconds.
         public var greatest: Int64
-        /// Event queue for which `greatest` is the maximum.
+        /// Event queue for which `greatest` is the limit.
         public var queue: ReaderQueue
 
         /// One-line description for users.
@@ -142,7 +142,7 @@ public struct Pace: Equatable, Sendable {
         gap = max(pause, least)
     }
 
-    /// Rejects a table in which the longest byte has this many events if the byte would take more than `longestGap`.
+    /// Throws an error if a byte with this many events, the longest of a table, would take longer than `longestGap`.
     ///
     /// Accepts every table if the pace is spread: to the application, each keystroke of a byte is a separate character,
     /// and the pauses do not depend on the table.
@@ -152,12 +152,14 @@ public struct Pace: Equatable, Sendable {
         guard stall <= greatest else { throw StallError(stall: stall, greatest: greatest, queue: queue) }
     }
 
-    /// Returns the longest stall at which a keystroke of an even pace fits into `longestGap`, in nanoseconds.
+    /// Returns the longest stall, in nanoseconds, for which an even pace types a keystroke within `longestGap`.
+    ///
+    /// `events` is the number of events of the keystroke.
     static func greatestStall(ofKeystroke events: Int, _ queue: ReaderQueue) -> Int64 {
         (longestGap - 1) * queue.paced / Int64(events)
     }
 
-    /// Returns the longest stall at which a shifted key of a spread pace fits into `longestGap`, in nanoseconds.
+    /// Returns the longest stall, in nanoseconds, for which a spread pace types a shifted key within `longestGap`.
     private static func greatestSpreadStall(pausesPerKey: Int64, _ queue: ReaderQueue) -> Int64 {
         (longestGap / pausesPerKey - 1) * pauses(queue)
     }
@@ -226,7 +228,8 @@ public enum ReaderQueue: Int, CaseIterable, Sendable {
     public var size: Int { rawValue }
     /// Maximum number of unread events without an overflow; one slot distinguishes a full queue from an empty one.
     public var window: Int { rawValue - 1 }
-    /// Largest number of events in the window that both plain keystrokes (4 events) and shifted ones (6) fill exactly.
+    /// Largest number of events that fits into the window and is a multiple of the events of plain and of shifted
+    /// keystrokes.
     var paced: Int64 { Int64(window / Self.commonKeystroke * Self.commonKeystroke) }
     /// Least common multiple of the event counts of a plain and a shifted keystroke.
     private static let commonKeystroke = 12
@@ -262,7 +265,7 @@ public enum ReaderQueue: Int, CaseIterable, Sendable {
 ///
 /// The pauses of a spread pace (`Pace`) obey the law by themselves; the pacer still checks it.
 public struct Pacer: Sendable {
-    /// Rhythm that the pacer enforces.
+    /// Pace that the pacer enforces.
     public let pace: Pace
 
     /// Times of the writes that are still in the window, as a ring that begins at `first`.
@@ -272,22 +275,22 @@ public struct Pacer: Sendable {
     private var counts = InlineArray<128, Int>(repeating: 0)
     private var first = 0
     private var writes = 0
-    /// Total number of events in these writes.
+    /// Total number of events in the writes that are still in the window.
     private var inWindow = 0
-    /// Time until which the even pace waits after the last write.
+    /// Time before which no keystroke is written, to keep an even pace.
     private var paidUntil = Int64.min
-    /// Number of events of the last write if it was one shifted keystroke; otherwise, that of a plain keystroke.
+    /// Number of events of the last write if it was one shifted keystroke; otherwise, the number of a plain keystroke.
     private var lastKeystroke = EventBatch.plainKey
 
     /// Earliest time at which a spread pace allows the next part of a keystroke.
     private var notBefore = Int64.min
 
-    /// Creates a pacer for this rhythm.
+    /// Creates a pacer for the given pace.
     public init(_ pace: Pace) {
         self.pace = pace
     }
 
-    /// Creates a pacer with an even rhythm that survives a stall of `stall` nanoseconds; 0 disables pacing.
+    /// Creates a pacer for an even pace that survives a stall of `stall` nanoseconds; 0 disables pacing.
     public init(stall: Int64, queue: ReaderQueue) throws(Pace.StallError) {
         self.init(try Pace(stall: stall, queue: queue))
     }

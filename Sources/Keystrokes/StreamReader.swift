@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Parser of the bytes in stream mode: reads them in place in the ring, and releases them when they are typed.
+/// Parser for stream mode: reads bytes in place in the ring, and releases them when they are typed.
 ///
 /// A barcode extends up to and including the first Enter or Tab, or up to a silence. The decision about its first byte
 /// applies to the whole barcode: once a barcode is begun, the rest is typed regardless of its age, and if its first
@@ -11,7 +11,7 @@ struct StreamReader {
 
     /// Outcome of the last byte before a position.
     private enum Outcome: Equatable {
-        /// There is no byte before the position, or bytes were lost after it: the next byte is the first of a barcode.
+        /// There is no byte before the position, or bytes were lost after that byte, so the next byte begins a barcode.
         case none
         case typed
         /// The barcode was in progress, but the keystroke of the byte could not be written.
@@ -35,15 +35,15 @@ struct StreamReader {
 
     /// Number of bytes between `done` and `ahead`, by outcome.
     private struct Tally {
-        /// All of these bytes; those neither typed nor rejected are discarded.
+        /// Number of all bytes; bytes neither typed nor rejected are discarded.
         var taken = 0
         var typed = 0
         var rejected = 0
     }
 
-    /// End of the bytes that have an outcome.
+    /// Position after the last byte that has an outcome, with the state of that byte.
     private var done: Progress
-    /// End of the bytes that are encoded.
+    /// Position after the last encoded byte, with the state of that byte.
     private var ahead: Progress
     private var tally = Tally()
     /// CapsLock state for which the bytes before `ahead` were encoded.
@@ -85,9 +85,10 @@ struct StreamReader {
         tally = Tally()
     }
 
-    /// Encodes bytes until `limit` events, the ring's end, bytes that are not typed or, if requested, a barcode's end.
+    /// Encodes bytes until the batch has `limit` events or the encoder must stop earlier.
     ///
-    /// Refused bytes are counted immediately if no encoded bytes precede them.
+    /// The encoder stops earlier at the end of the ring, before bytes that are not typed and, if requested, at the end
+    /// of a barcode. Refused bytes are counted immediately if no encoded bytes precede them.
     @inline(__always)
     mutating func encode(
         _ batch: inout EventBatch,
@@ -184,7 +185,7 @@ struct StreamReader {
         consumer.release(through: position)
     }
 
-    /// Counts the outcome of all encoded bytes when only the first keystrokes were written; the other bytes are lost.
+    /// Counts the outcome of all encoded bytes if only the first keystrokes were written; the other bytes are lost.
     @inline(never)
     mutating func settle(
         _ consumer: inout ByteRing.Consumer,
@@ -254,7 +255,7 @@ struct StreamReader {
         return !(keepsLines && chunk.followsMissingBytes)
     }
 
-    /// Result of `look` for the next bytes, when they are not plain.
+    /// Result of `look`, which examines the next bytes if they are not plain.
     private enum Look {
         /// The bytes were absorbed or refused, and their outcome was counted.
         case taken

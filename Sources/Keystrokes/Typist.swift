@@ -32,8 +32,9 @@ public struct Typist: ~Copyable {
         case sleep
     }
 
-    /// Default maximum age, in nanoseconds, of a barcode that waited while nothing could be typed; older ones are
-    /// dropped.
+    /// Default maximum age, in nanoseconds, of a barcode that waited while nothing could be typed.
+    ///
+    /// Older barcodes are dropped.
     public static let defaultMaximumAge: Int64 = 5_000_000_000
 
     private var consumer: ByteRing.Consumer
@@ -60,7 +61,7 @@ public struct Typist: ~Copyable {
     private var due = 0
     /// True from the time that `next` returns `write` until the caller reports the result.
     private var isWriting = false
-    /// Reason why the batch ends at its last event.
+    /// Reason why encoding of the batch stopped.
     private var end = End.exhausted
     /// True while a barcode is typed keystroke by keystroke, until its end.
     private var isPacing = false
@@ -122,7 +123,7 @@ public struct Typist: ~Copyable {
     /// True if `output` ends a line even without an Enter, because it completes a barcode in scan mode.
     public var endsWhole: Bool { barcodes != nil && endsBarcode }
 
-    /// Number of received bytes whose keystrokes the device has accepted.
+    /// Number of received bytes whose keystrokes the keyboard device has accepted.
     public var handedOver: UInt64 { ledger.handedOver }
 
     /// Returns true if bytes before those of `output` were lost, and clears the flag.
@@ -157,7 +158,7 @@ public struct Typist: ~Copyable {
         return time
     }
 
-    /// Records that the device accepted all of `output`; `now` is the time after the write.
+    /// Records that the keyboard device accepted all of `output`; `now` is the time after the write.
     public mutating func commit(now: Int64) {
         guard isWriting else { return }
         called(now)
@@ -179,10 +180,10 @@ public struct Typist: ~Copyable {
         pacer.record(events: outputEvents, now: now, part)
     }
 
-    /// Records that the device accepted only the first `events` events; `now` is the time after the write.
+    /// Records that the keyboard device accepted only the first `events` events; `now` is the time after the write.
     ///
     /// Bytes whose keystrokes were completely accepted count as typed; the other bytes of this write are lost and are
-    /// not retried. The kernel releases keys that are still down when the device is removed.
+    /// not retried. The kernel releases keys that are still down when the keyboard device is removed.
     public mutating func fail(acceptedEvents events: Int, now: Int64) {
         guard isWriting else { return }
         isWriting = false
@@ -212,7 +213,7 @@ extension Typist {
         var gate: Gate.State
         var capsLock: Bool
 
-        /// Time up to which received bytes may be gated or too old; later ones are neither.
+        /// Time up to which received bytes may be gated or too old; bytes received later are neither.
         var border: Int64 { max(gate.refusedThrough, staleBefore == .min ? .min : staleBefore &- 1) }
     }
 

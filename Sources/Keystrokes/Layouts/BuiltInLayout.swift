@@ -7,7 +7,7 @@
 /// first line such as `like us` names a layout that supplies all keys except those of the following lines; a line with
 /// only a number removes that key. Levels that differ between releases of xkeyboard-config are omitted.
 public enum BuiltInLayout: String, CaseIterable, Sendable {
-    /// All printable ASCII.
+    /// US layout, which types all printable ASCII characters.
     case us
     /// Japanese keyboards with 106 or 109 keys as on Linux, where the yen key also types a backslash.
     ///
@@ -38,7 +38,7 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
         }
     }
 
-    /// Keys by number: those in the table, and those in the layout on which it is based.
+    /// Keys by number: the keys in the table, and the keys of the layout on which it is based.
     private var keys: [UInt16: Key] {
         var lines = table.unicodeScalars.split(separator: "\n")[...]
         let like = "like ".unicodeScalars
