@@ -2,10 +2,10 @@
 
 /// State machine that decodes frames, and extracts their payload from a device's byte stream.
 ///
-/// It performs no I/O. Every input byte is part of a payload or is counted: as wrapping in a good frame, or as bad,
-/// outside of frames or in a frame with a wrong length or checksum. After a bad frame, the search resumes at its second
-/// byte, so that a lost notification does not cost a complete frame. The same applies to a frame that is never
-/// completed: after a pause (`expire` at `deadline`), after a known loss, and at the end of the link (`end`).
+/// It performs no I/O. Every input byte is part of a payload or is counted: as wrapping if it is in a good frame, or as
+/// bad if it is outside of frames or in a frame with a wrong length or checksum. After a bad frame, the search resumes
+/// at its second byte, so that a lost notification does not cost a complete frame. The same applies to a frame that is
+/// never completed: after a pause (`expire` at `deadline`), after a known loss, and at the end of the link (`end`).
 package struct Deframer: Sendable {
     package struct Result: Equatable, Sendable {
         package var payload: [UInt8] = []
@@ -19,7 +19,7 @@ package struct Deframer: Sendable {
 
     private enum Frame {
         case incomplete
-        /// Incomplete, like every later frame, because the end bytes are not in the buffer.
+        /// The frame is incomplete, as is every later frame, because the end bytes are not in the buffer.
         case endless
         case bad
         case good(payload: Range<Int>, length: Int)
@@ -39,7 +39,9 @@ package struct Deframer: Sendable {
     /// Time at which `expire` abandons an incomplete frame; nil while no bytes are buffered.
     package var deadline: Duration? { bytes.isEmpty ? nil : lastReceived + Framing.longestPause }
 
-    /// Decodes the bytes of a notification received at the time `now`; a pause of `Framing.longestPause` ends a frame.
+    /// Decodes the bytes of a notification received at the time `now`.
+    ///
+    /// An incomplete frame is abandoned if the previous bytes were received at least `Framing.longestPause` earlier.
     package mutating func receive(_ received: Span<UInt8>, now: Duration) -> Result {
         var result = expire(now: now)
         lastReceived = now

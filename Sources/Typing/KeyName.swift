@@ -13,7 +13,8 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
 
     /// Names of the keys, in listing order.
     ///
-    /// All of these keys edit the focused field: none leaves the application or commands the machine (X-4, D-14).
+    /// All of these keys edit the focused field: none of them leaves the application or controls the machine (X-4,
+    /// D-14).
     package static let keys = [
         "backspace", "enter", "tab", "left", "right", "home", "end", "delete", "escape",
     ]
@@ -26,7 +27,7 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         ("plus", "+"), ("minus", "-"), ("less", "<"), ("greater", ">"), ("period", "."), ("comma", ","),
     ]
 
-    /// Names of all keys except those with signs, for shell completion: fish rejects a list that contains `<`.
+    /// Names of all keys except signs, for shell completion: fish rejects a list that contains `<`.
     package static let words = allCases.map { key in
         aliases.first { .character($0.character) == key }?.name ?? key.description
     }

@@ -50,7 +50,7 @@ package final class KeyboardGate {
         didSet { if isPaused != oldValue { changed(from: oldValue, front) } }
     }
 
-    /// True while a beacon is required for opening the gate and none is near (D-30).
+    /// True while the gate may open only near a beacon, and no such beacon is near (D-30).
     package var isOutside = false {
         didSet {
             guard isOutside != oldValue, Self.isOpen(isPaused, wanted, front) else { return }

@@ -19,7 +19,9 @@ package struct Keypad: Sendable {
     /// Reason why each rejected step cannot be typed.
     private let refusals: [ByteTable.Step: TypingError.Obstacle]
 
-    /// Creates a keypad for applications that use `layout`, on a keyboard that also declares the keys `others`.
+    /// Creates a keypad for applications that use `layout`.
+    ///
+    /// Its keyboard also declares the keys `others`.
     package init(
         layout: KeyboardLayout,
         beside others: KeySet = KeySet(),

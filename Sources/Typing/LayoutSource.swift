@@ -6,10 +6,10 @@ import SystemPackage
 import Texts
 
 package enum LayoutSource {
-    /// Description of the layout names, in English, for help and manual.
+    /// Description of the layout names, in English, for the help and the manual.
     package static let names = PlainText.layouts.text(.english)
 
-    /// Names of the layouts that need no other program or file, and the name of the console's keymap.
+    /// Names of the layouts that need no other program or file, followed by the name for the console's keymap.
     package static let common = BuiltInLayout.allCases.map(\.rawValue) + ["console"]
 
     /// Loads a layout by name.
@@ -87,7 +87,7 @@ package enum LayoutSource {
 
 package struct LayoutDifference: Hashable, Sendable {
     package var meant: Unicode.Scalar
-    /// Character in the console's keymap; nil if there is none or it is a dead key.
+    /// Character in the console's keymap; nil if the keymap has none or has a dead key.
     package var given: Unicode.Scalar?
 
     package init(meant: Unicode.Scalar, given: Unicode.Scalar?) {

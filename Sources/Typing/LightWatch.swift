@@ -4,7 +4,7 @@ import Keystrokes
 import LinuxIO
 import SystemPackage
 
-/// Reader of the keyboard's lights on the event loop, which tracks the CapsLock state for the typist.
+/// Watcher of the keyboard's lights on the event loop, which tracks the CapsLock state for the typist.
 final class LightWatch {
     /// CapsLock state, as read by the typist.
     let capsLock = CapsLockLight()
@@ -13,7 +13,7 @@ final class LightWatch {
     private var lights: KeyboardLights
     private var registration: EventLoop.Registration?
 
-    /// Creates a reader that applies the changes since the keyboard was created, and watches for more.
+    /// Creates a watcher, which applies the changes since the keyboard was created and waits for more.
     init(_ lights: consuming KeyboardLights, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.lights = lights

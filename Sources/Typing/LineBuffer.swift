@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Buffer of the line being typed for an output, and of complete lines that have not been taken yet.
+/// Buffer for the line that is being typed for an output, and for complete lines that wait to be taken.
 ///
 /// A line ends with an Enter, with a whole barcode in scan mode, or with a silence (`endLine`). It also ends at 4,096
 /// bytes, and at the first Tab after 2,048 bytes. Each line records the number of received bytes that it accounts for.
@@ -17,9 +17,10 @@ package final class LineBuffer: Sendable {
 
     package struct Taken: Equatable, Sendable {
         package var lines: [Line] = []
-        /// Number of received line feeds that belong to the last line already taken.
+        /// Number of received line feeds that belong to the last line that was taken earlier.
         package var late = 0
-        /// Number of received bytes in incomplete lines, whose beginning or end was lost before it was typed.
+        /// Number of received bytes in incomplete lines; the beginning or end of such a line was lost before it was
+        /// typed.
         package var cut = 0
         /// True if a line has been begun and is incomplete.
         package var isLineOpen = false
@@ -29,9 +30,9 @@ package final class LineBuffer: Sendable {
 
     /// Properties of one write to the keyboard, besides its events.
     package struct Write {
-        /// Received bytes that were counted as typed after the last write and before this one.
+        /// Number of received bytes that were counted as typed after the last write and before this one.
         package var before: Int
-        /// Received bytes that the write accounts for.
+        /// Number of received bytes that the write accounts for.
         package var cost: Int
         package var followsMissingBytes: Bool
         /// True if the write ends with an Enter or a Tab, or with a barcode in scan mode.
@@ -50,9 +51,9 @@ package final class LineBuffer: Sendable {
 
     /// Maximum length of a line, in bytes.
     package static let longest = 4096
-    /// Length, in bytes, from which a Tab also ends a line.
+    /// Length of a line, in bytes, from which a Tab ends the line, too.
     static let long = 2048
-    /// Size of the complete lines, in bytes, from which no further line is begun.
+    /// Total size of the complete lines, in bytes, at which no further line is begun.
     package static let mostWaiting = 1 << 14
     /// Silence after which a line ends.
     package static let silence = Duration.milliseconds(100)
@@ -62,7 +63,7 @@ package final class LineBuffer: Sendable {
         var text: [UInt8] = []
         var line: [UInt8] = []
         var cost = 0
-        /// True while the current line is rejected up to its end; `wasCut` is the same for the previous line.
+        /// True while the current line is rejected up to its end; `wasCut` is true if the previous line was rejected.
         var isCut = false
         var wasCut = false
         /// Complete lines, with the other results of the next `take`; `waiting` counts the bytes of the lines.
@@ -104,7 +105,9 @@ package final class LineBuffer: Sendable {
     /// True if another write may be typed; a line that has been begun may always be finished.
     var isReady: Bool { state.withLock { $0.isOpen || $0.waiting < Self.mostWaiting || $0.isFinishing } }
 
-    /// Stops the typist from waiting for lines to be taken; no further lines follow the remaining ones.
+    /// Lets the typist type all remaining bytes without waiting for room in the buffer.
+    ///
+    /// Call it at the end, when no more bytes will be received.
     func finish() { state.withLock { $0.isFinishing = true } }
 
     func type(_ text: String) { state.withLock { $0.text.append(contentsOf: text.utf8) } }

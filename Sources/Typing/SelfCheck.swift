@@ -37,7 +37,7 @@ package struct SelfCheck: Sendable {
     /// Number of expected events that have not been read yet.
     package var outstanding: Int { meant.count - next }
 
-    /// Adds events that are about to be written, in order.
+    /// Adds events that are about to be written, in the order in which they are written.
     package mutating func expect(_ events: some Sequence<EventNode.Event>) {
         meant.append(contentsOf: events)
     }

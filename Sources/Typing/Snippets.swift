@@ -143,7 +143,7 @@ package struct Snippets: Equatable, Sendable {
     }
 }
 
-/// Text typed on a key or command, with the cursor position after it (HK-1, HK-2).
+/// Text that a key or a command types, with the cursor position afterwards (HK-1, HK-2).
 package struct Snippet: Equatable, Sendable {
     package let title: String
     /// Text, in which a line feed is Enter and a tab is Tab.
@@ -221,7 +221,7 @@ extension Snippets {
         static var names: String { allCases.map { $0.rawValue.debugDescription }.joined(separator: ", ") }
     }
 
-    /// Creates the snippet of a JSON object in the file: one text, or an opening and a closing half.
+    /// Creates a snippet from a JSON object in the file: one text, or an opening and a closing half.
     ///
     /// Each half has a default if the title is built in. Throws a `Fault` for an unknown member, a member that is not a
     /// string, or a text together with a half.
@@ -264,11 +264,11 @@ extension Snippets {
         )
     }
 
-    /// Returns the rules extended by the snippets that replace barcodes (HK-1), for `layout` and a table that presses
-    /// `others`.
+    /// Returns `rules` extended by the snippets that replace barcodes (HK-1).
     ///
-    /// If the keyboard must not declare the Left key together with its other keys (D-14), the cursor stays after the
-    /// text. Without rules, barcodes are not recognised, so a snippet with `received` is rejected.
+    /// The rules are for `layout` and for a table that presses the keys `others`. If the keyboard must not declare the
+    /// Left key together with its other keys (D-14), the cursor stays after the text. Without rules, barcodes are not
+    /// recognised, so a snippet with `received` is rejected.
     package func meant(
         in rules: BarcodeRules?,
         layout: KeyboardLayout,

@@ -90,7 +90,7 @@ package struct TextKeyboard: Sendable {
                 state.text = ""
             }
         }
-        // Lines become available only after `settle`, which follows the write and then signals `arrival`.
+        // The lines become available only after `settle`, which follows the write and then signals `arrival`.
         if lines == nil { screen.arrival.wake() }
         return .done(bytes)
     }

@@ -4,7 +4,9 @@ package import LinuxIO
 
 /// Source of one device's text: decodes the frames of its links, and passes the payload to each output.
 package final class TextSource {
-    /// Bytes lost because an output's ring was full, although the keyboard worked and did not wait for a client.
+    /// Number of bytes lost because an output's ring was full.
+    ///
+    /// It counts only bytes lost while the keyboard worked and did not wait for a client.
     package var outrun: UInt64 { lost }
     /// Storage of `outrun`.
     ///
@@ -46,8 +48,9 @@ package final class TextSource {
         pass(value, epoch: epoch, isFromOpenDevice)
     }
 
-    /// Records that values of this link were lost before the next one, so that the next one does not continue a partial
-    /// frame or barcode.
+    /// Records that values of this link were lost before the next value.
+    ///
+    /// The next value then does not continue a partial frame or barcode.
     package func noteMissing(epoch: UInt32) {
         endFrame()
         for output in outputs { output.noteMissing(epoch: epoch) }
@@ -72,7 +75,7 @@ package final class TextSource {
         if let rest = deframer?.end() { take(rest) }
     }
 
-    /// Passes a result of the decoder to the outputs, as bytes of the link in `framed`.
+    /// Passes bytes decoded from the frames of the link in `framed` to the outputs, and counts the other bytes.
     private func take(_ result: Deframer.Result) {
         for output in outputs { output.skip(wrapping: result.wrapping, bad: result.bad) }
         pass(result.payload.span, epoch: framed.epoch, framed.isFromOpenDevice)

@@ -48,7 +48,7 @@ package struct KeyEffects: Sendable {
     private var effects: [FieldLength.Effect]
     private let held: [UInt16: KeyModifiers]
 
-    /// Creates the table of the effect of each key under `layout`.
+    /// Creates a table of the effects of all keys under `layout`.
     package init(_ layout: KeyboardLayout) {
         held = Dictionary(
             uniqueKeysWithValues: Self.modifiers.flatMap { modifier in
@@ -86,7 +86,7 @@ package struct KeyEffects: Sendable {
 
 /// Number of characters that this program has typed into the field, which `clear` may delete (HK-5).
 ///
-/// It never exceeds the number of this program's characters in the field, as far as its keys determine: after Enter,
+/// As far as the typed keys show, it never exceeds the number of this program's characters in the field. After Enter,
 /// Tab or Escape it is 0, because the next field may contain other text. After keys that might delete text, it may be
 /// too small.
 package struct FieldLength: Equatable, Sendable {

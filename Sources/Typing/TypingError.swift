@@ -4,7 +4,7 @@ package import Keystrokes
 package import LinuxIO
 package import SystemPackage
 
-/// Reason why a layout, a table, the snippets or the keys of clients cannot be used.
+/// Reason why a layout, a table, the snippets, or keys requested by clients cannot be used.
 package enum TypingError: Error, Equatable, Sendable {
     /// Reason why a key or character cannot be typed.
     package enum Obstacle: Equatable, Sendable {

@@ -14,7 +14,7 @@ package struct TypingSettings: Sendable {
     package var capsLock: CapsLockPolicy
     /// True if the events of the event node are compared with the expected events.
     package var verifies: Bool
-    /// Keypad of the clients; nil if key requests from clients are disabled.
+    /// Keypad for clients; nil if key requests from clients are disabled.
     package var keypad: Keypad?
     /// True if udev must recognise the device as a keyboard, which requires declaring keys that are never typed (D-14).
     package var isUdevKeyboard: Bool

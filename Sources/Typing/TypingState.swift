@@ -17,12 +17,12 @@ enum TypingTurn: Equatable {
 struct TypingState: ~Copyable {
     var typist: Typist
     private var device: any KeyboardDevice
-    /// Lines typed for an output, and the waker of their consumer; nil if the output is a keyboard.
+    /// Lines typed for an output, and the waker of the thread that takes them; nil if the output is a keyboard.
     private let lines: LineBuffer?
     private let arrival: Waker?
     /// Number of received bytes already reported to the lines.
     private var told: UInt64 = 0
-    /// True if the last turn ended because lines must be taken before more are typed.
+    /// True if the last turn ended because lines must be taken from the buffer before more are typed.
     private var isHeldUp = false
     var meant: ExpectedEvents.Writer?
     private var keypad: Typist?
@@ -30,7 +30,7 @@ struct TypingState: ~Copyable {
     private let hasKeypad: Bool
     /// Minimum time between a write of one typist and a write of the other, in nanoseconds.
     ///
-    /// Each typist obeys its own pace; with this separation, the two together also obey it (D-13).
+    /// Each typist obeys its own pace. This separation makes the two obey the pace together (D-13).
     private let separation: Int64
     private var lastWrite = (isOfKeypad: false, time: Int64.min / 2)
     private var isKeypadBusy = false
@@ -62,7 +62,7 @@ struct TypingState: ~Copyable {
         failure = nil
     }
 
-    /// Types until the next event is not yet due, or no bytes are waiting.
+    /// Types until the next event is not due yet, or until no bytes are waiting.
     mutating func turn(now: Int64) -> TypingTurn {
         guard lines == nil else { return lineTurn(now: now) }
         return step(now: now)
@@ -96,13 +96,14 @@ struct TypingState: ~Copyable {
                 isHeldUp = true
                 return .sleep
             }
-            // First finish the half-typed keys of a client; new ones wait until all received bytes are typed.
+            // First finish the keys requested by a client, if they are half typed; new ones wait until all received
+            // bytes are typed.
             if isKeypadBusy { typist.attend(now: now) }
             let step = isKeypadBusy ? Typist.Step.sleep : typist.next(now: now)
             switch step {
             case .write:
                 if let time = separated(isOfKeypad: false, now) { return .wait(time) }
-                // Skipped if there are no lines, because each call to a typist in another module copies several
+                // Skip this call if there are no lines, because each call to a typist in another module copies several
                 // kilobytes.
                 let before = lines == nil ? 0 : newlyTyped()
                 let endsBarcode = lines == nil ? false : typist.endsBarcode
@@ -141,7 +142,7 @@ struct TypingState: ~Copyable {
             } else {
                 now = Self.write(&keypad, device, &meant, &failure)
                 lastWrite = (true, now)
-                // The keys of clients do not correspond to received bytes.
+                // The keys requested by clients do not correspond to received bytes.
                 settle(
                     LineBuffer.Write(
                         before: 0,
@@ -165,7 +166,7 @@ struct TypingState: ~Copyable {
         arrival?.wake()
     }
 
-    /// Returns the time from which one typist may write after the other; nil if it may write now.
+    /// Returns the earliest time at which one typist may write after the other; nil if it may write now.
     private func separated(isOfKeypad: Bool, _ now: Int64) -> Int64? {
         let time = lastWrite.time &+ separation
         return lastWrite.isOfKeypad != isOfKeypad && now < time ? time : nil

@@ -18,14 +18,16 @@ package final class TypingThread: Sendable {
     private let waker: Waker
     private let stopping = Atomic<Bool>(false)
     private let finished: Waker
-    /// Number of `ping` calls; `answered` is the number of the last call that the thread has answered.
+    /// Number of `ping` calls; `answered` is the number of the last call to which the thread has responded.
     private let asked = Atomic<UInt32>(0)
     private let answered = Atomic<UInt32>(0)
     private let failure = Mutex<Errno?>(nil)
     private let ended = Atomic<Bool>(false)
     /// Time before which nothing is typed, in nanoseconds.
     private let notBefore: Atomic<Int64>
-    /// State of the typists; the typing thread blocks on its lock, whereas the receiving thread only tries it.
+    /// State of the typists.
+    ///
+    /// The typing thread waits for its lock, whereas the receiving thread only tries to acquire it.
     private let state: Mutex<TypingState>
 
     /// Starts the thread.
@@ -34,7 +36,6 @@ package final class TypingThread: Sendable {
     /// `resume` or `stop`. `meant` receives all events for the self-check, if there is one. The typist `keypad` types
     /// while `typist` is idle, at least `separation` nanoseconds after it and before it. `screen` may collect lines for
     /// an output; the typist begins no new line while too many of them are pending.
-    /// output; the typist begins none while too many of them are pending.
     package init(
         _ typist: consuming sending Typist,
         device: any KeyboardDevice,
@@ -67,7 +68,7 @@ package final class TypingThread: Sendable {
 
     package func wake() { waker.wake() }
 
-    /// Asks the thread to show that it is alive; called from one thread only.
+    /// Asks the thread to show that it is running; called from one thread only.
     package func ping() {
         asked.store(asked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         waker.wake()

@@ -52,9 +52,9 @@ package final class VirtualKeyboard {
     private var onEnd: (() -> Void)?
     private let keypadLedger = Ledger()
     private var keypadFeed: Feed?
-    /// Length of the text in the focused field; nil if clients may not delete it.
+    /// Length of the text in the focused field; nil if clients may not delete the text.
     private let field: TypedField?
-    /// Receiver of the bytes in raw output, where the typist is not used.
+    /// Function that receives the bytes in raw output, which does not use the typist.
     ///
     /// It returns false if it rejects the bytes; the fate of accepted bytes is reported later (`settle`). Its storage
     /// is private, so that reading it for each notification needs no check for exclusive access.
@@ -184,8 +184,9 @@ package final class VirtualKeyboard {
     /// Counts the bytes of frames that are not text: wrapping, and invalid frames.
     package func skip(wrapping: Int, bad: Int) { feed.skip(wrapping: wrapping, bad: bad) }
 
-    /// Records that values of this link were lost before the next one, so that the next one does not continue a partial
-    /// barcode.
+    /// Records that values of this link were lost before the next value.
+    ///
+    /// The next value then does not continue a partial barcode.
     package func noteMissing(epoch: UInt32) {
         feed.noteMissing(epoch: epoch)
     }
@@ -199,7 +200,7 @@ package final class VirtualKeyboard {
         if !end(value) { feed.refuse(value.count) }
     }
 
-    /// Counts the delivered and undelivered bytes of an output.
+    /// Counts the delivered and undelivered bytes of an output that is not the keyboard.
     package func settle(delivered: Int, undelivered: Int) {
         feed.settle(delivered: delivered, undelivered: undelivered)
     }
@@ -227,7 +228,7 @@ package final class VirtualKeyboard {
         typing.wake()
     }
 
-    /// Discards the waiting bytes of the links up to number `epoch`, and counts them under `cause`.
+    /// Discards the waiting bytes of the links up to number `epoch`, and counts them as lost for the reason `cause`.
     package func drop(through epoch: UInt32, _ cause: Gate.Drop) {
         gate.drop(through: epoch, cause)
         typing.wake()
@@ -310,7 +311,7 @@ package final class VirtualKeyboard {
     private func remake() {
         do {
             let output = try makeOutput()
-            // Best effort: if it fails, letters may have the wrong case, or are not verified.
+            // Best effort: if this fails, letters may have the wrong case, or the events are not verified.
             if let found = try? output.lights() { try? lights?.follow(found) }
             if let path = output.eventNode { try? verifier?.follow(path) }
             node = output.eventNode
