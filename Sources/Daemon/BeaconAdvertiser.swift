@@ -7,7 +7,7 @@ package import Texts
 
 /// Advertiser that sends the advertisements of a beacon (SW-13).
 ///
-/// They are not connectable, and the arbiter schedules them together with scanning and connecting.
+/// The advertisements are not connectable. The arbiter schedules them together with scanning and connecting.
 package final class BeaconAdvertiser {
     package enum State: String, Sendable {
         case off
@@ -18,10 +18,10 @@ package final class BeaconAdvertiser {
         case failed
     }
 
-    /// Advertising interval, the same as that of iBeacons.
+    /// Advertising interval, which is that of iBeacons.
     private static let interval = Duration.milliseconds(100)
 
-    /// Requested beacon; nil if none is requested.
+    /// Beacon to advertise; nil if none is requested.
     package private(set) var frame: BeaconFrame?
     package private(set) var state = State.off
     /// Reason for the state `failed`; nil in all other states.
@@ -36,7 +36,7 @@ package final class BeaconAdvertiser {
         self.radio = radio
     }
 
-    /// Advertises a beacon instead of the previous one.
+    /// Advertises this beacon in place of the previous one.
     package func start(_ frame: BeaconFrame) {
         self.frame = frame
         begin()
@@ -65,7 +65,7 @@ package final class BeaconAdvertiser {
         }
     }
 
-    /// Records the loss of the adapter, which ends the advertisement; `begin` restarts it.
+    /// Records the loss of the adapter, which ends advertising; `begin` restarts advertising.
     package func adapterLost() {
         if frame != nil { enter(.starting, nil) }
     }

@@ -35,7 +35,7 @@ package struct BeaconAvailability: Sendable {
         self.init(state, Reason(CommandFailure(.unavailable, text)))
     }
 
-    /// Conditions for beacons: support by the device, permission by its settings, and Bluetooth being on (SW-22).
+    /// Conditions for beacons (SW-22): the device supports them, its settings permit them, and Bluetooth is on.
     ///
     /// Each condition is nil if it is unknown.
     package var conditions: (device: Bool?, settings: Bool?, isOn: Bool?) {

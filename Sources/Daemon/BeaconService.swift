@@ -6,8 +6,9 @@ import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// Beacon service of an adapter: a scan through the arbiter, which runs only while it is needed, and the monitor of its
-/// reports.
+/// Beacon service of an adapter: the scan for beacons, and the monitor that evaluates its reports.
+///
+/// The scan goes through the arbiter, and runs only while it is needed.
 package final class BeaconService {
     /// Pause between a failed scan and the next one.
     private static let pause = Duration.seconds(3)
@@ -15,10 +16,13 @@ package final class BeaconService {
     package var onEvent: ((BeaconMonitor.Event) -> Void)?
     /// Handler that is called once, when the controller has started to scan.
     package var onStarted: (() -> Void)?
-    /// Handler for the error that ended a scan, called for the first of consecutive failures; the scan is restarted.
+    /// Handler for an error that ended a scan.
+    ///
+    /// It is called for the first of consecutive failures only. The scan is restarted after every failure.
     package var onFailure: ((ScanError) -> Void)?
-    /// Handler for changes of the watched regions, and for failures and recoveries of the scan; may be called without a
-    /// change.
+    /// Handler for changes of the watched regions, and for failures and recoveries of the scan.
+    ///
+    /// It may also be called if nothing has changed.
     package var onChange: (() -> Void)?
 
     package private(set) var monitor: BeaconMonitor
@@ -47,7 +51,7 @@ package final class BeaconService {
         return body(&monitor)
     }
 
-    /// Reports the entered regions whose settings request it when the display is switched on (D-24).
+    /// Reports entered regions that are configured to be reported when the display is switched on (D-24).
     package func displayCameOn() { tell { monitor, tell in monitor.displayCameOn(tell: tell) } }
 
     /// Treats the start of the scan as the display being switched on (D-24).

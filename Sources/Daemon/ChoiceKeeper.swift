@@ -6,7 +6,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Keeper of the selected device in its file: saves the selection, and follows changes by other processes.
+/// Keeper of the file with the selected device: saves the selection, and follows changes by other processes.
 final class ChoiceKeeper {
     /// Handler called when the selection in the file has changed or was removed.
     var onChange: ((SelectedDevice?) -> Void)?
@@ -18,7 +18,7 @@ final class ChoiceKeeper {
 
     private let follower: ChoiceFollower?
 
-    /// Creates a keeper; if it `follows` the file, it reads and watches it.
+    /// Creates a keeper; with `follows`, the keeper reads the file and watches it for changes.
     init(_ store: ChoiceStore, follows: Bool, on loop: EventLoop) throws(CommandFailure) {
         self.store = store
         if follows { store.upgrade() }

@@ -15,7 +15,10 @@ final class ClientScans {
     private var search: DeviceFinder?
     private var devices = DeviceTable()
 
-    /// Creates a scanner; `place` is where devices may advertise an address in addition to the one they use.
+    /// Creates a scanner.
+    ///
+    /// `place` is the position of the address that devices may include in their manufacturer data, in addition to the
+    /// address from which they advertise.
     init(advertisedAt place: ManufacturerAddressField?, on radio: RadioArbiter) {
         self.place = place
         self.radio = radio

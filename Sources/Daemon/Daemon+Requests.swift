@@ -187,7 +187,7 @@ extension Daemon {
         guard let keypad = service.keypad else {
             throw CommandFailure(.unavailable, KeyboardFaultText.noKeysForOthers)
         }
-        // A closed gate also blocks the keys of clients, because they could reach another application.
+        // A closed gate also blocks keys requested by clients, because they could reach another application.
         if let reason = gate.reason {
             throw CommandFailure(.unavailable, KeyboardFaultText.nothingTypedNow, reason.cause, remedy: reason.remedy)
         }

@@ -17,8 +17,7 @@ package final class Daemon {
     /// Settings of the daemon that do not concern typing.
     package struct Options: Sendable {
         package var paths: DaemonPaths
-        /// True if the daemon follows the file of the selected device; otherwise, it always uses the device of its
-        /// settings.
+        /// True if the daemon follows the file of the selected device; otherwise, it always uses the configured device.
         package var followsChoice: Bool
         /// Number of the virtual terminal that must be in the foreground; nil for any.
         package var terminal: Int?
@@ -51,7 +50,7 @@ package final class Daemon {
     /// The first value is reported immediately, then at most ten reports per second follow; all remaining values are
     /// reported before the link ends.
     package var onReceived: ((ReceivedMeter.Report) -> Void)?
-    /// Handler for each entry and exit that runs the hook, with the beacon's key code.
+    /// Handler for each entry and exit for which the hook must run; receives the beacon's key code, too.
     package var onBeacon: ((RegionWatch.Notice, String?) -> Void)?
     /// Function that reloads the configuration; nil if there is no configuration to reload.
     package var onReload: (() throws(CommandFailure) -> Void)?

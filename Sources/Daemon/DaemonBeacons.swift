@@ -9,13 +9,13 @@ import LinuxIO
 import Texts
 import Typing
 
-/// Beacon functions of the daemon: requests of clients, actions of regions (D-30), and availability (SW-2).
+/// Beacon functions of the daemon: client requests, region actions (D-30), and availability (SW-2).
 final class DaemonBeacons {
     /// Handler for events that clients receive.
     var onEvent: ((JSONObject) -> Void)?
     /// Handler for other messages to the user.
     var onNote: ((Reason) -> Void)?
-    /// Handler for each entry and exit that runs the hook, with the beacon's key code.
+    /// Handler for each entry and exit for which the hook must run; receives the beacon's key code, too.
     var onHook: ((RegionWatch.Notice, String?) -> Void)?
     /// Reason why the beacons designated in earlier runs could not be read; nil if they could.
     let storeFault: Reason?

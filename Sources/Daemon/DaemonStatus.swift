@@ -33,7 +33,7 @@ package struct DaemonStatus: Sendable {
     package var counts: KeyboardService.Counts
     /// Facts about the link; nil if no link is ready.
     package var link: LinkFacts?
-    /// Counts of links since the start, and of the reasons for their ends.
+    /// Counts of links since the start, and counts of the reasons why links ended.
     package var links = LinkCounts()
     /// Counts of radio faults and recoveries since the start.
     package var radio = RadioCounts()
@@ -43,8 +43,10 @@ package struct DaemonStatus: Sendable {
     package var rivals: [String]?
     /// Reason why the selected device could not be read from its file or saved to it; nil if that succeeded.
     package var choiceFault: Reason?
-    /// Configured permissions beyond text, Tab, Enter and Backspace: further keys and beacon actions; nil if there are
-    /// none.
+    /// Permissions that the configuration grants beyond text, Tab, Enter and Backspace: further keys and beacon
+    /// actions.
+    ///
+    /// It is nil if there are none.
     package var allows: Message?
     /// Summary of beacon activity; nil if beacons have not been used.
     package var beacons: JSONObject?
@@ -153,7 +155,7 @@ extension KeyboardService {
         package var bytes = Ledger.Snapshot()
         /// Counts of the self-check; nil if it is off.
         package var check: SelfCheck.Counts?
-        /// Bytes delivered to each client of the first output, and bytes that each missed; nil if that output is the
+        /// Counts of the bytes delivered to and missed by each client of the first output; nil if that output is the
         /// keyboard.
         package var wire: OutputCounts?
         /// Counts of each output, including the first; empty if there is only one.
@@ -208,7 +210,7 @@ extension Ledger.Snapshot {
 /// Reading the list of processes takes long: without the cache, clients could block the loop with frequent status
 /// requests.
 struct ConflictingProcesses {
-    /// Maximum age of a cached answer.
+    /// Maximum age of a cached result.
     static let life = Duration.seconds(5)
 
     private let folder: String

@@ -14,7 +14,7 @@ package import Typing
 
 /// Session with one device: its selector, its link, and the text that it sends to its outputs.
 ///
-/// The radio and the outputs, which several devices may share, are passed in.
+/// Several devices may share the radio and the outputs, which are therefore passed to the initializer.
 package final class DeviceSession {
     /// Handler for each state that the session reports, even if it is the same as before.
     package var onState: ((Session.State, DeviceAddress?, Reason?) -> Void)?
@@ -50,8 +50,9 @@ package final class DeviceSession {
     package private(set) var heardName: String?
     package private(set) var reason: Reason?
 
-    /// Creates a session with the device of the settings, whose text is typed on `outputs`; scanning begins with
-    /// `adapterReady`.
+    /// Creates a session with the configured device, and types the device's text on `outputs`.
+    ///
+    /// Scanning begins with `adapterReady`.
     package init(_ settings: KeyboardSettings, typingOn outputs: [VirtualKeyboard], on radio: RadioArbiter) {
         self.settings = settings
         self.radio = radio
@@ -75,7 +76,7 @@ package final class DeviceSession {
         listen(for: settings.device)
     }
 
-    /// Hot path, continued: passes a value of the profile's characteristic to the ring of each output.
+    /// Passes a value of the profile's characteristic to the ring of each output; part of the hot path.
     private func receive(_ value: Span<UInt8>, _ isFromOpenDevice: Bool) {
         source.receive(value, epoch: link.epoch, isFromOpenDevice: isFromOpenDevice)
         onReceived?(value.count)
@@ -83,7 +84,7 @@ package final class DeviceSession {
         if let excess = flood.check(source.outrun) { endFlood(excess) }
     }
 
-    /// Ends a link that floods, after the packets that have already been read.
+    /// Ends the link with a device that sends too fast, after the packets already read have been handled.
     private func endFlood(_ excess: UInt64) {
         _ = radio.loop.schedule(at: .zero) { [unowned self, epoch = link.epoch] in
             guard link.epoch == epoch, state == .connected else { return }
@@ -178,9 +179,9 @@ package final class DeviceSession {
 
     package var values: ValueCounts { link.values }
 
-    /// Security level required for typing the selected device's values.
+    /// Security level required for typing the selected device's values; nil if no device is selected.
     ///
-    /// If the level is not completely known yet, this is its known part; nil if no device is selected.
+    /// Without a link to the device, this is only the level required by the configuration and the selected device.
     package var requiredSecurity: GATTLinkSecurity.Level? {
         guard choice != nil else { return nil }
         return address != nil && address == link.device ? max(chosenSecurity, link.required) : chosenSecurity

@@ -66,7 +66,7 @@ package struct HookNotice: Equatable, Sendable {
 
 /// Queue of notices for which the user's command is run, one at a time.
 ///
-/// It is a pure state machine. At most one notice of each kind waits; later ones are merged into it. Notices are
+/// It is a pure state machine. At most one notice of each kind waits; later notices are merged into it. Notices are
 /// removed in the order in which their kinds were last added, so that the last link notice always contains the current
 /// state of the link.
 package struct HookQueue: Sendable {

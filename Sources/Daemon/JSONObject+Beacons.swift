@@ -84,7 +84,9 @@ extension JSONObject {
         add("switcher", beacon.isSwitcher)
     }
 
-    /// Describes all known regions, the regions removed by the server's last update, and its result (SW-3, SW-20).
+    /// Describes all known regions (SW-3, SW-20).
+    ///
+    /// The object also contains the result of the server's last update and the regions that this update removed.
     package init(regionsOf monitor: BeaconMonitor) {
         self.init()
         let managed = monitor.catalogue.managed

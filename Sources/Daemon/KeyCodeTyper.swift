@@ -6,12 +6,14 @@ import Link
 import LinuxIO
 import Typing
 
-/// Typist for the key codes of beacons (D-30): types each as a separate barcode, during a gap in the received data.
+/// Typist for the key codes of beacons (D-30).
+///
+/// It types each code as a separate barcode, during a gap in the received data.
 final class KeyCodeTyper {
     /// Longest wait for a gap in the received data, and interval between checks for a gap.
     private static let patience = Duration.seconds(5)
     private static let interval = Duration.milliseconds(10)
-    /// Silence after which a key code cannot be inserted into a barcode.
+    /// Silence in the received data after which a key code cannot interrupt a barcode.
     private static let silence = Duration.milliseconds(100)
 
     private(set) var taken: UInt64 = 0

@@ -26,8 +26,9 @@ package final class KeyboardService {
         case keyboardFailed(Errno)
     }
 
-    /// Function that is called with an adapter's name before the adapter is used; returns a reason for refusing it, or
-    /// nil.
+    /// Function that is called with an adapter's name before the adapter is used.
+    ///
+    /// It returns a reason for refusing the adapter, or nil to use it.
     package var refusal: ((String) -> CommandFailure?)?
     /// Function that is called after `refusal`; returns true if the adapter's last process ended without releasing it.
     package var isAbandoned: (() -> Bool)?
@@ -35,7 +36,9 @@ package final class KeyboardService {
     package var onAdapter: ((AdapterCore.Event) -> Void)?
 
     package let device: DeviceSession
-    /// Typist of the first output, which also types the keys of clients: the keyboard, if the settings have one.
+    /// Typist of the first output, which is the keyboard if the settings have one.
+    ///
+    /// It also types the keys requested by clients.
     package let keyboard: VirtualKeyboard
     /// All outputs; each has its own typist, queues and counts, so that no output waits for another.
     package let outputs: [ServiceOutput]
@@ -228,7 +231,7 @@ package final class KeyboardService {
 
     // MARK: Pairing while typing (D-9)
 
-    /// Creates a pairing, which starts with its `begin`.
+    /// Creates a pairing, which starts when its method `begin` is called.
     ///
     /// Until it ends, no link is started and no other pairing is created. Throws an error if there is no adapter, if
     /// another pairing is in progress, or if the device is connected and already paired.

@@ -3,7 +3,9 @@
 import BluetoothPackets
 import LinuxIO
 
-/// Keeper of the bytes of the last received value; it keeps them only while a client requests them.
+/// Keeper of the bytes of the last received value.
+///
+/// It keeps the bytes only while a client requests them.
 final class LastValueKeeper {
     /// Time after a request during which values are kept.
     static let life = Duration.seconds(10)

@@ -52,7 +52,9 @@ package final class PermissionWait {
         return failure.status == .permission ? failure : nil
     }
 
-    /// Creates a wait for the `missing` permission, which answers clients; it checks the permissions from `begin` on.
+    /// Creates a stand-in that waits for the `missing` permission and answers clients.
+    ///
+    /// It checks the permissions from `begin` on.
     package init(
         _ options: Daemon.Options,
         _ adapter: AdapterTransport,

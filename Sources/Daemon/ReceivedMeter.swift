@@ -50,7 +50,9 @@ package struct ReceivedMeter: Sendable {
     }
 }
 
-/// Reporter of received values on an event loop, which also stores the time and length of the last value.
+/// Reporter of received values on an event loop.
+///
+/// It also stores the time and length of the last value.
 final class ReceivedReporter {
     /// Handler for the reports: called immediately for the first value, then at most ten times per second.
     var onReport: ((ReceivedMeter.Report) -> Void)?

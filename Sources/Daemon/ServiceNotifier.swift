@@ -6,8 +6,8 @@ import SystemPackage
 
 /// Notifier of the service manager: readiness, state, and watchdog keep-alives.
 ///
-/// Keep-alives are sent only while the program makes progress: by this loop's timer, and only if the last `ask` was
-/// answered. Use this on the loop's thread. See sd_notify(3) and sd_watchdog_enabled(3).
+/// Keep-alives are sent only while the program makes progress: by a timer of the event loop, and only if the last `ask`
+/// was answered. Use this type on the loop's thread. See sd_notify(3) and sd_watchdog_enabled(3).
 package final class ServiceNotifier {
     private let loop: EventLoop
     private var socket: NotifySocket?
@@ -31,7 +31,8 @@ package final class ServiceNotifier {
     package init(socket path: String?, watchdog microseconds: Int64?, on loop: EventLoop) {
         self.loop = loop
         if let path { socket = try? NotifySocket(path) } else { socket = nil }
-        // Use half of the time, as recommended by sd_watchdog_enabled(3), because each keep-alive wakes both threads.
+        // Use half of the time, as recommended by sd_watchdog_enabled(3): a shorter interval would wake both threads
+        // more often.
         interval = microseconds.flatMap { $0 > 0 ? .microseconds($0 / 2) : nil }
     }
 

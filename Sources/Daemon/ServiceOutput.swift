@@ -6,10 +6,10 @@ package import Link
 package import Texts
 package import Typing
 
-/// Output of a `KeyboardService`: its typist, and the end that receives the typed lines.
+/// Output of a `KeyboardService`: its typist, and the destination of the typed lines.
 package struct ServiceOutput {
     package let keyboard: VirtualKeyboard
-    /// End that receives the typed lines; nil for the keyboard.
+    /// Destination of the typed lines; nil for the keyboard.
     package let text: TextOutput?
 
     package var account: OutputAccount {
@@ -23,7 +23,7 @@ package struct ServiceOutput {
     }
 }
 
-/// Counts of one output when there are several.
+/// Counts of one output, if there are several outputs.
 package struct OutputAccount: Sendable {
     /// Destination, as configured.
     package var name: String

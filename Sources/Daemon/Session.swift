@@ -46,12 +46,13 @@ package struct Session: Sendable {
     }
 
     private enum Phase {
-        /// Nothing can be done or is requested.
+        /// Nothing can be done, or nothing is requested.
         case idle
         case closing(until: Duration)
         case resting(until: Duration)
-        /// Listening during a pause until `until`; `heard` is the latest time at which the device was, or may have
-        /// been, heard.
+        /// Listening during a pause that ends at `until`.
+        ///
+        /// `heard` is the latest time at which the device was, or may have been, heard.
         case watching(until: Duration, heard: Duration)
         case listening(since: Duration, reported: Bool)
         case attempting(until: Duration)
@@ -72,7 +73,7 @@ package struct Session: Sendable {
     private var next: Duration?
     /// Back-off between attempts to listen.
     private var scanBackoff = Self.backoff
-    /// Report that the device's name was heard at another address after listening began; nil if it was not.
+    /// Report that the device's name was heard at another address after listening began; nil if it was not heard there.
     private var elsewhere: Reason?
     /// Back-off after failed attempts, and after links with devices that do not offer the service.
     private var backoff = Self.backoff
@@ -279,9 +280,10 @@ package struct Session: Sendable {
 
     // MARK: Steps
 
-    /// Ends the current activity: a link or an attempt leads to `closing`, all other activities lead to `idle`.
+    /// Ends the current activity.
     ///
-    /// After a loss, and after an aborted attempt, no attempt begins for `retryInterval`.
+    /// A link or an attempt leads to the phase `closing`, all other activities to `idle`. After a loss, and after an
+    /// aborted attempt, no attempt begins for `retryInterval`.
     private mutating func leave(_ now: Duration, isLoss: Bool) -> [Action] {
         switch phase {
         case .idle: return []
@@ -311,13 +313,15 @@ package struct Session: Sendable {
         return actions
     }
 
-    /// Restarts listening, so that the next advertisement starts an attempt, even if there was no silence before it.
+    /// Restarts listening after a pause.
+    ///
+    /// The next advertisement then starts an attempt, even if there was no silence before it.
     private mutating func endWatch(_ now: Duration) -> [Action] {
         (phase, elsewhere) = (.listening(since: now, reported: false), nil)
         return [.stopScan, report(.connecting, nil), .scan]
     }
 
-    /// Enters the phase without a link that fits the adapter, the selected device and the user's requests.
+    /// Chooses the phase while there is no link, from the adapter's state, the selected device and the user's requests.
     private mutating func settle(_ now: Duration) -> [Action] {
         phase = .idle
         switch adapter {

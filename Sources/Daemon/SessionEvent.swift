@@ -36,8 +36,9 @@ extension Session {
         case linkLost(Reason)
         /// The connected device sends data faster than it can be typed.
         case flooded(Reason)
-        /// A pairing needs the radio, so no link may be started until it ends; with `endingLink`, an existing link is
-        /// ended too.
+        /// A pairing needs the radio, so no link may be started until the pairing ends.
+        ///
+        /// With `endingLink`, an existing link is ended too.
         case pairingBegins(endingLink: Bool)
         case pairingEnds
         /// The link has been closed, as requested by `closeLink`.

@@ -16,7 +16,7 @@ package struct StatusAnswer: Equatable, Sendable {
     package var seconds: Int64
     /// Selected device as the user named it; nil if no device is selected.
     package var device: String?
-    /// Selected device as saved, or else as heard.
+    /// Selected device as saved or, if it is not saved, as heard.
     package var selection: SelectedDevice?
     /// Device that was heard or is connected; nil if none was heard.
     package var heard: DeviceAddress?
@@ -25,7 +25,7 @@ package struct StatusAnswer: Equatable, Sendable {
     package var profile: String
     package var layout: String?
     package var table: String
-    /// Permissions beyond text, such as further keys, as text; nil if there are none.
+    /// Permissions beyond text, such as further keys, as a message; nil if there are none.
     package var allows: Message?
     package var isPaused: Bool
     package var isTyping: Bool
@@ -139,7 +139,7 @@ package struct BeaconsAnswer: Sendable {
     package var advertising: BeaconAdvertiser.State
     package var advertised: String
     package var advertisingFault: Reason?
-    /// Number of advertising reports, of reports from beacons, and of malformed events.
+    /// Counts of advertising reports, of reports from beacons, and of malformed events.
     package var reports: Int64
     package var heard: Int64
     package var badEvents: Int64

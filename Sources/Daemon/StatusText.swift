@@ -52,8 +52,9 @@ package enum StatusText {
             + rows.map { "  \(DisplayWidth.padded($0.name, to: width))  \($0.text)" }
     }
 
-    /// Returns signal bars to be placed before the other facts about a link; empty without `glyphs` or a signal
-    /// strength.
+    /// Returns signal bars to be placed before the other facts about a link.
+    ///
+    /// The result is empty without `glyphs` or without a signal strength.
     private static func bars(_ link: JSONValue, _ glyphs: TerminalGlyphs?) -> String {
         guard let glyphs, let rssi = link["rssi"]?.integer.flatMap({ Int(exactly: $0) }) else { return "" }
         return glyphs.text(SignalBars(rssi: rssi)) + " "
@@ -165,8 +166,9 @@ extension Session.State {
         return sentence(of: device, reason?.cause.text(language), reason?.remedy?.text(language), in: language)
     }
 
-    /// Returns the sentence for a state from the texts of the device's name, the cause and the remedy; unknown texts
-    /// are nil.
+    /// Returns the sentence for a state, with the name of the device, the cause and the remedy.
+    ///
+    /// A cause or remedy that is unknown is nil.
     package func sentence(of device: String, _ cause: String?, _ remedy: String?, in language: Language) -> String {
         let state = text(language, device)
         // The states `connected` and `connecting` require no action.
