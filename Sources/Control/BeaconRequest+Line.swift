@@ -33,7 +33,7 @@ extension BeaconRequest {
 }
 
 extension BeaconRequest.Place {
-    /// Word in a line: `static`, `dynamic`, or the text of the region.
+    /// Word for the place in a line: `static`, `dynamic`, or the text of the region.
     package var word: String {
         switch self {
         case .statics: "static"

@@ -9,7 +9,7 @@ package import Texts
 ///     beacons watch initial on-entry          beacons range static 5 without-designated
 ///     beacons advertise UUID/1/2 ibeacon -59  beacons update A17C switcher on
 package enum BeaconRequest: Equatable, Sendable {
-    /// Regions of the beacons to range.
+    /// Regions whose beacons are ranged.
     package enum Place: Hashable, Sendable {
         case statics
         case dynamics
@@ -32,7 +32,7 @@ package enum BeaconRequest: Equatable, Sendable {
     case stopAdvertising
     /// Forget the designated beacons, and stop watching.
     case clear
-    /// Report to the daemon's clients the result of a contact check by a server for this region (SW-19).
+    /// Report the result of a server's contact check for this region to the daemon's clients (SW-19).
     case contact(BeaconRegion, ContactResult)
 
     /// Default duration of `range`, in seconds.

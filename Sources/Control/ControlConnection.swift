@@ -27,14 +27,14 @@ final class ControlConnection {
     private var interest: EventLoop.Readiness = .readable
     private let timer = LoopTimer()
 
-    /// Bytes that have been read but not processed: less than one line and one read buffer.
+    /// Bytes that have been read but not processed: less than one line plus one read buffer.
     ///
     /// A line that is too long is returned as a piece without a line end.
     private var input = LineSplitter(longestLine: ControlLine.mostBytes + 1, ends: .lineFeed)
     private var output: OutgoingBuffer
     /// Number of events skipped since the last event that was sent.
     private var missed = 0
-    /// True while a line has been passed to `onLine` and is unanswered.
+    /// True while a line has been passed to `onLine` and has not been answered.
     private var isAnswering = false
     /// True if the client has closed its sending side.
     private var isInputOver = false
@@ -61,7 +61,7 @@ final class ControlConnection {
         self.loop = loop
         self.onLine = onLine
         self.onEnd = onEnd
-        // Capacity for the longest answer that a client accepts, and the events queued before it.
+        // The output has room for the longest answer that a client accepts, and for the events queued before it.
         output = OutgoingBuffer(capacity: ControlClient.mostBytes + limits.streamBytes)
         registration = try loop.watch(self.stream.descriptor, for: interest) { [unowned self] readiness in
             ready(readiness)
@@ -164,7 +164,7 @@ final class ControlConnection {
         }
     }
 
-    /// Passes on the next line if there is one and the last answer was flushed.
+    /// Passes on the next line if one is complete and the last answer was flushed.
     private func takeLine() {
         guard registration != nil, !isAnswering, !isFollowing, !isLeaving, output.isEmpty else { return wait() }
         guard let line = input.next() else { return isInputOver ? end() : wait() }

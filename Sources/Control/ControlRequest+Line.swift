@@ -87,7 +87,7 @@ extension ControlRequest {
         return (["version", "\(Self.version)"] + words).joined(separator: " ")
     }
 
-    /// Formats a time in seconds or, with the unit, in milliseconds.
+    /// Formats a time as a number of seconds or, with the unit `ms`, of milliseconds.
     private static func word(of time: Duration) -> String {
         let text = TimeText.text(time)
         return text.hasSuffix("ms") ? text : String(text.dropLast())
@@ -127,7 +127,7 @@ struct RequestScanner {
         return text
     }
 
-    /// Parses a time in seconds or, with the unit, in milliseconds.
+    /// Parses a number of seconds or, with the unit `ms`, of milliseconds.
     mutating func scanTime() throws(ControlFault) -> Duration {
         guard !isAtEnd else { return ControlRequest.defaultScanTime }
         let word = try text("")

@@ -17,7 +17,6 @@ extension JSONObject {
     /// `leftOut` is the number of omitted devices, and `selection` is the selected device. If a device is longer than
     /// `mostDeviceBytes`, its data and last services are removed, and `cut` is added, so that no device displaces the
     /// others.
-    /// displaces the others.
     package init(
         devices: [DiscoveredDevice],
         choice: DeviceSelector? = nil,

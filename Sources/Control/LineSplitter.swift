@@ -2,7 +2,8 @@
 
 /// Splitter of a byte stream into lines.
 ///
-/// A line that reaches `longestLine` bytes is returned in pieces, so that no more than that is buffered.
+/// A line that reaches `longestLine` bytes is returned in pieces, so that no more than `longestLine` bytes are
+/// buffered.
 package struct LineSplitter: Sendable {
     /// Line, or part of a long line.
     package struct Piece: Equatable, Sendable {

@@ -2,13 +2,15 @@
 
 package import Texts
 
-// Messages as members of requests and answers: in English, together with the forms that clients translate.
+// Messages as members of requests and answers: the English texts, and the forms that clients translate.
 
 extension JSONObject {
-    /// Member with the forms of all messages; each has the name of the member with the English text.
+    /// Name of the member that contains the translatable forms of all messages.
+    ///
+    /// Each form has the same name as the member with its English text.
     package static let formsName = "texts"
 
-    /// Adds the forms of messages whose English texts are in other members.
+    /// Adds the translatable forms of messages whose English texts are in other members.
     package mutating func addForms(_ messages: [(name: String, message: Message?)]) {
         var forms = JSONObject()
         for (name, message) in messages { forms.add(name, message?.form) }
@@ -17,7 +19,7 @@ extension JSONObject {
 }
 
 extension JSONValue {
-    /// Value without the forms of messages at any depth.
+    /// Copy of the value without the translatable forms of messages, at every depth.
     var withoutForms: JSONValue {
         switch self {
         case .object(let members):
@@ -27,7 +29,9 @@ extension JSONValue {
         }
     }
 
-    /// Returns the message in a member: from the table or, if the daemon has another version, its English text.
+    /// Returns the message in a member.
+    ///
+    /// It is the translatable message or, if the daemon has another version of the message, its English text.
     package func message(_ name: String) -> Message? {
         guard let text = self[name]?.string else { return nil }
         let message = self[JSONObject.formsName]?[name].flatMap { Message(form: $0, in: .daemon) }

@@ -10,17 +10,17 @@ package import Texts
 // Failures in finding, selecting and pairing a device, in using an adapter, and in storing files.
 
 extension CommandFailure {
-    /// Creates the failure that another device is selected and that replacing it was not confirmed (LK-8).
+    /// Creates the failure to report if another device is selected and replacing it was not confirmed (LK-8).
     package static func chosenAlready(_ choice: SelectedDevice) -> CommandFailure {
         CommandFailure(.usage, CommandFaultText.chosenAlready, choice.labelWithAddress, kind: .chosenAlready)
     }
 
-    /// Creates the failure that the device was never paired and that unpaired use was not allowed.
+    /// Creates the failure to report if the device was never paired and unpaired use was not allowed.
     package static func unpaired(_ choice: DeviceSelector) -> CommandFailure {
         CommandFailure(.configuration, LinkFaultText.unpaired, "\(choice)", kind: .openDevice)
     }
 
-    /// Creates the failure that the device's keys cannot provide the required security.
+    /// Creates the failure to report if the device's keys cannot provide the required security.
     package init(_ lack: SecurityLack, _ status: ExitStatus) {
         let (device, claim) = (lack.device, lack.claim)
         let address = "\(device.address)"
@@ -47,7 +47,7 @@ extension CommandFailure {
         }
     }
 
-    /// Creates the failure that the name of the selected device was heard at another address.
+    /// Creates the failure to report if the name of the selected device was heard at another address.
     package static func heardElsewhere(_ choice: DeviceSelector, _ namesake: DiscoveredDevice) -> CommandFailure {
         let address = choice.kept.map { "\($0.device)" } ?? ""
         let other = namesake.address

@@ -6,7 +6,7 @@ package import Texts
 package import Typing
 
 extension CommandFailure {
-    /// Failure when too many keys of clients are waiting to be typed.
+    /// Failure to report if too many keys requested by clients are waiting to be typed.
     package static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
 }
 

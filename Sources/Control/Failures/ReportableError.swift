@@ -4,7 +4,7 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// Error of a lower module that can be converted to the failure reported by commands and answers.
+/// Error of a lower-level module that can be converted to the failure that commands and answers report.
 package protocol ReportableError: Error {
     var failure: CommandFailure { get }
 }
@@ -21,7 +21,7 @@ package func reporting<each Argument, Value, Failure: ReportableError>(
     }
 }
 
-/// Error in the contents of a `KeptFile`, which can be converted to a failure for that file.
+/// Error in the contents of a `KeptFile`, which can be converted to a failure that names the file.
 package protocol ReportableContents: Error, Equatable {
     static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure
     static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure
@@ -48,7 +48,7 @@ extension CommandFailure {
 
     /// Creates the error for a failed system call at `place`.
     ///
-    /// If a permission is missing, the failure has the status for that, and the remedy `fix`.
+    /// If a permission is missing, the failure has the exit status for missing permissions, and the remedy `fix`.
     package init(
         _ error: Errno,
         else status: ExitStatus,
@@ -64,7 +64,7 @@ extension CommandFailure {
 
     /// Creates the error for a failure to read or write a `KeptFile`.
     ///
-    /// `forbidden` is the fault if a permission is missing; its argument is the directory.
+    /// `forbidden` is the fault to report if a permission is missing; its argument is the directory.
     package init<Fault: FaultText>(_ path: FilePath, _ error: Errno, _ fault: Fault, forbidden: Fault? = nil) {
         if error.isForbidden, let forbidden {
             self.init(.permission, forbidden, "\(path)", "\(path.removingLastComponent())")
