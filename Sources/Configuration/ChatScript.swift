@@ -12,10 +12,10 @@ package struct ChatScript: Sendable {
     /// Maximum number of buffered bytes, twice the maximum length of a notification.
     private static let mostBytes = 1024
 
-    /// Time-out of a reply.
+    /// Error for a reply that was not received in time.
     package struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
         package var command: Int
-        /// Time-out of the last attempt.
+        /// Time limit of the last attempt.
         package var timeout: Duration
         /// Number of received bytes that were not part of the reply; their contents are not reported (D-6).
         package var otherBytes: Int
@@ -173,7 +173,7 @@ package struct ChatScript: Sendable {
         package var send: HexTemplate?
         /// Reply to wait for; nil to continue as soon as the bytes are written.
         package var expect: HexTemplate?
-        /// Maximum duration of each attempt, from the start of the write to the end of the reply.
+        /// Maximum duration of one attempt, from the start of the write to the end of the reply.
         package var timeout: Duration
         /// Maximum number of attempts; if all of them fail, so does the script.
         package var attempts: Int

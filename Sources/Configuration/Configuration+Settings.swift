@@ -26,7 +26,7 @@ extension Configuration {
         }
     }
 
-    /// Parses the text of a file; `refusal` creates the error for its faults.
+    /// Parses the text of a file; `refusal` creates the error to throw if the text is invalid.
     private static func parse<Value>(
         _ bytes: [UInt8],
         of path: String,
@@ -41,10 +41,10 @@ extension Configuration {
         }
     }
 
-    /// Returns the profiles to try on a device, in this order; the first one that the device offers is used.
+    /// Returns the profiles to try on a device, in this order.
     ///
-    /// With `auto`, profiles in the configuration file come before the built-in ones, because they were added
-    /// deliberately.
+    /// The first profile that the device offers is used. With `auto`, profiles in the configuration file come before
+    /// the built-in ones, because they were added deliberately.
     package func profiles() throws(ConfigurationError) -> [Profile] {
         if profile == Self.anyProfile { return ownProfiles + Profile.builtIn }
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
@@ -71,8 +71,10 @@ extension Configuration {
         [table.flatMap { ByteTable(named: $0) == nil ? $0 : nil }, isProfileFile ? profile : nil].compactMap(\.self)
     }
 
-    /// Returns the name or file of the table: the configured table or, if there is only one profile, its table, else
-    /// the default.
+    /// Returns the name or path of the byte table to use.
+    ///
+    /// It is the configured table or, if none is configured, the table of the only profile; otherwise, it is the
+    /// default.
     package func tableName(_ profiles: [Profile]) -> String {
         table ?? (profiles.count == 1 ? profiles.first?.table : nil) ?? ByteTable.BuiltIn.linble.rawValue
     }

@@ -77,7 +77,8 @@ extension Configuration {
         }
     }
 
-    /// Returns a hint about the right place for a misplaced key: a command, or another table; nil if there is none.
+    /// Returns a hint for a misplaced key: the command to use, or the table to which the key belongs; nil if there is
+    /// none.
     private static func elsewhere(_ name: String) -> String? {
         if ["device", "name", "address"].contains(name) { return "; `blewedge use DEVICE` chooses the device" }
         let sections = ConfigurationKey.all.filter { $0.name == name }.map(\.section)
@@ -157,7 +158,7 @@ extension Configuration {
 
     /// Formats the configuration as TOML that parses as the same configuration.
     ///
-    /// `isCommented` adds explanations, and adds defaults as comments.
+    /// With `isCommented`, explanations are added, and defaults are added as comments.
     package func text(isCommented: Bool = false) -> String {
         let defaults = Configuration()
         var lines: [String] = []

@@ -20,9 +20,9 @@ package enum ConfigurationError: Error, Equatable, Sendable {
     case stall(pace: String, Pace.StallError)
     case byteTooLong(events: Int, table: String, layout: String, Pace.StallError)
     case barcodes(BarcodeRules.Fault)
-    /// The prefix or suffix of barcodes is wrong; the first value is its key.
+    /// The prefix or suffix of barcodes is invalid; the first value is the key `prefix` or `suffix`.
     case affix(String, BarcodeAffix.Fault)
-    /// A key is set, but the key on which it depends is not.
+    /// A key is set, but the key that it requires is not.
     case noEffect(String, without: String)
     case typing(TypingError)
     case keyboard(KeyboardError)

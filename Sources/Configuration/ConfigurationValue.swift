@@ -91,10 +91,10 @@ extension TOMLValue {
 }
 
 extension TOMLMember {
-    /// Reads the named tables in this one, `[path.NAME]`, at most `most` of them, and stores the line of each.
+    /// Reads the tables `[path.NAME]`, which are members of this table, and stores the line number of each.
     ///
-    /// Returns the faults. `refusal` returns the reason why a name cannot be used, or nil; `read` returns the faults of
-    /// a table.
+    /// Returns the faults; more than `most` tables are a fault. `refusal` returns the reason why a name cannot be used,
+    /// or nil; `read` returns the faults of a table.
     func readTables(
         at path: String,
         most: Int,
@@ -170,7 +170,7 @@ struct TOMLTableReader {
         members = []
     }
 
-    /// Returns a suggestion of a similar key, or else a list of the known keys.
+    /// Returns a suggestion to use a similar key or, if there is none, a list of the known keys.
     static func suggestion(for key: String, among known: [String]) -> String {
         guard let near = NearestName.of(key, among: known) else {
             return "; there are \(known.sorted().joined(separator: ", "))"

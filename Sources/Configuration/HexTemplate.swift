@@ -83,7 +83,9 @@ package struct HexTemplate: Hashable, Sendable {
         Set(elements.compactMap { if case .remembered(let number, _) = $0 { number } else { nil } })
     }
 
-    /// Returns the bytes to send; a number without a stored byte counts as 0, but configurations cannot refer to one.
+    /// Returns the bytes to send.
+    ///
+    /// A number without a stored byte counts as 0, but a valid configuration does not refer to such a number.
     package func bytes(_ memory: Memory = [:]) -> [UInt8] {
         var plain: [UInt8] = []
         for element in elements {

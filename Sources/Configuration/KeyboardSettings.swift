@@ -11,7 +11,7 @@ package struct KeyboardSettings: Sendable {
     package var adapter: AdapterTransport
     /// Device to use from the start; nil if none is selected yet.
     package var device: DeviceSelector?
-    /// Profiles to try on the device, in this order; the first one that the device offers is used.
+    /// Profiles to try on the device, in this order; the first profile that the device offers is used.
     package var profiles: [Profile]
     package var typing: TypingSettings
     /// Pacer for the outputs other than the keyboard.
@@ -43,7 +43,7 @@ package struct KeyboardSettings: Sendable {
         self.security = security
     }
 
-    /// Typing settings of an output other than the first: without keys of clients, and without the self-check.
+    /// Typing settings for an output other than the first: without client keys, and without the self-check.
     package var textTyping: TypingSettings {
         var typing = typing
         typing.pacer = textPacer

@@ -7,7 +7,7 @@ package enum OutputDestination: Hashable, Sendable, CustomStringConvertible {
     case keyboard
     /// Standard output: the text that would be typed, or the bytes as received (D-7).
     case standardOutput
-    /// A pseudo-terminal at this path, which is read and written.
+    /// A pseudo-terminal at this path, which another program can read and write.
     case terminal(String)
     /// A local socket at this path, which any client can read and write.
     case socket(String)
@@ -53,6 +53,6 @@ package enum SlowReaderPolicy: String, CaseIterable, Sendable {
     case wait
     /// Drop the oldest lines of which the client has not received any part.
     case dropOldest = "drop-oldest"
-    /// Drop the new line up to its end.
+    /// Drop the line that has just arrived, up to its end.
     case dropNewest = "drop-newest"
 }

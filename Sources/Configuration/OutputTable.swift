@@ -4,7 +4,7 @@
 package struct OutputSettings: Hashable, Sendable {
     package var destination: OutputDestination
     package var slowReader: SlowReaderPolicy
-    /// True if pausing, the gate, and the dropping of bytes by D-1 apply to the output.
+    /// True if pausing, the gate, and byte dropping (D-1) apply to the output.
     package var isGated: Bool
     package var isRaw: Bool
 }
@@ -81,7 +81,7 @@ extension Configuration {
     /// Maximum number of outputs, limited because each has its own thread and queues.
     package static let mostOutputs = 8
 
-    /// All outputs: those of `to`, starting with the keyboard, and then those with their own options.
+    /// All outputs: those listed in `to`, starting with the keyboard, and then those with their own options.
     package var outputs: [OutputSettings] {
         let plain = destinations.filter { $0 == .keyboard } + destinations.filter { $0 != .keyboard }
         return plain.map { output(to: $0) }
@@ -122,7 +122,7 @@ extension Configuration {
         }
     }
 
-    /// Contradictory outputs, with the keys concerned.
+    /// Contradictions between outputs, with the keys concerned.
     var outputContradictions: [(keys: [String], reason: String)] {
         var faults: [(keys: [String], reason: String)] = []
         let all = outputs

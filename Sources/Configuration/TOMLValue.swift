@@ -117,7 +117,7 @@ private struct TOMLItem {
     let line: Int
     let content: Content
 
-    /// Copies an item while it is valid.
+    /// Copies an item while the C parser guarantees that the item is valid.
     @unsafe init(_ item: ctoml_item) {
         // Sound: the parser provides a length with each pointer, and both are valid during the call that creates this
         // item.
