@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Text of a configuration file in which single lines are changed; comments and all other lines stay as they are.
+/// Text of a configuration file in which single lines are changed.
+///
+/// Comments and all other lines stay as they are.
 struct ConfigurationText {
     private var lines: [String]
     private let lineEnd: String
 
     init(_ text: String) {
-        // Split by scalars, because CR LF is one character.
+        // Split the text by scalars, because CR LF is a single Character.
         lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         lineEnd = lines.first?.unicodeScalars.last == "\r" ? "\r" : ""
     }
 
     var text: String { lines.joined(separator: "\n") }
 
-    /// Returns the text with a value for a key of a table: in place of its line, or else at the table's beginning.
+    /// Returns the text with a key of a table set to a value; a nil value removes the key's line.
     ///
-    /// The top level is the empty table. A nil value removes the line.
+    /// The value replaces the one in the key's line; if there is no such line, one is added at the beginning of the
+    /// table. An empty `section` is the top level.
     func setting(_ key: String, in section: String = "", to value: String?) -> ConfigurationText {
         var changed = self
         let heads = lines.indices.filter { isHead(lines[$0]) }
@@ -23,7 +26,7 @@ struct ConfigurationText {
         if !section.isEmpty {
             guard let head = heads.first(where: { isHead(lines[$0], of: section) }) else {
                 guard let value else { return self }
-                // The last line may lack its end.
+                // The last line may lack its line end.
                 let last = changed.lines.popLast() ?? ""
                 if !last.isEmpty { changed.lines.append(last + lineEnd) }
                 changed.lines += ["[\(section)]\(lineEnd)", "\(key) = \(value)\(lineEnd)", ""]
@@ -45,7 +48,7 @@ struct ConfigurationText {
         return changed
     }
 
-    /// Returns the comment behind the value of a line, with the spaces before it; empty for none.
+    /// Returns the comment after the value in a line, with the spaces before the comment; empty if there is no comment.
     private static func comment(in line: String) -> String {
         var quote: Character?
         var isEscaped = false
@@ -64,7 +67,7 @@ struct ConfigurationText {
         return ""
     }
 
-    /// Returns true for the head of a table; with `section`, of that table.
+    /// Returns true if the line is the header of a table; with `section`, only if it is the header of that table.
     private func isHead(_ line: String, of section: String? = nil) -> Bool {
         let text = line.prefix { $0 != "#" }.filter { $0 != " " && $0 != "\t" && $0 != "\r" }
         guard text.hasPrefix("[") else { return false }

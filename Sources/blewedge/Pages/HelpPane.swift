@@ -3,7 +3,7 @@
 import BluetoothPackets
 import Texts
 
-/// List of all keys, shown in place of a page until a key that does not scroll it.
+/// List of all keys, shown in place of a page until a key other than a scroll key is pressed.
 enum HelpPane {
     private static let keys: [(key: String, text: PageText)] = [
         ("F1-F6, F11", .keyPages), ("F7", .keyConnect), ("F8", .keyDisconnect), ("F9", .keyPause), ("F10, q", .keyQuit),

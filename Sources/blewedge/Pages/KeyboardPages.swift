@@ -147,7 +147,7 @@ enum CheckPage {
         return Pane(PageText.lastHex.text(model.language), Array(lines.prefix(2)))
     }
 
-    /// Returns the lines about the start of the machine's service; empty if there is nothing to report.
+    /// Returns the lines about starting the system service; empty if there is nothing to report.
     private static func service(_ model: TUIModel, _ columns: Int) -> [PageLine] {
         switch model.service {
         case .starting: PageLine.wrapped(PageText.serviceStarting.text(model.language), columns: columns)
@@ -169,7 +169,9 @@ enum CheckPage {
     }
 }
 
-/// Snippets page: texts that one key types, and the cursor moves after them (HK-1 … HK-3).
+/// Snippets page: texts that are typed when the user presses a key (HK-1 … HK-3).
+///
+/// After a text, the daemon moves the cursor to the text's input point.
 enum SnippetsPage {
     static func panes(_ model: TUIModel, in area: PaneArea) -> [Pane] {
         let language = model.language

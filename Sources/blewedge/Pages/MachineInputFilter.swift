@@ -7,7 +7,10 @@ import Typing
 /// Received data is typed into the focused window, which may be these pages: a barcode must not act as a command, and a
 /// key pressed by the keypad must not press itself again.
 struct MachineInputFilter {
-    /// Minimum time between two characters typed by a person; blewedge leaves at most 50 ms (D-13), pages may lag.
+    /// Minimum time between two characters typed by a person.
+    ///
+    /// It exceeds the 50 ms that blewedge leaves between two characters at most (D-13), because the pages may read
+    /// late.
     static let gap = Duration.milliseconds(300)
     /// Time within which a key pressed through the daemon may come back as input.
     static let echoTime = Duration.seconds(1)
@@ -17,12 +20,14 @@ struct MachineInputFilter {
     private var echo: [TUIKey] = []
     private var echoEnd = Duration.zero
 
-    /// Begins a batch of keys that arrived together: text among several keys is machine input.
+    /// Begins a batch of keys that arrived together.
+    ///
+    /// If there are several keys and any of them is text, they are machine input.
     mutating func begin(_ keys: [TUIKey], now: Duration) {
         if keys.count > 1, keys.contains(where: isText) { lastCharacter = now }
     }
 
-    /// Returns true if a key is machine input, or a character that is text and no command.
+    /// Returns true if a key is machine input, or a character that is text rather than a command.
     ///
     /// Machine input is the echo of a key pressed through the daemon, and every key within `gap` of the last character.
     mutating func isTyped(_ key: TUIKey, isCommand: Bool, now: Duration) -> Bool {
@@ -80,7 +85,7 @@ struct MachineInputFilter {
 
 /// Text field that shows the typed text and a cursor.
 struct TUIField: Equatable {
-    /// Maximum number of characters; beyond it, the first ones are removed.
+    /// Maximum number of characters; if there are more, the first ones are removed.
     static let most = 4096
 
     private(set) var text: [Character] = []

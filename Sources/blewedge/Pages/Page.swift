@@ -53,7 +53,7 @@ enum PageFrame {
             screen.draw(status(model, screen.columns), row: head)
             head += 1
         }
-        // Fixed lines at the bottom; the last one is there on every screen of two rows or more.
+        // Fixed lines at the bottom; the last one is shown on every screen with at least two rows.
         let foot = script(model, screen) + foot(model, screen)
         let space = max(0, screen.rows - head - foot.count)
         let area = PaneArea(columns: screen.columns, screenRows: screen.rows, first: head, rows: space)
@@ -68,7 +68,9 @@ enum PageFrame {
 
     // MARK: Head
 
-    /// Returns the page titles with their keys: all, closer together on narrow screens, or only the shown page's.
+    /// Returns the page titles with their keys.
+    ///
+    /// On a narrow screen, they are closer together, or only the current page has its title beside its key.
     private static func title(_ model: TUIModel, _ columns: Int) -> PageLine {
         func names(_ gap: String, isShort: Bool = false) -> [String] {
             Page.allCases.map { page in
@@ -93,7 +95,7 @@ enum PageFrame {
         return line
     }
 
-    /// Returns the status in a few words, with the mark of received data at the right edge (LK-24, LK-25).
+    /// Returns the status in a few words, with the mark for received data at the right edge (LK-24, LK-25).
     static func status(_ model: TUIModel, _ columns: Int) -> PageLine {
         let language = model.language
         let flash = model.isFlashing ? Self.flash(language) : ""
@@ -107,7 +109,7 @@ enum PageFrame {
         return PageLine(stateText(status, language), right: flash, columns: columns, style(of: status.state))
     }
 
-    /// Returns the mark of received data (LK-25).
+    /// Returns the mark for received data (LK-25).
     static func flash(_ language: Language) -> String { "* " + PageText.received.text(language) }
 
     static func stateText(_ status: StatusAnswer, _ language: Language) -> String {
@@ -124,8 +126,9 @@ enum PageFrame {
 
     // MARK: Foot
 
-    /// Returns the footer: the outcome of the last key in at most a third of the screen, or as many keys of the page as
-    /// fit on a line.
+    /// Returns the footer: the result of the last key press, or the keys of the page.
+    ///
+    /// A result uses at most a third of the screen. Of the keys, as many are shown as fit on one line.
     private static func foot(_ model: TUIModel, _ screen: Screen) -> [PageLine] {
         let columns = screen.columns
         func wrapped(_ text: String, _ style: ScreenStyle) -> [PageLine] {
@@ -150,7 +153,7 @@ enum PageFrame {
         return [line]
     }
 
-    /// Returns the function key that a part of the key help names; nil for none.
+    /// Returns the function key that a part of the key help names; nil if it names none.
     private static func target(of key: PageText) -> TUITarget? {
         switch key {
         case .helpConnect: .function(7)
@@ -205,7 +208,7 @@ enum PageFrame {
         return Pane(model.page.title.text(model.language), lines, focus: focus)
     }
 
-    /// Returns the lines of a page while no daemon answers.
+    /// Returns the lines that a page shows while no daemon answers.
     static func absence(_ model: TUIModel, _ columns: Int) -> [PageLine] {
         // A visible status line already says that no daemon answers.
         var lines = model.showsStatus ? [] : [status(model, columns)]
@@ -214,7 +217,8 @@ enum PageFrame {
         return lines
     }
 
-    /// Returns the pane of the field, with at most `rows` rows of text; nil if there is no row for it.
+    /// Returns the pane with the text field, which shows at most `rows` rows of text; nil if the screen has no room for
+    /// it.
     static func field(_ model: TUIModel, in area: PaneArea, rows: Int) -> Pane? {
         guard rows > 0 else { return nil }
         let rows = area.isFramed && area.rows < 16 ? 1 : rows

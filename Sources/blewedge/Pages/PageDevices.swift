@@ -6,15 +6,17 @@ import Daemon
 import LinuxIO
 import Texts
 
-/// Devices page: the selected device first, then those with a serial service, then the others, strongest first (LK-1 …
-/// LK-8).
+/// Devices page: the selected device, then devices with a serial service, then all other devices (LK-1 … LK-8).
+///
+/// Devices with and without a serial service are each sorted by signal, strongest first.
 enum DevicesPage {
-    /// Column widths that do not depend on the screen's width; the signal has its strength and its bars.
+    /// Column widths that do not depend on the screen's width; the signal column shows the strength and the bars.
     private static let (timeWidth, shortTimeWidth, signalWidth) = (19, 8, 5 + SignalBars.most)
-    /// Minimum pane width for the full time and a button.
+    /// Minimum pane width for showing the full time and a button.
     private static let widePane = 68
-    /// Minimum pane width for the kind of each device, and the width of its column.
+    /// Minimum row width for showing more than the name and the signal's strength.
     private static let narrowRow = 36
+    /// Minimum pane width for showing the kind of each device, and the width of its column.
     private static let (kindPane, kindWidth) = (78, 17)
 
     /// Maximum width of the list, so that the columns of a device stay close together.
@@ -67,7 +69,7 @@ enum DevicesPage {
         return [list] + [details(model, in: area)].compactMap { $0 }
     }
 
-    /// Returns the strength of a device's signal, and its bars; a hyphen if it is unknown.
+    /// Returns the strength of a device's signal and its bars, or a hyphen if the strength is unknown.
     static func signal(_ device: ListedDevice, _ glyphs: TerminalGlyphs) -> String {
         guard let rssi = device.rssi else { return "   -" }
         let number = "\(rssi)"
@@ -75,13 +77,13 @@ enum DevicesPage {
         return margin + number + " " + glyphs.text(SignalBars(rssi: rssi))
     }
 
-    /// Returns the filter as shown behind the list's title.
+    /// Returns the filter as shown after the list's title.
     private static func filter(_ model: TUIModel) -> String {
         let isEdited = model.editor?.purpose == .filter
         return isEdited || !model.devices.filter.isEmpty ? " /\(model.devices.filter)" + (isEdited ? "_" : "") : ""
     }
 
-    /// Returns the details of the device under the cursor; nil for none, and on a small screen.
+    /// Returns the details of the device under the cursor; nil if there is none, or on a small screen.
     private static func details(_ model: TUIModel, in area: PaneArea) -> Pane? {
         guard let device = model.devices.focused, area.rows >= 9 else { return nil }
         let language = model.language
@@ -138,7 +140,7 @@ enum DevicesPage {
         let isWide = columns >= widePane
         let buttons = [PageText.use, .forget].map { ScreenText.columns(of: $0.text(model.language)) + 2 }.max() ?? 0
         let time = isWide ? timeWidth : shortTimeWidth
-        // A narrow row has the name and the strength, a very narrow one the name alone.
+        // A narrow row contains the name and the strength; a very narrow row contains only the name.
         if columns < narrowRow {
             let short = String(signal.prefix(4))
             let space = columns - mark.count - (columns < 16 ? 0 : 5)
@@ -163,13 +165,13 @@ enum DevicesPage {
 
 /// Devices in range, as listed by the devices page (LK-1 … LK-8).
 struct TUIDevices: Equatable {
-    /// Devices of the daemon's last answer, strongest first.
+    /// Devices in the daemon's last answer, strongest signal first.
     private var heard: [ListedDevice] = []
     /// Selected device, which is always listed first (LK-6).
     var chosen: ListedDevice? {
         didSet { if chosen?.address != oldValue?.address { news = heard.first(where: isChosen) } }
     }
-    /// Selected device as last heard.
+    /// Selected device as it was last heard.
     private var news: ListedDevice?
     private var focus: BluetoothAddress?
     /// Text that a device's name, address or kind must contain, in either case; the selected device is always listed.
@@ -208,7 +210,7 @@ struct TUIDevices: Equatable {
         focus = rows[row].address
     }
 
-    /// Moves the cursor to a row; returns true if it was there.
+    /// Moves the cursor to a row; returns true if it was already there.
     mutating func focus(on row: Int) -> Bool {
         guard rows.indices.contains(row), cursor != row else { return rows.indices.contains(row) }
         focus = rows[row].address
@@ -236,7 +238,7 @@ enum UniversalTime {
         let year = numbers[1] > 2 ? numbers[0] : numbers[0] - 1
         let month = (numbers[1] + 9) % 12
         let days = 365 * year + year / 4 - year / 100 + year / 400 + (month * 306 + 5) / 10 + numbers[2] - 1
-        // Days from 1 March of the year 0 to 1970-01-01.
+        // Number of days from 1 March of the year 0 to 1 January 1970.
         let epoch = 719_468
         return ((days - epoch) * 24 + numbers[3]) * 3600 + numbers[4] * 60 + numbers[5]
     }

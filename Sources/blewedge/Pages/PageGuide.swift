@@ -83,7 +83,7 @@ enum GuidePage {
         return [guide] + [PageFrame.field(model, in: area, rows: area.rows >= 8 ? 2 : 1)].compactMap { $0 }
     }
 
-    /// Returns the lines of the guide, without the field.
+    /// Returns the lines of the guide, without the text field.
     static func lines(_ model: TUIModel, columns: Int) -> [PageLine] {
         func wrapped(_ text: GuideText, _ style: ScreenStyle = []) -> [PageLine] {
             PageLine.wrapped(text.text(model.language), columns: columns, style)
@@ -96,7 +96,9 @@ enum GuidePage {
         return lines + access + network + [PageLine()] + wrapped(.further) + wrapped(.keys)
     }
 
-    /// Returns the title and the steps, with instructions for the next step, and the range of that step's lines.
+    /// Returns the title and the steps, with instructions for the next step.
+    ///
+    /// `due` is the range of the lines of that step.
     private static func steps(_ model: TUIModel, columns: Int) -> (lines: [PageLine], due: Range<Int>) {
         let language = model.language
         var lines = PageLine.wrapped(GuideText.title.text(language), columns: columns, .bold)
@@ -110,7 +112,7 @@ enum GuidePage {
             if step == next {
                 for remedy in step.remedies(model) { lines += PageLine.marked("    ", remedy, columns: columns) }
             }
-            // The last step is kept in view if all are done.
+            // If all steps are done, the last one is kept in view.
             if step == next || next == nil { due = first..<lines.count }
         }
         return (lines, due)
@@ -126,7 +128,7 @@ enum GuidePage {
         }
     }
 
-    /// Causes that lie with the machine, not with the selected device or the daemon.
+    /// Causes that concern the machine, not the selected device or the daemon.
     private static let machineCauses: Set<Finding.Cause> = [
         .kernelUnfit, .kernelWithoutBluetooth, .bluetoothRefused, .noAdapter, .uartNotAttached, .adapterTaken,
         .adapterNotFound,

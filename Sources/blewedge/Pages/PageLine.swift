@@ -3,14 +3,14 @@
 import BluetoothPackets
 import Texts
 
-/// Part of a screen that responds to a click of the mouse.
+/// Part of a screen that responds to a mouse click.
 enum TUITarget: Hashable {
     case page(Page)
     /// Row of the page's list, from 0.
     case row(Int)
-    /// Answer of a question: true for OK.
+    /// Answer to a question: true for OK.
     case answer(Bool)
-    /// Function key by its number, named in the footer.
+    /// Function key with this number, named in the footer.
     case function(Int)
 }
 
@@ -23,9 +23,9 @@ struct PageLine: Equatable {
     }
 
     private(set) var spans: [Span] = []
-    /// Style from the end of the text to the edge of the screen or pane.
+    /// Style of the rest of the line, from the end of the text to the edge of the screen or pane.
     var rest: ScreenStyle = []
-    /// Response of the whole line to a click.
+    /// Response to a click anywhere on the line.
     var target: TUITarget?
 
     init() {}
@@ -49,7 +49,7 @@ struct PageLine: Equatable {
         spans.append(Span(text: text, style: style, target: target))
     }
 
-    /// Returns the line with a response to clicks.
+    /// Returns a copy of the line that responds to clicks.
     func on(_ target: TUITarget) -> PageLine {
         var line = self
         line.target = target
@@ -73,7 +73,7 @@ struct PageLine: Equatable {
 }
 
 extension Screen {
-    /// Draws a line into the columns from `first` up to `end`; nil for the screen's edge.
+    /// Draws a line into the columns from `first` up to `end`, or up to the screen's edge if `end` is nil.
     mutating func draw(_ line: PageLine, row: Int, from first: Int = 0, to end: Int? = nil) {
         let end = min(end ?? columns, columns)
         var column = first

@@ -2,14 +2,16 @@
 
 import Texts
 
-/// Part of a page with a title: in a frame on a large screen, and without one on a small screen.
+/// Part of a page with a title; it has a frame on a large screen only.
 struct Pane {
-    /// Title in the upper edge of the frame; without a frame, only the title of a pane below the first is shown.
+    /// Title, shown in the upper edge of the frame.
+    ///
+    /// Without frames, it is shown as a line above the pane, except for the first pane.
     var title: String
     var lines: [PageLine]
     /// Lines that must be visible; nil for a pane that scrolls freely.
     var focus: Range<Int>?
-    /// Height without the frame; nil for the first pane, which gets the rows that the others leave.
+    /// Number of rows without the frame; nil for the first pane, which gets the rows that the other panes leave free.
     var rows: Int?
     /// True if the pane stands beside the first one on a screen that is wide enough.
     var isBeside = false
@@ -48,7 +50,10 @@ struct PaneArea {
 
     var isFramed: Bool { columns >= Self.framedColumns && screenRows >= Self.framedRows }
     var hasBeside: Bool { isFramed && columns >= Self.besideColumns }
-    /// Columns of text in a pane: of one beside the first one with `isBeside`, of the first one beside it with `isFirst`.
+    /// Returns the number of columns available to the text of a pane.
+    ///
+    /// `isBeside` is true for the pane beside the first one, and `isFirst` for a first pane that has another one beside
+    /// it.
     func width(isBeside: Bool = false, isFirst: Bool = false, isFlush: Bool = false) -> Int {
         guard isFramed else { return columns }
         let edges = isFlush ? 2 : 4

@@ -41,7 +41,7 @@ struct Screen: Equatable {
         static let empty = Cell(character: " ", style: [])
     }
 
-    /// Supported sizes; a terminal that reports a larger size stays empty beyond them.
+    /// Supported numbers of columns and rows; the part of a larger terminal that exceeds them stays empty.
     static let sizes = 1...1000
 
     let columns: Int
@@ -92,9 +92,9 @@ struct Screen: Equatable {
         targets.append((row, columns, target))
     }
 
-    /// Returns the response to a click on a cell; nil for none.
+    /// Returns the response to a click on a cell; nil if there is none.
     ///
-    /// A text's own response precedes that of its line.
+    /// The response of a text takes precedence over the response of its line.
     func target(row: Int, column: Int) -> TUITarget? {
         targets.first { $0.row == row && $0.columns.contains(column) }?.target
     }
@@ -200,7 +200,9 @@ enum ScreenText {
 
     static func columns(of text: String) -> Int { cells(of: text).reduce(0) { $0 + $1.columns } }
 
-    /// Wraps a text to `columns` columns, after spaces, and beside wide characters as Japanese permits.
+    /// Wraps a text to `columns` columns.
+    ///
+    /// Lines are broken after spaces, and beside wide characters where the rules for Japanese permit it.
     static func wrapped(_ text: String, columns: Int) -> [String] {
         let columns = max(1, columns)
         var lines: [String] = []
@@ -211,7 +213,7 @@ enum ScreenText {
         var breakPoint: String.Index?
         for (character, width) in cells(of: text) {
             if let last, mayBreak(last, character) { breakPoint = line.endIndex }
-            // A space beyond the edge causes no break: it is trimmed at the end of the line.
+            // A space beyond the edge does not cause a break: it is trimmed at the end of the line.
             if used + width > columns, used > 0, character != " " {
                 let end = breakPoint ?? line.endIndex
                 lines.append(String(line[..<end]).withoutSpacesAtEnd)

@@ -43,7 +43,7 @@ enum PageSetting: CaseIterable {
         }
     }
 
-    /// Returns the values to choose from; empty for a setting that is any text.
+    /// Returns the values to choose from; empty if the setting accepts any text.
     func choices(in configuration: Configuration) -> [String] {
         switch self {
         case .profile: [Configuration.anyProfile] + (configuration.ownProfiles + Profile.builtIn).map(\.name)

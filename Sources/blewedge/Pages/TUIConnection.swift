@@ -6,7 +6,9 @@ import Texts
 
 /// Non-blocking connection to the daemon; answers arrive on the event loop, in the order of the requests.
 final class TUIConnection {
-    /// Maximum number of pending requests; so few lines always fit into the socket's buffer.
+    /// Maximum number of pending requests.
+    ///
+    /// This many lines always fit into the socket's buffer.
     static let mostWaiting = 32
 
     /// Called for each line that is not an answer, but an event.
@@ -19,7 +21,7 @@ final class TUIConnection {
     private var isOpen = true
 
     init(to path: String, on loop: EventLoop) throws(CommandFailure) {
-        // The pages retry by themselves.
+        // Do not wait here, because the pages retry by themselves.
         talk = try ControlTalk(try ControlClient(at: [path], patience: .zero), on: loop)
         talk.onLine = { [unowned self] answer in take(answer.value) }
         talk.onEnd = { [unowned self] failure in

@@ -10,13 +10,15 @@ import Texts
 /// Client of the pages: finds the daemon, polls its status, and follows its events (LK-24, LK-25).
 final class TUIDaemon {
     var onStatus: ((StatusAnswer) -> Void)?
-    /// Called each time the daemon was not found, or does not answer.
+    /// Called each time the daemon is not found or does not answer.
     var onAbsence: ((CommandFailure) -> Void)?
     /// Called when the daemon has received data.
     var onReceived: (() -> Void)?
     var onDevices: ((JSONValue) -> Void)?
     var onScanFailure: ((CommandFailure) -> Void)?
-    /// Called with the last received bytes in hexadecimal, or with the reason why they are unknown, in a language.
+    /// Called with a function that returns the last received bytes in hexadecimal, or the reason why they are unknown.
+    ///
+    /// The function's argument is the language of the reason.
     var onHex: (((Language) -> String?) -> Void)?
     var onBeacons: ((Result<BeaconsAnswer, CommandFailure>) -> Void)?
 
@@ -36,7 +38,7 @@ final class TUIDaemon {
     private var isAskingBeacons = false
     private var isAskingHex = false
     private(set) var isScanning = false
-    /// True if the next scan is to start a new list of devices.
+    /// True if the next scan starts a new list of devices.
     private var wantsAnew = false
     private var nextScan = Duration.zero
     private var state: Session.State?
@@ -46,7 +48,7 @@ final class TUIDaemon {
     /// True to poll the daemon about beacons, too.
     var wantsBeacons = false { didSet { if wantsBeacons, !oldValue { askBeacons() } } }
 
-    /// True to poll the daemon for the last received bytes, which it keeps only while it is asked.
+    /// True to poll the daemon for the last received bytes, which it keeps only while a client requests them.
     var wantsHex = false { didSet { if wantsHex, !oldValue { askHex() } } }
 
     /// Creates a client for the daemon at the first path that accepts a connection; each scan lasts `scanTime`.

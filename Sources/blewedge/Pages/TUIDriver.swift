@@ -14,8 +14,9 @@ import Typing
 
 /// Pages on a terminal: reads keys and answers of the daemon, draws frames, and restores the terminal at every exit.
 final class TUIDriver {
-    /// Escape sequences that leave an alternate screen which killed pages have left behind, without moving the cursor
-    /// where there is none.
+    /// Escape sequences that leave the alternate screen if pages that were killed have left the terminal in it.
+    ///
+    /// If the terminal is not in the alternate screen, the cursor stays where it is.
     private static let recover = "\u{1B}7\u{1B}[?1049l"
     /// Escape sequences that enter xterm's alternate screen, hide the cursor, and enable bracketed paste and reports of
     /// the mouse's buttons.
@@ -125,7 +126,7 @@ final class TUIDriver {
         draw()
     }
 
-    /// Shows text in the pages' field that a keyboard without a kernel device has typed.
+    /// Shows text in the pages' text field, typed by a keyboard without a kernel device.
     func show(_ text: String) {
         change { $0.field.show(text) }
     }
@@ -228,7 +229,7 @@ final class TUIDriver {
         if model.status != nil { ask(.reload, .said(.saved, [model.configurationFile])) }
     }
 
-    /// Gives the terminal back and stops the process group, as Ctrl-Z does in a shell, until SIGCONT.
+    /// Restores the terminal and stops the process group until SIGCONT, as Ctrl-Z does in a shell.
     private func suspend() {
         try? StandardStream.output.write(Self.leave)
         terminal.restore()
@@ -298,14 +299,16 @@ final class TUIDriver {
         change { $0.service = .failed(Reason(PageText.serviceFailed.message(cause), remedy: remedy)) }
     }
 
-    /// Ends the pages; a daemon that they have started keeps running (LK-17).
+    /// Ends the pages; a daemon that the pages have started keeps running (LK-17).
     private func finish(_ result: Result<ExitStatus, CommandFailure>) {
         if outcome == nil { outcome = result }
         loop.stop()
     }
 }
 
-/// Program started by the pages: its end is reported while they are shown, and it outlives them (LK-17).
+/// Program started from the pages.
+///
+/// Its exit is reported while the pages are shown, and it keeps running after they are closed (LK-17).
 final class TUIProcess {
     /// Called when the program has ended by itself, with its exit code or signal and the last two lines of its output.
     var onEnd: ((ChildProcess.End, String) -> Void)?

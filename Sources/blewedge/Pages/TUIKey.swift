@@ -4,7 +4,7 @@ enum TUIKey: Hashable {
     case character(Character)
     case enter, tab, backTab, backspace, delete, escape
     case up, down, left, right, home, end, pageUp, pageDown
-    /// Function key by its number, from 1.
+    /// Function key with this number, counted from 1.
     case function(Int)
     /// Ctrl-C, which always ends the program.
     case interrupt
@@ -12,7 +12,7 @@ enum TUIKey: Hashable {
     case redraw
     /// Ctrl-Z, which stops the program.
     case suspend
-    /// Left button of the mouse on a cell, both counted from 0; the owner turns it into `click`.
+    /// Click of the left mouse button on a cell, counted from 0; the owner of the decoder converts it to `click`.
     case mouse(row: Int, column: Int)
     /// Click on a part of the screen that responds to it.
     case click(TUITarget)
@@ -68,7 +68,9 @@ struct TUIKeyDecoder {
         return keys
     }
 
-    /// Ends a pending sequence: ESC is the Escape key, a partial character is U+FFFD, the rest is discarded.
+    /// Ends a pending sequence.
+    ///
+    /// A lone ESC becomes the Escape key, a partial character becomes U+FFFD, and all other bytes are discarded.
     mutating func timeout() -> [TUIKey] {
         defer { if isPending { state = .ground } }
         if case .escape = state { return [.escape] }
@@ -87,7 +89,7 @@ struct TUIKeyDecoder {
             if (0x41...0x45).contains(byte) { keys.append(.function(Int(byte) - 0x40)) }
         case .single:
             state = .ground
-            // Enter of the keypad in application mode.
+            // Enter on the numeric keypad in application mode.
             if let key = byte == UInt8(ascii: "M") ? .enter : Self.cursorKey(byte) { keys.append(key) }
         case .overlong: if Self.isFinal(byte) || byte == 0x1B { state = .ground }
         case .paste(let text, let tail): paste(byte, text, tail, &keys)
@@ -197,7 +199,9 @@ struct TUIKeyDecoder {
         state = .paste(text: text, tail: tail)
     }
 
-    /// Returns the key of a mouse report (xterm, SGR 1006): the button, the column and the row, counted from 1.
+    /// Returns the key for a mouse report (xterm, SGR 1006).
+    ///
+    /// The report contains the button, the column and the row; column and row are counted from 1.
     private static func mouseKey(_ parameters: Substring, _ final: UInt8) -> TUIKey? {
         let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
         guard final == UInt8(ascii: "M"), numbers.count == 3, let button = numbers[0], let column = numbers[1],
@@ -214,7 +218,7 @@ struct TUIKeyDecoder {
 
     private static func isFinal(_ byte: UInt8) -> Bool { (0x40...0x7E).contains(byte) }
 
-    /// Returns the key of a final byte after ESC [ or ESC O: xterm's cursor keys and F1 to F4.
+    /// Returns the key for a final byte after ESC [ or ESC O: xterm's cursor keys and F1 to F4.
     private static func cursorKey(_ byte: UInt8) -> TUIKey? {
         switch byte {
         case UInt8(ascii: "A"): .up
@@ -228,7 +232,7 @@ struct TUIKeyDecoder {
         }
     }
 
-    /// Keys by their number between ESC [ and ~.
+    /// Keys by the number between ESC [ and ~ in their escape sequences.
     private static let numberedKeys: [Int: TUIKey] = [
         1: .home, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
         11: .function(1), 12: .function(2), 13: .function(3), 14: .function(4), 15: .function(5), 17: .function(6),

@@ -28,9 +28,9 @@ struct TUIModel {
         var isYes = false
     }
 
-    /// Start of the machine's service by the check page (LK-14).
+    /// State of starting the system service from the check page (LK-14).
     enum ServiceStart: Equatable {
-        /// Not tried yet; tried if no daemon answers.
+        /// Not tried yet; the service is started if no daemon answers.
         case due
         /// Requested from the service manager.
         case starting
@@ -45,7 +45,7 @@ struct TUIModel {
     /// Status of the daemon; nil if no daemon answers.
     var status: StatusAnswer?
     var absence: Reason?
-    /// Reason for which no daemon answers; nil if one does, or if none was found.
+    /// Reason why no daemon answers; nil if a daemon answers, or if none was found.
     var otherFault: Reason? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
     /// True while a daemon that was started by these pages does not answer yet.
     var isStarting = false
@@ -53,7 +53,7 @@ struct TUIModel {
     var devices = TUIDevices()
     /// True while the daemon scans for the devices page.
     var isScanning = false
-    /// Answer of the daemon about beacons, or the failure of the request; nil before the first result.
+    /// Daemon's answer about beacons, or the failure of the request; nil before the first result.
     var beacons: Result<BeaconsAnswer, CommandFailure>?
     /// Configuration of the daemon, as in its file.
     var configuration = Configuration()
@@ -71,12 +71,12 @@ struct TUIModel {
     private(set) var editor: LineEditor?
     var snippets: [Snippet] = []
     var snippetFault: Message?
-    /// Uses of a network according to the configuration.
+    /// Network uses according to the configuration.
     var networkUses = [GuideText.networkNone.message()]
     /// Faults of this machine that prevent a virtual keyboard; nil before the check.
     var machineFaults: [Reason]?
     var startCommand = "blewedge run"
-    /// Manager of the installed service; nil if the pages start a daemon of their own.
+    /// Manager of the installed service; nil if the pages start their own daemon.
     var manager: ServiceManager?
     /// True for root, whose commands need no `sudo`.
     var isRoot = false
@@ -92,7 +92,7 @@ struct TUIModel {
     /// First visible line of a page that scrolls.
     var scroll = 0
     var keypad = KeypadCursor()
-    /// Next step of a demonstration, shown above the footer; nil outside of one.
+    /// Next step of a demonstration, shown above the footer; nil if no demonstration is running.
     var script: Message?
 
     private var scanFault: Reason?
@@ -138,14 +138,14 @@ struct TUIModel {
         absence = failure
     }
 
-    /// Lists the devices of an answer; `now` is the current time in seconds since 1970.
+    /// Lists the devices in the daemon's answer; `now` is the current time in seconds since 1970.
     mutating func hear(_ answer: JSONValue, now: Int) {
         devices.hear(answer, now: now)
         if let scanFault, notice == .fault(scanFault) { notice = nil }
         scanFault = nil
     }
 
-    /// Shows why no devices can be listed, until some are.
+    /// Shows why no devices can be listed; the message is removed when devices are listed.
     mutating func failScan(_ fault: Reason) {
         guard devices.rows.isEmpty else { return }
         scanFault = fault
@@ -185,7 +185,7 @@ struct TUIModel {
 
     /// Handles a key; returns the effects to carry out.
     mutating func press(_ key: TUIKey, now: Duration) -> [TUIEffect] {
-        // Any key right behind a `q` makes it part of something else.
+        // If a key immediately follows a `q`, the `q` is part of other input.
         quitTime = nil
         switch key {
         case .interrupt: return [.quit]
@@ -223,7 +223,7 @@ struct TUIModel {
         }
     }
 
-    /// Shows a page; returns the effects that it needs.
+    /// Shows a page; returns the effects that the page needs.
     mutating func open(_ page: Page) -> [TUIEffect] {
         self.page = page
         scroll = 0
@@ -240,7 +240,7 @@ struct TUIModel {
         }
     }
 
-    /// Starts the machine's service on the check page, once each time the page is opened without a daemon (LK-14).
+    /// Starts the system service on the check page, once each time the page is opened without a daemon (LK-14).
     mutating func startService() -> [TUIEffect] {
         guard page == .check, service == .due, status == nil, absence != nil, otherFault == nil, !isStarting else {
             return []
@@ -251,7 +251,7 @@ struct TUIModel {
 
     // MARK: Commands by characters
 
-    /// Returns true if a character is a command: on a page with a field, it is text.
+    /// Returns true if a character is a command rather than text for the page's field.
     ///
     /// `q` ends a demonstration on every page, because no device types into its terminal.
     private func isCommand(_ key: TUIKey) -> Bool {
@@ -267,7 +267,7 @@ struct TUIModel {
     private mutating func command(_ key: TUIKey, now: Duration) -> [TUIEffect] {
         switch key {
         case Self.endKey:
-            // It may be the first character of a barcode, the rest of which is still to come.
+            // The `q` may be the first character of a barcode, the rest of which has not been typed yet.
             let isReceived = receivedTime.map { now - $0 < MachineInputFilter.gap } ?? false
             guard !isReceived else { return [] }
             quitTime = now
@@ -301,7 +301,7 @@ struct TUIModel {
         return [.quit]
     }
 
-    /// Handles the event that the daemon has received data, which it may type into these pages.
+    /// Handles the event that the daemon has received data; the daemon may type the data into these pages.
     mutating func receive(now: Duration) {
         isFlashing = true
         receivedTime = now

@@ -15,13 +15,13 @@ import Typing
 struct TUIPlaces {
     /// Directories of the user, then those of the system.
     let all: [DaemonPaths]
-    /// True if no control socket is given: the daemon looked for may be the machine's service.
+    /// True if no control socket is given, so that the daemon may be the system service.
     let mayBeService: Bool
     let sockets: [String]
     /// Settings of the pages in the configuration: visibility of the status line, and scan time.
     let showsStatus: Bool
     let scanTime: Duration
-    /// Fault of the configuration, in which case the defaults are used; nil for none.
+    /// Fault in the configuration, because of which the defaults are used; nil if there is none.
     let fault: CommandFailure?
 
     /// Finds the places of this user; `socket` replaces the control sockets.
@@ -54,7 +54,7 @@ struct TUIPlaces {
 
     var paths: DaemonPaths { all.first ?? .system }
 
-    /// Uses of a network by the user's and the system's configuration (LK-12, HK-7).
+    /// Network uses according to the user's and the system's configuration (LK-12, HK-7).
     var networkUses: [Message] {
         var uses: [Message] = []
         for file in all.map(\.configurationFile) {
@@ -74,12 +74,12 @@ struct TUIPlaces {
     /// Configuration of the daemon; the default if the file cannot be read.
     var configuration: Configuration { (try? Configuration.read(paths.configurationFile)) ?? Configuration() }
 
-    /// Saves the visibility of the status line in the configuration; the rest of the file is unchanged.
+    /// Saves the visibility of the status line in the configuration, and leaves the rest of the file unchanged.
     func keep(showsStatus: Bool) throws(CommandFailure) {
         try write(ConfigurationText(try text()).setting("status-line", to: "\(showsStatus)").text)
     }
 
-    /// Saves a setting in the configuration, after a check of the whole file; the rest of the file is unchanged.
+    /// Saves a setting in the configuration after checking the whole file; the rest of the file is unchanged.
     ///
     /// An empty value removes the setting. A prefix or suffix turns barcode framing on.
     func keep(_ setting: PageSetting, _ value: String) throws(CommandFailure) {

@@ -19,7 +19,7 @@ struct TrafficHistory {
     mutating func add(_ status: StatusAnswer, at now: Duration) {
         let counts = (received: status.count("received"), typed: status.count("typed"))
         defer { last = counts }
-        // Smaller counters are those of another daemon.
+        // Smaller counters come from another daemon.
         guard let last, counts.received >= last.received, counts.typed >= last.typed else { return past = [] }
         let number = now.components.seconds
         if past.last?.number != number { past.append(Second(number: number)) }
@@ -28,7 +28,7 @@ struct TrafficHistory {
         past.removeAll { $0.number <= number - Int64(Self.seconds) }
     }
 
-    /// Forgets everything, because the daemon has gone.
+    /// Forgets all counters, because the daemon no longer answers.
     mutating func clear() { (past, last) = ([], nil) }
 
     /// Returns the bytes of each second of the last minute, oldest first.
