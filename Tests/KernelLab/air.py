@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Bumble's software controllers on a radio in this process, made to keep the rules where a kernel or the product would not
-# get on with them. What is wrong with them as they come is listed in Tests/Bumble/radio.py.
+# Bumble's software controllers on a radio in this process, corrected where a kernel or the product could not work with them.
+# Tests/Bumble/radio.py lists the faults of the originals.
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ ENHANCED = 1 << 9  # LE Enhanced Connection Complete, in the LE event mask
 
 
 def generation(controller: Controller, extended: bool) -> Controller:
-    """Makes the controller one of the commands before Bluetooth 5, or of those since: Bumble's is half of each."""
+    """Returns the controller with only the commands from before Bluetooth 5, or only those since Bluetooth 5. Bumble's controller
+    has half of each."""
     feature = hci.LeFeatureMask.LE_EXTENDED_ADVERTISING
     if extended:
         controller.supported_commands = controller.supported_commands | EXTENDED_COMMANDS
@@ -42,7 +43,7 @@ def generation(controller: Controller, extended: bool) -> Controller:
 
 
 class Ends(Transport):
-    """The way from Bumble's host to a controller in the same process."""
+    """Connects Bumble's host to a controller in the same process."""
 
     def __init__(self, controller: Controller) -> None:
         super().__init__(controller, AsyncPipeSink(controller))
@@ -64,7 +65,7 @@ class SoftPeer(peer.Peer):
 
 
 class Air(LocalLink):
-    """A radio whose frames come from the address that their connection was made with."""
+    """A radio that sends each frame from the address with which its connection was created."""
 
     def send_acl_data(
         self, sender_controller: Controller, destination_address: hci.Address, transport: PhysicalTransport, data: bytes
@@ -77,16 +78,17 @@ class Air(LocalLink):
 
 
 class Adapter(Controller):
-    """A controller for a kernel or for the product: it has few buffers, forgets at Reset, and says what it was asked to say."""
+    """Controller for a kernel or for the product. It has few buffers, clears its state at Reset, and sends only the events that
+    the host enabled."""
 
-    air_seconds = 0.0  # that a packet of the host's keeps its buffer
-    frame_octets = 251  # of one packet to the host
+    air_seconds = 0.0  # time that a host packet occupies its buffer
+    frame_octets = 251  # longest packet sent to the host
 
     def __init__(self, link: Air, public_address: str) -> None:
         super().__init__("adapter", link=link, public_address=public_address)
-        self.taken = 0  # buffers
-        self.overruns = 0  # packets for which the host knew that there was no buffer, or that were too long for any
-        self.unknown: list[str] = []  # commands that came and that the controller does not have
+        self.taken = 0  # buffers in use
+        self.overruns = 0  # packets that were too long, or sent although no buffer was free
+        self.unknown: list[str] = []  # unsupported commands received
 
     def on_hci_command_packet(self, command: hci.HCI_Command) -> None:
         if not hasattr(self, f"on_{command.name.lower()}") or not self._knows(command.op_code):
@@ -97,7 +99,7 @@ class Adapter(Controller):
     def _knows(self, opcode: int) -> bool:
         return True
 
-    # Commands that Bumble's controller claims and does not have.
+    # Commands that Bumble's controller lists as supported but does not implement.
 
     def on_hci_read_rssi_command(self, command: hci.HCI_Read_RSSI_Command) -> hci.HCI_Read_RSSI_ReturnParameters:
         return hci.HCI_Read_RSSI_ReturnParameters(hci.HCI_ErrorCode.SUCCESS, handle=command.handle, rssi=-50)
@@ -117,9 +119,9 @@ class Adapter(Controller):
         )
 
     def unplug(self) -> None:
-        """Whoever is connected hears that the link is gone."""
+        """Disconnects every peer from this controller."""
         self._forget()
-        # What is under way still finds its way by the controller's connections.
+        # Frames in flight are still delivered through the controller's connections, so remove it afterwards.
         asyncio.get_running_loop().call_soon(self.link.remove_controller, self)
 
     def _forget(self) -> None:
@@ -128,7 +130,6 @@ class Adapter(Controller):
         self.pending_le_connection = None
         self.le_scan_enable = False
 
-    # Data
 
     def on_hci_acl_data_packet(self, packet: hci.HCI_AclDataPacket) -> None:
         length = self.le_acl_data_packet_length or self.acl_data_packet_length
@@ -150,7 +151,6 @@ class Adapter(Controller):
             part = data[at : at + self.frame_octets]
             self.send_hci_packet(hci.HCI_AclDataPacket(connection.handle, 1 if at else 2, 0, len(part), part))
 
-    # Connections
 
     def send_hci_packet(self, packet: hci.HCI_Packet) -> None:
         if isinstance(packet, hci.HCI_LE_Connection_Complete_Event) and self.le_event_mask & ENHANCED:
@@ -183,5 +183,5 @@ class Adapter(Controller):
     def on_hci_reset_command(self, command: hci.HCI_Reset_Command) -> hci.HCI_StatusReturnParameters:
         self._forget()
         self.le_connections.clear()
-        self.le_event_mask = 0x1F  # the first five events, as after power-on
+        self.le_event_mask = 0x1F  # the first five events, the default after power-on
         return super().on_hci_reset_command(command)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Debian's archive of one suite, other than the machine's own: packages are downloaded with apt, by lists in a folder of their
-# own, checked against the installed keyring, and never installed.
+# Debian's package archive for one suite, which need not be the suite of this machine. Packages are downloaded with apt, using
+# package lists in a separate folder, and verified against the installed keyring. They are never installed.
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 
 class ArchiveError(Exception):
-    """Packages cannot be had."""
+    """Packages cannot be downloaded."""
 
 
 def run(argv: list[str], cwd: Path | None = None) -> str:
-    """What a command prints; an error with the end of what it says where it fails."""
+    """Runs a command and returns its output. If it fails, the error contains the end of its error output."""
     done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True)
     if done.returncode != 0:
         raise ArchiveError(f"{' '.join(argv[:3])} …: {done.stderr.strip()[-400:]}")
@@ -23,7 +23,7 @@ def run(argv: list[str], cwd: Path | None = None) -> str:
 
 
 def mirror(label: str = "Debian") -> tuple[str, str]:
-    """The archive of this label that this machine uses, and the keyring that signs it."""
+    """Returns the URL of the archive with this label that this machine uses, and the keyring that signs it."""
     targets = run(["apt-get", "indextargets", "--format", "$(CREATED_BY)|$(REPO_URI)|$(LABEL)|$(SIGNED_BY)"])
     for line in targets.splitlines():
         created, uri, archive, signed = line.split("|")
@@ -34,7 +34,7 @@ def mirror(label: str = "Debian") -> tuple[str, str]:
 
 
 class Archive:
-    """One suite, by its lists in a folder; the first architecture is apt's own."""
+    """One suite of the archive, with its package lists in a folder. Its first architecture is apt's default."""
 
     def __init__(self, suite: str, folder: Path, architectures: list[str]) -> None:
         uri, keyring = mirror("Debian-Security" if suite.endswith("-security") else "Debian")
@@ -48,7 +48,7 @@ class Archive:
             f"Dir::State::status={status}", f"Dir::Cache={folder}/cache", f"APT::Architecture={architectures[0]}",
             *(f"APT::Architectures::={name}" for name in architectures),
             "APT::Sandbox::User=root", "Acquire::Languages=none", "Acquire::Retries=3",
-            # The unstable suite's Release file may count as expired where the archive is one of a day.
+            # The Release file of the unstable suite expires soon, and the archive may be a snapshot: ignore the expiry date.
             f"Acquire::Check-Valid-Until={'false' if suite == 'sid' else 'true'}",
         ]  # fmt: skip
         self._flags = [word for option in options for word in ("-o", option)]
@@ -56,21 +56,21 @@ class Archive:
         self.get("-o", "APT::Update::Error-Mode=any", "update")
 
     def get(self, *arguments: str, cwd: Path | None = None) -> str:
-        """Runs apt-get."""
+        """Runs apt-get and returns its output."""
         return run(["apt-get", *self._flags, "-qq", *arguments], cwd)
 
     def depends(self, package: str, pattern: str) -> list[str]:
-        """What a package depends on, as far as it matches."""
+        """Returns the dependencies of a package that match a pattern."""
         printed = run(["apt-cache", *self._flags, "depends", "--important", package])
         found = [re.fullmatch(rf"\s+(?:Pre)?Depends: ({pattern})", line) for line in printed.splitlines()]
         return [match[1] for match in found if match]
 
     def versions(self, package: str) -> list[str]:
-        """The versions of a package that are served, none of one that is not."""
+        """Returns the available versions of a package; empty if the archive does not have the package."""
         printed = run(["apt-cache", *self._flags, "madison", package])
         return [line.split("|")[1].strip() for line in printed.splitlines()]
 
     def closure(self, packages: list[str]) -> list[Path]:
-        """These packages with all that they depend on, downloaded."""
+        """Downloads packages with all their dependencies and returns the files."""
         self.get("install", "--yes", "--no-install-recommends", "--download-only", *packages)
         return sorted(self._downloads.glob("*.deb"))

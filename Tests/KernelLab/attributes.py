@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the peer's server is built from, as its own table has it, and values as the product prints them.
+# Attributes of the peer's server, read from its own table, and values in the format that the product prints.
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ Properties = gatt.Characteristic.Properties
 
 
 def rich(device: Device) -> gatt.Service:
-    """A second service on the peer: a long value, an indicated one with a description, and one under lock."""
+    """Adds a second service to the peer, with a long value, an indicated value with a description, and a value that requires
+    encryption."""
     service = gatt.Service(
         CUSTOM,
         [
@@ -48,12 +49,12 @@ def rich(device: Device) -> gatt.Service:
 
 
 def uuid_text(uuid: UUID) -> str:
-    """As the product writes it: the short form where there is one."""
+    """Returns a UUID in the product's notation: the short form if there is one."""
     return uuid.to_hex_str().upper() if len(uuid.uuid_bytes) == 2 else str(uuid).upper()
 
 
 def built(device: Device) -> list[tuple[str, int, str]]:
-    """Type, handle and UUID of all that the peer has built, from its own table of attributes."""
+    """Returns the type, handle and UUID of each attribute on the peer, read from the peer's own attribute table."""
     found = []
     values = set()
     for attribute in device.gatt_server.attributes:
@@ -70,6 +71,6 @@ def built(device: Device) -> list[tuple[str, int, str]]:
 
 
 def only(objects: list[dict[str, Any]]) -> bytes:
-    """The one value that was printed."""
+    """Returns the value in the output, which must contain exactly one."""
     expect(len(objects) == 1 and objects[0]["type"] == "value", f"not one value: {objects}")
     return bytes.fromhex(objects[0]["hex"])

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a scenario works with: fresh emulated controllers, the peer, the witness of the HCI monitor, and the
-# product's binary. A machine (one boot) serves many benches; a bench is made anew for each scenario, so each
-# one starts with controllers that nobody has touched.
+# Environment of a scenario: new emulated controllers, the peer, the HCI monitor, and the product's binary. A machine (one boot)
+# runs many scenarios. Each scenario gets a new bench, and so starts with unused controllers.
 
 from __future__ import annotations
 
@@ -33,12 +32,12 @@ BINARY = "/run/lab/blewedge"
 TRACE = "/run/lab/monitor.btsnoop"
 BDADDR = "/run/lab/bdaddr"
 BOOT_SECONDS = 90
-OPEN = ("--security", "none")  # nobody is there to be asked about a device that is not paired
-FOREIGN_SECONDS = 90  # in which the kernel sets up a controller that answers late
+OPEN = ("--security", "none")  # nobody is there to confirm the use of an unpaired device
+FOREIGN_SECONDS = 90  # time that the kernel needs to set up a controller with slow answers
 
 
 class Machine:
-    """A booted virtual machine with the product's binary in it."""
+    """A booted virtual machine with the product's binary installed."""
 
     def __init__(self, kernel: Kernel, tools: Path, logs: Path, kind: Kind = Kind()) -> None:
         logs.mkdir(parents=True, exist_ok=True)
@@ -50,28 +49,30 @@ class Machine:
         self.binary = binary
         await self.vm.start()
         await self.guest.connect(self.vm.control_socket, seconds * waiting.patience)
-        # A copy: the original may lie where another user cannot look, or change while the lab runs.
+        # Copy the binary: other users may not have access to the original, and it may change while the lab runs.
         await self.guest.run("install", "-m", "755", f"/run/host{binary.resolve()}", BINARY, seconds=60)
-        # The repository at its own place, also where the guest has a file system of its own over that (/tmp).
+        # Mount the repository at its original path, even where the guest has a file system of its own there (/tmp).
         mount = 'mkdir -p "$1" && mount --bind "/run/host$1" "$1"'
         await self.guest.run("sh", "-c", mount, "sh", str(REPOSITORY))
 
     def beside(self, product: str) -> Path:
-        """Another program of the same build as the product: what an older build left must not stand for it."""
+        """Returns the path of another program from the same build as the product. A program left over from an older build is an
+        error."""
         path = self.binary.resolve().parent / product
         if not path.is_file():
             raise LabError(f"{path} is not built (Tests/Release/compact {product})")
         return path
 
     async def complaint(self) -> str:
-        """What the kernel holds against the scenario that just ran, or nothing."""
+        """Returns the kernel's error report about the scenario that just ran; empty if there is none."""
         tainted = (await self.guest.run("cat", "/proc/sys/kernel/tainted")).out.strip()
         return "" if tainted == "0" else f"the kernel is tainted ({tainted}), see console.log"
 
     async def standstill(self) -> str:
-        """That the machine runs nothing any more though its kernel reports no fault, or nothing.
+        """Returns an error if the machine no longer runs programs although its kernel reports no fault; empty otherwise.
 
-        A kernel that locks up says so on its console. One that QEMU stopped while it patched its own code says nothing.
+        A kernel that locks up prints an error on its console. A kernel that QEMU stopped while it patched its own code prints
+        nothing.
         """
         if not self.vm.alive or self.vm.console_text().strip():
             return ""
@@ -110,30 +111,31 @@ class Monitor:
         return sum(1 if change["up"] else -1 for change in changes)
 
     def ready(self, index: int) -> bool:
-        """The controller is there, and the kernel has set it up."""
+        """Returns true if the controller exists and the kernel has set it up."""
         stages = ("added", "ready", "removed")
         life = [o["event"] for o in self.program.objects if o.get("index") == index and o["event"] in stages]
         return life[-1:] == ["ready"]
 
     def given_up(self, index: int) -> bool:
-        """The kernel has closed the controller, and has never set it up."""
+        """Returns true if the kernel closed the controller without ever having set it up."""
         return bool(self.events("closed", index)) and not self.events("ready", index)
 
     @property
     def numbers(self) -> set[int]:
-        """Of the controllers that are ready."""
+        """Returns the numbers of the controllers that are ready."""
         return {o["index"] for o in self.program.objects if "index" in o and self.ready(o["index"])}
 
     async def until_ready(self, *indexes: int) -> None:
         await self.program.until(lambda: all(map(self.ready, indexes)), "the controllers appear", 10)
 
     async def until_quiet(self, seconds: float = 5) -> None:
-        """The product's controller neither scans nor holds a link."""
+        """Waits until the product's controller is neither scanning nor connected."""
         await self.program.until(lambda: not self.scanning, "the controller stops scanning", seconds)
         await self.program.until(lambda: self.links == 0, "the link is closed", seconds)
 
     async def last_link(self, up: bool) -> dict[str, Any]:
-        """The last change of a link, once it is that one: the product may report it before the monitor does."""
+        """Waits until the last link event is a connection (`up`) or a disconnection, and returns it. The product may report the
+        event before the monitor does."""
 
         def found() -> dict[str, Any] | None:
             changes = self.events("link")
@@ -142,7 +144,7 @@ class Monitor:
         return await self.program.until(found, f"the link is {'up' if up else 'down'}", 10)
 
     async def stats(self) -> dict[str, Any]:
-        """The notifications that have arrived since the last call."""
+        """Returns statistics about the notifications that arrived since the last call."""
         before = len(self.events("stats"))
         await self.program.signal(signal.SIGUSR1)
         await self.program.until(lambda: len(self.events("stats")) > before, "the monitor's figures", 10)
@@ -150,30 +152,30 @@ class Monitor:
 
 
 class Bench:
-    """The surroundings of one scenario."""
+    """Environment of one scenario."""
 
     def __init__(self, machine: Machine, logs: Path, long: bool = False, losses: Losses | None = None) -> None:
         self.machine = machine
-        self.machines = [machine]  # with those that the scenario boots itself
-        self.long = long  # measure for longer, and fail where a noisy machine would not allow it else
+        self.machines = [machine]  # includes the machines that the scenario boots itself
+        self.long = long  # measure for longer, and apply limits that only a quiet machine can meet
         self.guest = machine.guest
         self.logs = logs
         self.figures: dict[str, int] = {}
         self.note = ""
         self.losses = losses or Losses()
-        self.keeps_addresses = False  # of the emulated controllers, whatever number the kernel gives them (bdaddr.c)
-        self.given_up = 0  # times that the kernel gave up the emulated controllers before they were ready
-        self.must_fail = ""  # a control: the cause that the lab has to find by itself once the scenario is over
-        self.kernel_fault = ""  # the kernel's own, which the scenario has captured, and the remedy: the machine is at its end
+        self.keeps_addresses = False  # controllers keep their addresses when their numbers change (bdaddr.c)
+        self.given_up = 0  # times that the kernel abandoned the emulated controllers before they were ready
+        self.must_fail = ""  # for a negative control: the failure that the lab must detect after the scenario
+        self.kernel_fault = ""  # a kernel fault caught by the scenario, and its remedy; the machine is unusable afterwards
         self.started = time.monotonic()
-        self.barcodes: int | None = None  # as many as the command line says
-        self.seed: int | None = None  # of the random numbers; by the command line, or the first that asks for any
+        self.barcodes: int | None = None  # number of barcodes, if given on the command line
+        self.seed: int | None = None  # random seed from the command line, or drawn when the scenario first needs one
         self._is_random = False
         self._programs: list[Program] = []
         self._monitor: Monitor | None = None
         self._peer: Peer | None = None
         self._relay: Program | None = None
-        self._end: Peer | Line | None = None  # the host's, of the relay's port
+        self._end: Peer | Line | None = None  # host end of the relay's port
         self._radio: Radio | None = None
         self._folder: Path | None = None
         self._emulator: Program | None = None
@@ -201,18 +203,21 @@ class Bench:
         return self._relay
 
     async def start(self, *argv: str) -> Program:
-        """A program that ends with the scenario."""
+        """Starts a program that is stopped at the end of the scenario."""
         program = await self.guest.start(*argv)
         self._programs.append(program)
         return program
 
     async def forget(self) -> None:
-        """Nothing is chosen, paired or configured, as on a machine that nobody has set up."""
+        """Removes the selected device, all bonds and the configuration, so that the machine is as before its first use."""
         await self.guest.run("rm", "-rf", "/var/lib/blewedge", "/run/blewedge", "/etc/blewedge")
 
     async def set_up(self, peer: str) -> None:
-        """peer: "linble", "nordic", "other" (without a serial service), "" (controllers only) or "no adapter"."""
-        # Which scenario came before is the plan's business.
+        """Prepares the controllers and the peer.
+
+        `peer` is "linble", "nordic", "other" (no serial service), "" (controllers only) or "no adapter".
+        """
+        # Remove all state, because any scenario may have run before this one.
         await self.forget()
         self._monitor = Monitor(await self.start("hcimon", TRACE))
         await self._monitor.program.until(lambda: self._monitor.program.objects, "the monitor opens", 20)
@@ -220,13 +225,14 @@ class Bench:
             await self.add_controllers(peer)
 
     async def add_controllers(self, peer: str, first: int = 0, count: int = 2) -> None:
-        """What was left out by "no adapter", or has been removed, numbered from `first` on; the peer has the second."""
+        """Adds controllers, numbered from `first`, after "no adapter" or after they were removed. The peer uses the second
+        one."""
         await self._controllers(first, count)
         if peer:
             await self.add_peer(peer, first + 1)
 
     async def add_peer(self, peer: str, number: int) -> None:
-        """The peer, on the controller of this number."""
+        """Starts the peer on the controller with this number."""
         self._peer = self._end = Peer(self.machine.vm.hci_socket, kind=peer)
         await self._peer.connect()
         relay = self._relay = await self.start("relay", str(number), "lab.hci")
@@ -234,7 +240,7 @@ class Bench:
         await self._peer.start()
 
     async def remove_controllers(self) -> None:
-        """Both go, and the peer with its one; what the product's does is seen by the monitor."""
+        """Removes both controllers, together with the peer. The monitor reports the removal of the product's controller."""
         await self.emulator.stop()
         await self.monitor.program.until(lambda: not self.monitor.numbers, "the controllers are gone", 10)
         if self._peer is not None:
@@ -243,9 +249,9 @@ class Bench:
         self._peer = self._relay = self._end = None
 
     async def add_foreign(self, variant: Variant) -> bool:
-        """Another controller than BlueZ's, which is hci0, and the peer on its radio; by "no adapter".
+        """Adds as hci0 a controller that is not BlueZ's, and the peer on its radio; requires "no adapter".
 
-        False, and no peer, if the kernel gives the controller up while it sets it up.
+        Returns false, without a peer, if the kernel abandons the controller during setup.
         """
         self._folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
         radio = self._radio = variant.radio(self._folder)
@@ -265,11 +271,12 @@ class Bench:
         return True
 
     def radio_complaint(self) -> str:
-        """What the other controller holds against the kernel, or nothing."""
+        """Returns an error if the kernel did something that the other controller does not allow; empty otherwise."""
         return self._radio.complaint() if self._radio is not None else ""
 
     async def _controllers(self, first: int, count: int) -> None:
-        """So many. The kernel gives up on one that does not answer in time, as on a very busy machine: again then, counted."""
+        """Starts `count` controllers. On a very busy machine, the kernel may abandon a controller that does not answer in time;
+        then this starts all of them again and counts the retry."""
         for _ in range(3):
             emulator = self._emulator = await self.start_emulator(f"-l{count}")
             try:
@@ -281,10 +288,11 @@ class Bench:
         raise cause
 
     async def start_emulator(self, *options: str) -> Program:
-        """BlueZ's emulated controllers.
+        """Starts BlueZ's emulated controllers.
 
-        From BlueZ 5.80 on, a timer of an advertising set that fires together with the command that ends the advertising is
-        used after it was freed. Without glibc's caches of freed memory the parts that are used are still there.
+        In BlueZ 5.80 and later, if the timer of an advertising set expires during the command that stops the advertising, the
+        emulator uses the timer after freeing it. With glibc's caches of freed memory turned off, the fields that it reads are
+        still intact.
         """
         environment = ["GLIBC_TUNABLES=glibc.malloc.tcache_count=0", f"LD_PRELOAD={BDADDR}"]
         program = await self.start("env", *environment[: 1 + self.keeps_addresses], "btvirt", *options)
@@ -293,19 +301,19 @@ class Bench:
 
     @property
     def emulator_fault(self) -> str:
-        """The signal that an emulator crashed with, or nothing."""
+        """Returns the signal that an emulator crashed with; empty if none crashed."""
         ends = [-emulator.status for emulator in self._emulators if emulator.status is not None and emulator.status < 0]
         crashes = [number for number in ends if number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)]
         return f"btvirt ended with {signal.Signals(crashes[0]).name}" if crashes else ""
 
     async def product(self, *arguments: str, before: tuple[str, ...] = ()) -> Product:
-        """The product, with these arguments; `before` is a command that starts it."""
+        """Runs the product with these arguments. `before` is a command that starts it."""
         product = Product(await self.start(*before, BINARY, *arguments))
         self._products.append(product)
         return product
 
     async def connected(self, *arguments: str) -> Product:
-        """`run` on the peer, waited for until bytes would be typed."""
+        """Starts `run` with the peer as its device, and waits until received bytes would be typed."""
         product = await self.run(*arguments)
         await product.state("connected", 30)
         await self.peer.until_subscribed()
@@ -317,30 +325,33 @@ class Bench:
         return product
 
     def clock(self) -> Callable[[], float]:
-        """Seconds from now on."""
+        """Returns a function that returns the seconds since this call."""
         start = time.monotonic()
         return lambda: time.monotonic() - start
 
     async def keys(self, axes: int = 0, name: str = "lab keys") -> tuple[Program, str]:
-        """A keyboard of the lab's own (keys.c), with these relative axes, of that name, and its event node."""
+        """Creates a virtual keyboard of the lab (keys.c) with this name and these relative axes, and returns its program and
+        event node."""
         program = await self.start("keys", hex(axes), name)
         await program.until(lambda: program.objects, "the lab's keyboard", 20)
         return program, str(program.objects[0]["node"])
 
     def chooser(self) -> random.Random:
-        """Random numbers of a seed that the scenario's line has, and `lab --seed` repeats."""
+        """Returns a random generator. The scenario's line of output contains its seed, which `lab --seed` accepts to repeat the
+        run."""
         self._is_random = True
         if self.seed is None:
             self.seed = random.SystemRandom().getrandbits(32)
         return random.Random(self.seed)
 
     def account(self, sent: int, arrived: int, counts: dict[str, int]) -> None:
-        """The scenario's figures: `lost` is what neither arrived at the reader nor was counted as discarded."""
+        """Records the figures of the scenario. `lost` is the number of bytes that did not arrive at the reader and were not
+        counted as discarded."""
         discarded = counts["discarded"]
         self.figures = {"sent": sent, "typed": arrived, "discarded": discarded, "lost": sent - arrived - discarded}
 
     def summary(self) -> str:
-        """The figures and the note, for the scenario's line."""
+        """Returns the figures and the note for the scenario's line of output."""
         units = {"sent": " bytes"}
         figures = ", ".join(f"{what} {number}{units.get(what, '')}" for what, number in self.figures.items())
         seed = f"seed {self.seed}" if self._is_random else ""
@@ -348,7 +359,7 @@ class Bench:
         return "; ".join(part for part in (figures, self.note, fault, seed) if part)
 
     async def clean(self) -> None:
-        """Ends what the scenario started, last first."""
+        """Stops the programs that the scenario started, in reverse order."""
         try:
             for program in reversed(self._programs):
                 if self._end is not None and program is self._relay:
@@ -369,7 +380,8 @@ class Bench:
             shutil.rmtree(self._folder)
 
     async def _part(self, relay: Program, end: Peer | Line) -> None:
-        """Ends what goes on between relay and its port's other end, and counts what either has sent and the other not received."""
+        """Closes the connection between a relay and the host end of its port, and counts the bytes that one end sent and the
+        other did not receive."""
 
         def port() -> dict[str, int]:
             return next((o for o in reversed(relay.objects) if o.get("event") == "port"), {})
@@ -380,13 +392,13 @@ class Bench:
             await end.until(lambda: end.received == port()["to_host"], "the host's end has all that was sent to it", 10)
             await relay.until(lambda: end.sent == port()["from_host"], "the relay has all that was sent to it", 10)
         except LabError:
-            if port():  # else the controller went, and the relay before
+            if port():  # otherwise the controller was removed, and the relay ended first
                 lost = abs(port()["to_host"] - end.received) + abs(end.sent - port()["from_host"])
                 self.losses.add("lab.hci", lost)
         await end.close()
 
     async def save(self) -> None:
-        """Writes down what there is to look at."""
+        """Saves the logs and the output of all programs."""
         self.logs.mkdir(parents=True, exist_ok=True)
         for number, program in enumerate(self._programs):
             base = self.logs / f"{number}-{program.name}"
@@ -405,7 +417,7 @@ class Bench:
 
 
 def compare(sent: bytes, arrived: bytes) -> None:
-    """Byte for byte; the cause names the first difference."""
+    """Compares the bytes one by one; the error describes the first difference."""
     if sent == arrived:
         return
     at = next((i for i, (a, b) in enumerate(zip(sent, arrived, strict=False)) if a != b), min(len(sent), len(arrived)))
@@ -420,7 +432,7 @@ def compare(sent: bytes, arrived: bytes) -> None:
 async def booted(
     bench: Bench, name: str, kind: Kind, seconds: float = BOOT_SECONDS, binary: Path | None = None
 ) -> AsyncIterator[Bench]:
-    """Another machine of the same kernel, for this scenario alone, whose own machine waits meanwhile."""
+    """Boots another machine with the same kernel for this scenario. The scenario's first machine stays paused meanwhile."""
     own, logs = bench.machine, bench.logs / name
     machine = Machine(own.vm.kernel, own.vm.tools, logs, kind)
     bench.machines.append(machine)

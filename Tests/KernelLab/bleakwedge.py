@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The wedge that one writes first: bluetoothd for the link, bleak for GATT, python-evdev for the keys. Runs in the
-# guest, and types digits and Enter; the product's latency is compared with it.
+# A minimal keyboard wedge: bluetoothd for the connection, bleak for GATT, python-evdev for the keys. It runs in the guest and
+# types digits and Enter. Its latency is compared with the product's.
 #
-#     bleakwedge.py ADDRESS UUID
+# bleakwedge.py ADDRESS UUID
 #
 # Standard output: {"node":...}, then {"subscribed":true}.
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Folders of the cache that are made once, whichever of the lab's workers wants one first.
+# Cache folders that are created only once, even if several workers of the lab need them at the same time.
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def folder(cache: Path, name: str, state: bytes, make: Callable[[Path], None]) -> Path:
-    """The folder of that name and state, made if there is none; one of another state goes."""
+    """Returns the cache folder with this name. Creates it if it does not exist, and replaces it if its state is different."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# RootCanal's controllers: one for the kernel or the product, another for the lab's peer, on its own radio.
+# RootCanal's controllers on a radio of their own: one for the kernel or the product, and one for the lab's peer.
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMESPACE = Path(__file__).resolve().parent / "namespace.py"
 
 
 class CanalRadio:
-    """One process of it."""
+    """A RootCanal process."""
 
     def __init__(self, folder: Path, preset: str) -> None:
         self._folder = folder
@@ -30,7 +30,7 @@ class CanalRadio:
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        # Whoever is not root makes a user namespace besides, which owns the other one.
+        # Without root, the network namespace needs a user namespace that owns it.
         rights = [] if os.geteuid() == 0 else ["--map-root-user"]
         command = [sys.executable, str(NAMESPACE), str(self._folder), f"adapter={self._preset}", "peer="]
         pipe = asyncio.subprocess.PIPE
@@ -68,7 +68,7 @@ class CanalRadio:
 
 
 class _Stream(asyncio.Protocol):
-    """The connection to the adapter's controller: packets both ways."""
+    """Connection to the adapter's controller, which carries packets in both directions."""
 
     def __init__(self, line: Line) -> None:
         self._transport: asyncio.Transport | None = None
@@ -76,7 +76,7 @@ class _Stream(asyncio.Protocol):
         self._parser = PacketParser(line)
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """RootCanal is gone, and its controller with it."""
+        """Unplugs the controller after RootCanal has ended."""
         self._transport = None
         self._line.end()
 

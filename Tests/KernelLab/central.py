@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Bumble as a central: what it finds in our servers, and what arrives.
+# Bumble as a central, which discovers the attributes of our servers and receives their values.
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from attributes import uuid_text
 from guest import Program
 from waiting import Changing, LabError, expect
 
-BATTERY = "180F"  # what gattpeer advertises
+BATTERY = "180F"  # service advertised by gattpeer
 
 
 def peer_uuid(number: int) -> str:
-    """Of gattpeer's characteristics."""
+    """Returns the UUID of a gattpeer characteristic."""
     return f"0000AB{number:02X}-1212-EFDE-1523-785FEABCD123"
 
 
 def handle(built: list[dict[str, Any]], uuid: str) -> int:
-    """The handle of an attribute of gattpeer's, from what it says that it was built from."""
+    """Returns the handle of a gattpeer attribute, from the attribute list that gattpeer prints."""
     return next(int(o["handle"]) for o in built if o["uuid"] == uuid)
 
 
 def numbered(number: int) -> bytes:
-    """20 bytes that bear their number; gattpeer makes the same."""
+    """Returns a 20-byte value that contains its number, as gattpeer creates it."""
     return number.to_bytes(4, "little") + bytes((number * 31 + index) & 0xFF for index in range(4, 20))
 
 
 async def event(program: Program, name: str, seconds: float = 20) -> dict[str, Any]:
-    """Waits for the first of a program's events of this name."""
+    """Waits for a program's first event with this name."""
 
     def found() -> dict[str, Any] | None:
         return next((o for o in program.objects if o.get("event") == name), None)
@@ -43,7 +43,7 @@ async def event(program: Program, name: str, seconds: float = 20) -> dict[str, A
 
 
 class Found(Changing):
-    """What a scan for a service has heard."""
+    """Advertising data received in a scan for one service."""
 
     def __init__(self, service: UUID) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Found(Changing):
 
 
 class Counter(Changing):
-    """The values that arrived."""
+    """Counts the values received."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class Counter(Changing):
         return b"".join(self.values)
 
     async def numbers(self, count: int, seconds: float) -> None:
-        """Waits for so many numbered values, which have to be in order, none lost and none twice."""
+        """Waits for `count` numbered values and checks that they arrive in order, without losses or duplicates."""
         await self.until(lambda: len(self.values) >= count, f"{count} values", seconds)
         wrong = next((n for n, value in enumerate(self.values) if value != numbered(n)), None)
         expect(wrong is None, f"value {wrong} is another")
@@ -87,7 +87,7 @@ class Counter(Changing):
 
 
 async def find(device: Device, service: str, name: str = "") -> Found:
-    """Scans for who advertises a service, and says a name if one is given."""
+    """Scans for a device that advertises a service and, if given, a name."""
     found = Found(UUID(service))
     device.on("advertisement", found.heard)
     await device.start_scanning(active=True)
@@ -101,7 +101,7 @@ async def find(device: Device, service: str, name: str = "") -> Found:
 
 
 async def meet(device: Device, found: Found, mtu: int = 0, **options: Any) -> tuple[Connection, gatt_client.Client]:
-    """Connects; with an exchange of MTUs unless `mtu` is 0."""
+    """Connects, and exchanges the MTU unless `mtu` is 0."""
     assert found.address is not None
     connection = await device.connect(found.address, **options)
     client = connection.gatt_client
@@ -111,7 +111,7 @@ async def meet(device: Device, found: Found, mtu: int = 0, **options: Any) -> tu
 
 
 async def tree(client: gatt_client.Client) -> list[tuple[Any, ...]]:
-    """All that Bumble finds, by handles."""
+    """Returns all attributes that Bumble discovers, in the order of their handles."""
     found: list[tuple[Any, ...]] = []
 
     async def characteristics(service: gatt_client.ServiceProxy) -> None:
@@ -130,14 +130,14 @@ async def tree(client: gatt_client.Client) -> list[tuple[Any, ...]]:
 
 
 def compare_trees(seen: list[tuple[Any, ...]], built: list[dict[str, Any]]) -> None:
-    """What was found and what gattpeer was built from."""
+    """Compares the attributes that were discovered with the attributes of gattpeer."""
     expected = [(o["type"], o["handle"], o["uuid"], o["properties"]) for o in built if o["type"] != "include"]
     expect(len(expected) > 20, f"built next to nothing: {expected}")
     expect(seen == expected, f"Bumble finds {seen}, built {expected}")
 
 
 async def write_long(client: gatt_client.Client, target: int, value: bytes) -> None:
-    """Prepared writes and their execution: Bumble has the packets, and no procedure."""
+    """Sends prepared writes and their execution. Bumble has the packets but no function for the whole procedure."""
     size = client.mtu - 5
     for at in range(0, len(value), size):
         part = value[at : at + size]
@@ -154,7 +154,8 @@ async def write_long(client: gatt_client.Client, target: int, value: bytes) -> N
 
 
 async def check_values(client: gatt_client.Client, built: list[dict[str, Any]], before: bytes, after: bytes) -> None:
-    """512 bytes read, written and read back; a dynamic value; a command; what is under lock stays there."""
+    """Reads, writes and reads back 512 bytes, reads a dynamic value, sends a write command, and checks that a value that requires
+    encryption cannot be read."""
     long, dynamic = handle(built, peer_uuid(1)), handle(built, peer_uuid(2))
     expect(await client.read_value(long) == before, f"512 bytes read at an MTU of {client.mtu}")
     await write_long(client, long, after)
@@ -171,7 +172,7 @@ async def check_values(client: gatt_client.Client, built: list[dict[str, Any]], 
 
 
 async def subscribe(client: gatt_client.Client, target: str, notified: bool = True) -> Counter:
-    """Subscribes to a characteristic; what then arrives."""
+    """Subscribes to a characteristic and returns a counter of the values received."""
     await client.discover_services()
     for service in client.services:
         for item in await client.discover_characteristics([], service):
@@ -184,6 +185,6 @@ async def subscribe(client: gatt_client.Client, target: str, notified: bool = Tr
 
 
 def found_handle(client: gatt_client.Client, uuid: str) -> int:
-    """The handle of a characteristic that `subscribe` has come by."""
+    """Returns the handle of a characteristic after `subscribe` discovered it."""
     items = (item for service in client.services for item in service.characteristics)
     return next(item.handle for item in items if uuid_text(item.uuid) == uuid)

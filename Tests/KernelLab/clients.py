@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Clients of a control socket as any user, with the daemon's lines as they are.
+# Clients of a control socket that run as any user and return the daemon's raw lines.
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from bench import Bench
 from guest import Program
 
-# Each line is sent when the one before it has been answered; what came is printed, `sent` before the first answer.
+# Sends each line after the answer to the previous one. Prints the answers, and `sent` before the first answer.
 CLIENT = """
 import socket, sys
 server = socket.socket(socket.AF_UNIX)
@@ -25,25 +25,25 @@ for number, line in enumerate(sys.argv[2:]):
 
 
 def as_user(user: str, group: str, *groups: str, more: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The command that runs another as that user, of these groups and no other."""
+    """Returns a command prefix that runs a command as a user who belongs to these groups only."""
     others = (f"--groups={','.join(groups)}",) if groups else ("--clear-groups",)
     return ("setpriv", f"--reuid={user}", f"--regid={group}", *others, *more)
 
 
 async def client(bench: Bench, socket: str, *requests: str, before: tuple[str, ...] = ()) -> Program:
-    """A client that has sent its first request."""
+    """Starts a client that has already sent its first request."""
     program = await bench.start(*before, "/usr/bin/python3", "-c", CLIENT, socket, *requests)
     await program.until(lambda: program.out.startswith("sent"), "the client has asked", 20)
     return program
 
 
 async def lines(bench: Bench, socket: str, *requests: str, before: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """The answers to requests on one connection."""
+    """Sends requests on one connection and returns the answers."""
     program = await client(bench, socket, *requests, before=before)
     await program.wait(40)
     return [json.loads(line) for line in program.out.splitlines()[1:]]
 
 
 async def ask(bench: Bench, *argv: str, before: tuple[str, ...] = ()) -> Program:
-    """A command, run to its end."""
+    """Runs a command until it ends."""
     return await bench.guest.run(*before, *argv, seconds=40, check=False)

@@ -9,7 +9,8 @@ import time
 from bumble import smp
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-# All passkeys take some 40 s, longer than a pairing may: those around the right one are tried, each by its two encryptions.
+# Testing all passkeys takes about 40 s, longer than a pairing may last. This tests only passkeys near the right one; each costs
+# two encryptions.
 NEIGHBOURHOOD = 10_000
 
 
@@ -18,9 +19,9 @@ def swapped_xor(left: bytes, right: bytes) -> bytes:
 
 
 class ComputingSession(smp.Session):
-    """Says that it has a keyboard, confirms any value, and finds the passkey and the number that confirms it afterwards."""
+    """Claims to have a keyboard, confirms any value, and computes the passkey and the confirmed random number afterwards."""
 
-    # The passkeys that were found, and the seconds that it took, of all sessions.
+    # Passkeys found in all sessions, and the computing time of each in seconds.
     found: list[int] = []
     seconds: list[float] = []
 
@@ -37,7 +38,7 @@ class ComputingSession(smp.Session):
 
     def compute(self, command: smp.SMP_Pairing_Random_Command, passkeys: range) -> None:
         start = time.monotonic()
-        # The two operands of c1, in the order of the cipher's bytes.
+        # The two operands of c1, in the byte order of the cipher.
         first = (bytes([self.iat, self.rat]) + self.preq + self.pres)[::-1]
         second = (self.ra + self.ia + bytes(4))[::-1]
         once = swapped_xor(command.random_value[::-1], first)

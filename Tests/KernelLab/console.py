@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A person at a virtual terminal of the guest: what stands on the screen (screen.c), and the keys of a keyboard
-# of the lab's own (keys.c).
+# A user at a virtual terminal of the guest: the text on the screen (screen.c), and the keys of a virtual keyboard (keys.c).
 
 from __future__ import annotations
 
@@ -22,10 +21,10 @@ KEYS = {
     "Escape": 1, "1": 2, "2": 3, "3": 4, "Enter": 28, "x": 45, "F1": 59, "F2": 60, "F3": 61, "F4": 62, "F5": 63, "F6": 64,
     "F7": 65, "F8": 66, "F9": 67, "F10": 68, "Up": 103, "Left": 105, "Right": 106, "Down": 108,
 }  # fmt: skip
-# The pages take what comes sooner behind a character for a keyboard's (MachineInputFilter), and a person is not so fast.
+# The pages assume that characters in quick succession come from a scanner (MachineInputFilter). A person types more slowly.
 HESITATION = 0.4
-# As on a Japanese machine; then what is left of the terminal, and whatever is typed by its own echo. On an empty screen:
-# newer kernels give back what stood there before the pages.
+# Runs the program with a Japanese locale, then prints the terminal settings and echoes the typed text. The screen is cleared
+# first, because newer kernels restore the text that was on it before the pages.
 ON_CONSOLE = (
     "stty sane; printf '\\033[H\\033[2J'; unset LC_ALL LC_MESSAGES; export TERM=linux LANG=ja_JP.UTF-8; "
     '"$0" "$@"; end=$?; stty -a; echo "ended with $end by $$"; exec cat >/dev/null'
@@ -33,7 +32,7 @@ ON_CONSOLE = (
 
 
 class Hands:
-    """Presses keys of a keyboard, one at a time."""
+    """Presses the keys of a keyboard one at a time."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -52,7 +51,7 @@ class Hands:
 
 
 class Console:
-    """A program on the virtual terminal in front, and what that shows."""
+    """A program on the active virtual terminal, and the text that it shows."""
 
     def __init__(self, bench: Bench, screen: Program) -> None:
         self._bench = bench
@@ -60,7 +59,8 @@ class Console:
 
     @classmethod
     async def open(cls, bench: Bench, *argv: str) -> Console:
-        # Whoever reads a screen's characters first makes the kernel keep them: before the program writes any.
+        # The kernel starts to store the characters of a screen when a program first reads them, so read them before the program
+        # writes any.
         await bench.guest.run("chvt", TERMINAL)
         console = cls(bench, await bench.start("screen", TERMINAL))
         await console._screen.until(lambda: console._screen.objects, "the screen is read", 20)
@@ -69,7 +69,7 @@ class Console:
 
     @property
     def lines(self) -> list[str]:
-        """The rows, without the frames of the pages."""
+        """Returns the lines of the screen, without the frames of the pages."""
         return [re.sub(r"^│(.*?)\s*│$", r"\1", line) for line in self._screen.objects[-1]["lines"]]
 
     @property
@@ -77,7 +77,7 @@ class Console:
         return "\n".join(self.lines)
 
     async def until(self, *texts: str, without: tuple[str, ...] = (), seconds: float = 30) -> str:
-        """The screen, as soon as it has these texts and none of the others."""
+        """Waits until the screen shows all of `texts` and none of `without`, and returns it."""
         try:
             await self._screen.until(lambda: shows(self.text, texts, without), f"{texts} without {without}", seconds)
         except LabError as error:
@@ -85,7 +85,7 @@ class Console:
         return self.text
 
     async def until_line(self, line: str, seconds: float = 30) -> None:
-        """A line that is this and nothing more."""
+        """Waits for a line with exactly this text."""
         try:
             await self._screen.until(lambda: line in self.lines, f"the line {line!r}", seconds)
         except LabError as error:
@@ -95,7 +95,8 @@ class Console:
         return bool((await self._bench.guest.run("screen", TERMINAL, "cursor")).out.strip() == '{"cursor":true}')
 
     async def ended(self, hands: Hands, status: int) -> None:
-        """The program has ended so, and the terminal is as it was: settings, cursor, and what is typed is seen."""
+        """Checks that the program ended with this status and restored the terminal: its settings, the cursor, and the echo of
+        typed characters."""
         text = await self.until("ended with")
         end = re.search(r"ended with (\d+) by (\d+)", text)
         expect(end and int(end.group(1)) == status, f"ended otherwise than with {status}:\n{text}")
@@ -110,7 +111,7 @@ class Console:
 
 
 class LineEditor:
-    """bash's line editor on the virtual terminal in front; its lines, as they were when Enter was pressed."""
+    """bash's line editor on the active virtual terminal. It returns the lines as they were when Enter was pressed."""
 
     SCRIPT = (
         f"/run/lab/terminal drop; exec >{FIFO}; unset LC_ALL; export TERM=linux LANG=C.UTF-8; set -o emacs; bind '\"\\t\": self-insert'; "
@@ -125,7 +126,7 @@ class LineEditor:
 
     @classmethod
     async def open(cls, bench: Bench) -> LineEditor:
-        """Begins with nothing: what was typed while no program had the terminal open is dropped."""
+        """Opens the editor, discarding characters that were typed while no program had the terminal open."""
         await bench.guest.run("sh", "-c", f"rm -f {FIFO}; mkfifo {FIFO}")
         editor = cls(bench, await bench.start("cat", FIFO))
         await bench.guest.run("openvt", "-c", TERMINAL, "-f", "-s", "--", "bash", "-c", cls.SCRIPT)
@@ -134,7 +135,7 @@ class LineEditor:
         return editor
 
     async def line(self, seconds: float = 20) -> str:
-        """The next line that it was given."""
+        """Returns the next line entered."""
         place = self._taken
         lines = lambda: self._output.out.split("\n")[:-1]  # noqa: E731
         await self._output.until(lambda: len(lines()) > place, "a line is entered", seconds)

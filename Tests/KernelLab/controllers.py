@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The controllers of the matrix that are not BlueZ's: each with its radio, and the lab's peer on the same radio.
+# The controllers of the matrix that are not BlueZ's. Each has its own radio with the lab's peer on it.
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from line import Line, Manners
 from waiting import Changing
 
 ADDRESS = "00:1B:DC:07:32:41"
-SLOW_SECONDS = 0.015  # a connection interval: so long a packet stays in the only buffer
+SLOW_SECONDS = 0.015  # one connection interval: time that a packet occupies the only buffer
 NEWER_THAN_4_0 = {
     hci.HCI_SET_EVENT_MASK_PAGE_2_COMMAND,
     hci.HCI_READ_AUTHENTICATED_PAYLOAD_TIMEOUT_COMMAND,
@@ -28,18 +28,18 @@ LAST_OF_4_0 = hci.HCI_LE_TEST_END_COMMAND
 
 
 class Radio(Protocol):
-    """A controller at the end of a line, and who else is on the air."""
+    """A controller at the end of a line, and the lab's peer on the same radio."""
 
     async def start(self) -> None: ...
     async def attach(self, line: Line) -> None:
-        """A controller for who is at the other end of the line."""
+        """Attaches a controller to the line."""
 
     def peer(self) -> peer.Peer: ...
     def complaint(self) -> str:
-        """What a host did that no controller allows, or nothing."""
+        """Returns an error if a host did something that no controller allows; empty otherwise."""
 
     def unknown(self) -> list[str]:
-        """The commands that came and that the controller does not have, as far as is known."""
+        """Returns the unsupported commands received, if they are known."""
 
     async def close(self) -> None: ...
 
@@ -78,7 +78,7 @@ class BumbleRadio:
 
 
 class Version4Adapter(Adapter):
-    """Bluetooth 4.0: Low Energy alone, and nothing that came later."""
+    """Bluetooth 4.0 with Low Energy only."""
 
     hci_version = lmp_version = hci.HCI_VERSION_BLUETOOTH_CORE_4_0
     le_features = hci.LeFeatureMask.LE_ENCRYPTION
@@ -94,7 +94,7 @@ class Version4Adapter(Adapter):
 
 
 class OneBufferAdapter(Version4Adapter):
-    """A single buffer of 27 octets, shared with BR/EDR by its figures, and a radio that takes its time."""
+    """A slow controller with a single buffer of 27 octets, which LE and BR/EDR share."""
 
     air_seconds = SLOW_SECONDS
     total_num_le_acl_data_packets = 1
@@ -102,7 +102,7 @@ class OneBufferAdapter(Version4Adapter):
 
 
 class Late(Manners):
-    """Every answer takes 0.2 s, and some nearly as long as the kernel waits for one (2 s)."""
+    """Delays every answer by 0.2 s, and some by almost the kernel's time-out of 2 s."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -113,7 +113,8 @@ class Late(Manners):
 
 
 class Refusing(Manners):
-    """What begins something is refused once or twice, as by a controller that is busy; what would improve a link, always."""
+    """Refuses commands that start a procedure once or twice, as a busy controller does. Always refuses commands that would
+    improve a link."""
 
     TWICE = {
         hci.HCI_LE_SET_SCAN_ENABLE_COMMAND: hci.HCI_COMMAND_DISALLOWED_ERROR,
@@ -139,16 +140,16 @@ class Refusing(Manners):
 
 
 class Noisy(Manners):
-    """Before each packet come events that no host knows, by turns."""
+    """Sends events that no host knows before each packet, cycling through a list."""
 
     EVENTS = (
-        bytes.fromhex("04 ff 05 01 02 03 04 05"),  # a vendor's
-        bytes.fromhex("04 ff 00"),  # the same without anything in it
-        bytes.fromhex("04 7e 03 aa bb cc"),  # no such event code
-        bytes.fromhex("04 3e 04 7f 01 02 03"),  # no such LE subevent
-        bytes.fromhex("04 0e 03 01 00 00"),  # Command Complete for no command: the number of commands only
-        bytes.fromhex("04 13 05 01 ff 0e 01 00"),  # completed packets of a connection that there is not
-        bytes.fromhex("02 fe 2e 07 00 03 00 04 00 1b 01 00"),  # data of a connection that there is not
+        bytes.fromhex("04 ff 05 01 02 03 04 05"),  # vendor event
+        bytes.fromhex("04 ff 00"),  # empty vendor event
+        bytes.fromhex("04 7e 03 aa bb cc"),  # unknown event code
+        bytes.fromhex("04 3e 04 7f 01 02 03"),  # unknown LE subevent
+        bytes.fromhex("04 0e 03 01 00 00"),  # Command Complete for no command: only updates the number of commands allowed
+        bytes.fromhex("04 13 05 01 ff 0e 01 00"),  # completed packets of an unknown connection
+        bytes.fromhex("02 fe 2e 07 00 03 00 04 00 1b 01 00"),  # data of an unknown connection
     )
 
     def __init__(self) -> None:
@@ -160,13 +161,14 @@ class Noisy(Manners):
 
 
 class Crossing(Manners, Changing):
-    """Connections come up in the moment in which the host gives them up: it hears of them when it ends the attempt."""
+    """Establishes a connection while the host is canceling it: the connection event arrives just before the answer to the cancel
+    command."""
 
     CONNECTED = (hci.HCI_LE_CONNECTION_COMPLETE_EVENT, hci.HCI_LE_ENHANCED_CONNECTION_COMPLETE_EVENT)
 
     def __init__(self) -> None:
         super().__init__()
-        self.crosses = True  # the next one
+        self.crosses = True  # whether this happens to the next connection
         self.held: bytes | None = None
 
     def holds(self, packet: bytes) -> bool:
@@ -193,9 +195,9 @@ class Variant:
 
     name: str
     about: str
-    radio: Callable[[Path], Radio]  # in a folder for its sockets
+    radio: Callable[[Path], Radio]  # argument: the folder for its sockets
     manners: Callable[[], Manners] = field(default=Manners)
-    given_up_by: tuple[str, ...] = ()  # kernels that do not set it up, and why is said at its place
+    given_up_by: tuple[str, ...] = ()  # kernels that fail to set it up; the reason is given where the list is set
 
 
 def bumble(kind: type[Adapter], extended: bool) -> Callable[[Path], Radio]:
@@ -206,8 +208,8 @@ def rootcanal(preset: str) -> Callable[[Path], Radio]:
     return lambda folder: canal.CanalRadio(folder, preset)
 
 
-# The presets of RootCanal have a command in their list that they refuse as unknown, and a kernel that sends it takes the
-# refusal for the end: LE Read Transmit Power, which 5.10 does not send to this one, and Read Stored Link Key.
+# The presets of RootCanal list a supported command that they then refuse as unknown, and a kernel that sends it treats the error
+# as fatal: LE Read Transmit Power, which 5.10 does not send to this controller, and Read Stored Link Key.
 VARIANTS = {
     variant.name: variant
     for variant in (

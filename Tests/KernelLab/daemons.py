@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The daemon and its commands as the scenarios use them.
+# Functions that start the daemon and run its commands for the scenarios.
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOREVER = ("--max-age", "0")
 
 
 async def fresh(bench: Bench) -> None:
-    """Nothing is chosen, as on a machine that nobody has set up."""
+    """Removes the selected device, as on a machine before its first use."""
     await bench.forget()
 
 
@@ -29,21 +29,21 @@ async def write(bench: Bench, path: str, text: str) -> None:
 
 
 async def start(bench: Bench, *arguments: str, before: tuple[str, ...] = ()) -> Product:
-    """The daemon; its keyboard stands. `before` is a command that starts it."""
+    """Starts the daemon and waits for its keyboard. `before` is a command that starts it."""
     daemon = await bench.product("run", "--json", *arguments, before=before)
     await daemon.keyboard()
     return daemon
 
 
 async def tell(bench: Bench, *words: str, code: int = 0) -> str:
-    """A command, and the exit code it must have; what it said."""
+    """Runs a command, checks its exit code, and returns its output."""
     program = await bench.guest.run(BINARY, *words, seconds=40, check=False)
     expect(program.status == code, f"blewedge {' '.join(words)}: {program.status} instead of {code}{program.evidence()}")
     return program.out + program.err
 
 
 async def use_open(bench: Bench, device: str = NAME, *options: str) -> str:
-    """Chooses a device without keys, as a script has to: anybody may be it."""
+    """Selects an unpaired device as a script must: it accepts that anyone can impersonate the device."""
     return await tell(bench, "use", device, "--security", "none", *options)
 
 
@@ -53,7 +53,8 @@ async def status(bench: Bench) -> dict[str, Any]:
 
 
 async def until_status(bench: Bench, seconds: float, what: str, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Asks until it holds of the answer; a line of `status --watch` would end only with its reader."""
+    """Polls `status` until the condition is true for the answer. `status --watch` is not used, because it ends only when its
+    reader does."""
     clock = bench.clock()
     while not holds(answer := await status(bench)):
         expect(clock() < seconds, f"{what}: not within {seconds:g} s; status: {answer}")
@@ -61,7 +62,7 @@ async def until_status(bench: Bench, seconds: float, what: str, holds: Callable[
 
 
 async def until_count(bench: Bench, name: str, least: int) -> None:
-    """The daemon has counted so many bytes as that."""
+    """Waits until a counter of the daemon is at least `least` bytes."""
     await until_status(bench, 20, f"{least} bytes {name}", lambda answer: answer["counts"][name] >= least)
 
 
@@ -73,7 +74,8 @@ async def until_connected(bench: Bench, daemon: Product) -> None:
 async def chosen(
     bench: Bench, *arguments: str, configuration: str = "", before: tuple[str, ...] = ()
 ) -> tuple[Product, EventReader]:
-    """A daemon on a machine that nobody has set up, for which the peer is chosen and connected; and a reader of its keys."""
+    """Starts a daemon on a machine before its first use, selects the peer, waits for the connection, and opens a reader of the
+    keyboard."""
     await fresh(bench)
     if configuration:
         await write(bench, CONFIGURATION, configuration)

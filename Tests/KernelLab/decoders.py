@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# ATT packets of a capture by two decoders that know nothing of each other, Wireshark's and the product's, and where they
-# disagree.
+# Decodes the ATT packets of a capture with two independent decoders, Wireshark's and the product's, and compares the results.
 
 from __future__ import annotations
 
@@ -13,14 +12,14 @@ from typing import Any
 
 from waiting import expect
 
-# The PDUs that name an attribute by themselves; for the others tshark adds that of the request.
+# PDUs that contain the attribute handle. For all other PDUs, tshark adds the handle from the request.
 NAMED = {0x01, 0x05, 0x07, 0x09, 0x0A, 0x0C, 0x11, 0x12, 0x16, 0x17, 0x1B, 0x1D, 0x52}
 RANGES = {0x04, 0x06, 0x08, 0x10}
 
 
 @dataclass(frozen=True)
 class Packet:
-    """An ATT packet as one of the decoders sees it; a handle or value is None where it has none to compare."""
+    """An ATT packet as decoded by one decoder. Handle and value are None if they cannot be compared."""
 
     sent: bool
     connection: int
@@ -41,7 +40,7 @@ def tshark(*arguments: str) -> str:
 
 
 def by_tshark(path: Path) -> list[Packet]:
-    """Wireshark's decoding, and the bytes that it took each packet to be."""
+    """Returns Wireshark's decoding, with the bytes of each packet."""
     names = ["hci_mon.opcode", "bthci_acl.chandle", "btatt.opcode", "btatt.handle", "btatt.starting_handle", "btatt.value"]
     fields = [word for name in names for word in ("-e", name)]
     rows = tshark("-r", str(path), "-Y", "btatt", "-T", "fields", "-E", "separator=;", *fields).splitlines()
@@ -79,8 +78,8 @@ def by_product(objects: list[dict[str, Any]]) -> list[Packet]:
 
 
 def difference(theirs: list[Packet], ours: list[Packet]) -> str:
-    """Where the two lists first disagree, or nothing. A value that tshark has spread over the fields of a known
-    characteristic is compared by the packet's bytes."""
+    """Returns the first difference between the two lists; empty if there is none. Where tshark splits a value into the fields of
+    a known characteristic, the bytes of the packets are compared."""
     if len(theirs) != len(ours):
         return f"tshark sees {len(theirs)} packets, the product {len(ours)}"
     for number, (a, b) in enumerate(zip(theirs, ours, strict=True)):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The fault of the kernels in kernels.FAULTY: they free the channel of a link twice (Sources/BluetoothAdapters/Links/ChannelFault.swift).
+# The fault of the kernels in kernels.FAULTY, which free the channel of a link twice
+# (Sources/BluetoothAdapters/Links/ChannelFault.swift).
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ REMEDY = "Linux 6.1.190 or 6.12, or `adapter = \"user:hci0\"`; kernel.panic_on_o
 
 
 def known_fault(bench: Bench) -> str:
-    """The fault in the log of a kernel that is known for it, by the function that failed, and the remedy; or nothing."""
+    """Returns the known fault in the log of an affected kernel, identified by the function that failed, and its remedy; empty if
+    there is none."""
     if not bench.machine.vm.kernel.is_faulty:
         return ""
     log = bench.machine.vm.console_text()
@@ -29,5 +31,5 @@ async def until_fault(bench: Bench, seconds: float) -> str:
     clock, kernel = bench.clock(), bench.machine.vm.kernel
     while not (fault := known_fault(bench)):
         expect(clock() < seconds, f"{kernel.package} is known for its fault in hci_chan_del, and has not failed within {seconds:g} s")
-        await asyncio.sleep(0.1)  # the log is a file
+        await asyncio.sleep(0.1)  # the log is a file, so poll it
     return fault

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Machines whose first process is not systemd: what Debian's packages of an init have, downloaded with apt from this machine's
-# own mirror and unpacked into the cache, never installed, and over that the files of inits/, which start the lab's agent.
+# Machines with a first process other than systemd. The files of Debian's packages for an init are downloaded with apt from this
+# machine's own mirror and unpacked into the cache, but never installed. The files of inits/, which start the lab's agent, are
+# copied over them.
 
 from __future__ import annotations
 
@@ -20,15 +21,15 @@ FILES = Path(__file__).resolve().parent / "inits"
 
 @dataclass(frozen=True)
 class Init:
-    """An init of Debian's."""
+    """One of Debian's init systems."""
 
     name: str
-    program: str  # of the first process
+    program: str  # path of the first process
     packages: tuple[str, ...]
-    manager: str  # what the first process is to be, by its program
+    manager: str  # program name of the first process that is expected to run
 
     def tree(self, cache: Path) -> Path:
-        """The files that the machine has beside this one's."""
+        """Creates the tree of files that the machine has in addition to the host's files."""
         cache = cache / "inits"
         return cached.folder(
             cache, self.name, self._state(), lambda root: self._unpack(root, _downloaded(cache) if self.packages else cache)
@@ -47,7 +48,7 @@ class Init:
                 _run("dpkg-deb", "-x", str(package), str(root))
         shutil.rmtree(root / "usr/share", ignore_errors=True)
         shutil.copytree(FILES / self.name, root, symlinks=True, dirs_exist_ok=True)
-        # As Debian has them since its twelfth release: links to the directories in /usr.
+        # Debian 12 and later have links to the directories in /usr.
         for place in ("bin", "sbin", "lib"):
             if (root / place).is_dir():
                 shutil.copytree(root / place, root / "usr" / place, symlinks=True, dirs_exist_ok=True)
@@ -57,12 +58,12 @@ class Init:
 OPENRC = Init("openrc", "/sbin/openrc-init", ("openrc", "libeinfo1", "librc1"), "openrc-init")
 SYSVINIT = Init("sysvinit", "/sbin/init", ("sysvinit-core",), "init")
 RUNIT = Init("runit", "/sbin/init", ("runit", "runit-init"), "runit")
-# Debian's busybox is this machine's own.
+# Use this machine's busybox.
 BUSYBOX = Init("busybox", "/sbin/init", (), "busybox")
 
 
 def _downloaded(cache: Path) -> Path:
-    """The packages of all inits, of this machine's own release, whose libraries they use."""
+    """Downloads the packages of all inits, from this machine's own release because they use its libraries."""
     names = sorted({name for init in (OPENRC, SYSVINIT, RUNIT) for name in init.packages})
     folder = cache / "packages"
     if not all(list(folder.glob(f"{name}_*.deb")) for name in names):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The host's end of the agent's port (agent.c): programs in the guest as objects whose output arrives as it
-# is written.
+# Host end of the agent's port (agent.c): represents programs in the guest as objects, and receives their output as it is written.
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from typing import Any
 
 from waiting import Changing, LabError
 
-HEADER = struct.Struct("<IcII")  # length of the rest, kind, id, place
+HEADER = struct.Struct("<IcII")  # length of the rest, kind, id, position
 
 class Program(Changing):
     """A program in the guest."""
@@ -25,7 +24,7 @@ class Program(Changing):
         self.pid = 0
         self.stdout = bytearray()
         self.stderr = bytearray()
-        self.status: int | None = None  # the exit code; minus the signal's number if one ended it
+        self.status: int | None = None  # exit code, or the negative signal number if a signal ended it
         self._guest = guest
         self._number = number
         self._parsed = 0
@@ -45,7 +44,7 @@ class Program(Changing):
 
     @property
     def objects(self) -> list[dict[str, Any]]:
-        """The whole lines of standard output so far that are JSON objects."""
+        """JSON objects from the complete lines of standard output so far."""
         while (end := self.stdout.find(b"\n", self._parsed)) >= 0:
             line = bytes(self.stdout[self._parsed : end])
             self._parsed = end + 1
@@ -64,7 +63,7 @@ class Program(Changing):
         return f" (it printed …{text[-200:]!r})" if text else ""
 
     async def wait(self, seconds: float) -> int:
-        """Waits for the end; the status."""
+        """Waits until the program ends and returns its status."""
         await self.until(lambda: self.status is not None, f"{self.name} ends", seconds)
         assert self.status is not None
         return self.status
@@ -74,7 +73,7 @@ class Program(Changing):
             await self._guest.send(b"K", self._number, bytes([number]))
 
     async def stop(self, seconds: float = 10) -> None:
-        """SIGTERM, then SIGKILL."""
+        """Sends SIGTERM, and SIGKILL if the program does not end in time."""
         await self.signal(signal.SIGTERM)
         try:
             await self.wait(seconds)
@@ -112,12 +111,12 @@ class Guest:
         self._task: asyncio.Task[None] | None = None
         self._hello = asyncio.Event()
         self._next = 1
-        self._sent = self._received = 0  # bytes
+        self._sent = self._received = 0  # number of bytes
         self.gone = False
-        self.lost = 0  # how often the port was found to have lost bytes, which ends all
+        self.lost = 0  # number of times that the port lost bytes; the first loss is fatal
 
     async def connect(self, path: Path, seconds: float) -> None:
-        """Waits for the agent's first word: the guest is up."""
+        """Waits for the agent's first message, which means that the guest has booted."""
         reader, self._writer = await asyncio.open_unix_connection(str(path))
         self._task = asyncio.create_task(self._read(reader))
         try:
@@ -157,7 +156,7 @@ class Guest:
         await self._writer.drain()
 
     async def start(self, *argv: str) -> Program:
-        """Starts a program; returns once it runs."""
+        """Starts a program and returns when it is running."""
         number, self._next = self._next, self._next + 1
         program = self._programs[number] = Program(self, number, list(argv))
         await self.send(b"R", number, b"".join(word.encode() + b"\0" for word in argv))
@@ -167,7 +166,7 @@ class Guest:
         return program
 
     async def run(self, *argv: str, seconds: float = 20, check: bool = True, stdin: bytes = b"") -> Program:
-        """Runs a program to its end."""
+        """Runs a program until it ends."""
         program = await self.start(*argv)
         if stdin:
             await program.write(stdin)
@@ -178,7 +177,7 @@ class Guest:
         return program
 
     async def halt(self, program: Program) -> None:
-        """SIGSTOP, and it is so when this returns."""
+        """Sends SIGSTOP and waits until the program is stopped."""
         await program.signal(signal.SIGSTOP)
         loop = 'until grep -q "^State:.T" /proc/$1/status; do sleep 0.01; done'
         await self.run("sh", "-c", loop, "sh", str(program.pid))

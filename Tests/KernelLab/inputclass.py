@@ -16,7 +16,7 @@ CLOSE = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
 
 
 class Interface(ctypes.Structure):
-    """struct libinput_interface"""
+    """C type: struct libinput_interface."""
 
     _fields_ = [("open", OPEN), ("close", CLOSE)]
 

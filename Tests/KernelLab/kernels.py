@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Kernels of the matrix, packages of Debian's: downloaded with apt from this machine's own mirror, checked against the installed
-# keyring, unpacked into the cache and never installed.
+# Kernels of the matrix, from Debian's packages. They are downloaded with apt from this machine's own mirror, verified against the
+# installed keyring, and unpacked into the cache. They are never installed.
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ import archive
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a kernel comes from: of a suite the package that is named, or the one that linux-image-amd64 (of another processor,
-    linux-image-arm64) depends on."""
+    """Source of a kernel: a suite, and the package in it. Without a package name, the kernel is the one that linux-image-amd64
+    (linux-image-arm64 for ARM) depends on."""
 
     suite: str
-    package: str = ""  # without `linux-image-` and the processor
-    version: str = ""  # of that package
-    is_stand_in_welcome: bool = False  # where it is not served: what linux-image-amd64 depends on, and the lab says so
+    package: str = ""  # package name without `linux-image-` and the architecture
+    version: str = ""  # package version
+    is_stand_in_welcome: bool = False  # if unavailable, use the dependency of linux-image-amd64 and report it
 
     def named(self, architecture: str) -> str:
         return f"linux-image-{self.package}-{architecture}"
 
 
-# Debian 12 has two: what its point release came with is sound, its last update (by name in FAULTY) is not. The sound one is the
-# lab's 6.1, because every scenario can be played on it; on the other one a scenario that meets the fault ends the machine.
+# Debian 12 has two such kernels: the one from its point release is sound, the last update (listed in FAULTY) is not. The lab uses
+# the sound one as 6.1, because it can run every scenario. On the other one, a scenario that triggers the fault crashes the
+# machine.
 ORIGINS = {
     "6.1": Origin("bookworm", "6.1.0-50", "6.1.176-1", is_stand_in_welcome=True),
     "6.1.192": Origin("bookworm-security", "6.1.0-56", "6.1.192-2"),
@@ -42,11 +43,11 @@ ORIGINS = {
 # Kernels that free the channel of a link twice (scenarios/keyless.py).
 FAULTY = {"6.1.192"}
 
-# Without these the lab cannot stand; the others are built in, renamed or not needed in some releases.
+# Modules that the lab requires. All other modules are built in, renamed or not needed in some releases.
 REQUIRED = ["9p", "9pnet_virtio", "virtio_pci", "overlay", "virtio_console", "bluetooth", "hci_vhci", "uinput", "evdev"]
 WANTED = [
     "virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console",
-    # The emulator computes with AF_ALG; the kernel's own pairing wants a random generator and ECDH.
+    # The emulator uses AF_ALG for its cryptography; pairing in the kernel needs a random generator and ECDH.
     "aes_generic", "ecb", "cbc", "cmac", "hmac", "sha256_generic", "sha512_generic", "ctr",
     "jitterentropy_rng", "drbg", "ecdh_generic", "algif_hash", "algif_skcipher",
     "bluetooth", "hci_vhci", "uinput", "evdev", "uhid",
@@ -54,19 +55,19 @@ WANTED = [
 
 
 class KernelError(Exception):
-    """The kernel package cannot be had."""
+    """The kernel package cannot be downloaded."""
 
 
 @dataclass(frozen=True)
 class Kernel:
     name: str
     release: str
-    package: str  # its name and version, and why it is not the one that was meant
+    package: str  # name and version of the package, and why it is not the intended one
     folder: Path
 
     @property
     def series(self) -> str:
-        """What releases of one series have in common: 6.1 of 6.1.192."""
+        """Major and minor version: "6.1" for 6.1.192."""
         return ".".join(self.name.split(".")[:2])
 
     @property
@@ -80,7 +81,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Target:
-    """The processor of the machines, and the modules that they have to have, and what else is taken of the kernel's."""
+    """Architecture of the machines, the modules that they require, and further modules to copy."""
 
     architecture: str
     required: list[str]
@@ -91,17 +92,17 @@ LAB = Target("amd64", REQUIRED, WANTED)
 
 
 def number(name: str) -> list[int]:
-    """What kernels are put in order by."""
+    """Returns the sort key of a kernel's version."""
     return [int(part) for part in name.split(".")]
 
 
 def get(name: str, cache: Path, target: Target = LAB) -> Kernel:
-    """The unpacked kernel, downloaded if the cache has none."""
+    """Returns the unpacked kernel. Downloads it if it is not in the cache."""
     origin, folder = ORIGINS[name], cache / "kernels" / name
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (cache / "kernels" / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of the lab's workers two may want the same one
-        # Of another origin, or of a lab that did not write it down: anew.
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two workers of the lab may need the same kernel
+        # Download again if the cached kernel has another origin, or if an older lab did not record it.
         if not ((folder / "origin").exists() and (folder / "origin").read_text() == f"{origin}\n"):
             scratch = cache / "kernels" / f"{name}.new"
             shutil.rmtree(scratch, ignore_errors=True)
@@ -127,7 +128,7 @@ def _run(argv: list[str], cwd: Path | None = None) -> str:
 
 
 def _download(origin: Origin, architecture: str, scratch: Path) -> tuple[list[Path], str]:
-    """The packages, and how far they are not what was meant."""
+    """Downloads the packages. Returns them, and how they differ from the intended ones."""
     apt = scratch / "apt"
     try:
         source = archive.Archive(origin.suite, apt, [architecture])
@@ -140,7 +141,7 @@ def _download(origin: Origin, architecture: str, scratch: Path) -> tuple[list[Pa
 
 
 def wanted(origin: Origin, architecture: str, source: archive.Archive) -> tuple[list[str], str]:
-    """The packages to download, and why they are not what was meant."""
+    """Returns the packages to download, and why they differ from the intended ones."""
     remark = ""
     if origin.package:
         named = origin.named(architecture)
@@ -151,7 +152,7 @@ def wanted(origin: Origin, architecture: str, source: archive.Archive) -> tuple[
             raise KernelError(f"{remark}, and no other will do: kernels.py wants another one with the same fault")
         remark = f" ({remark})"
     left, packages = [f"linux-image-{architecture}"], []
-    while left:  # newer releases split image, binary and modules into packages of their own
+    while left:  # newer releases split the image, the binary and the modules into separate packages
         for package in source.depends(left.pop(), r"linux-(?:image|binary|modules)-\d\S*"):
             if package not in packages:
                 packages.append(package)
@@ -172,7 +173,7 @@ def _unpack(packages: list[Path], target: Target, scratch: Path) -> str:
     trees = [tree for tree in (root / "lib/modules", root / "usr/lib/modules") if tree.is_dir()]
     release = next(trees[0].iterdir()).name
     shutil.copy(images[0], scratch / "vmlinuz")
-    if not (root / "lib/modules").is_dir():  # depmod looks for lib/modules only
+    if not (root / "lib/modules").is_dir():  # depmod searches lib/modules only
         (root / "lib").mkdir(exist_ok=True)
         (root / "lib/modules").symlink_to("../usr/lib/modules")
     _run(["depmod", "-b", str(root), release])
@@ -186,12 +187,12 @@ def _plain_name(path: str) -> str:
 
 
 def _collect_modules(target: Target, tree: Path, folder: Path) -> None:
-    """Copies the wanted modules with all they depend on, uncompressed, and writes the order to load them."""
+    """Copies the required modules and their dependencies, uncompressed, and writes the order in which to load them."""
     files: dict[str, tuple[str, list[str]]] = {}
     for line in (tree / "modules.dep").read_text().splitlines():
         path, _, dependencies = line.partition(":")
         files[_plain_name(path)] = (path, [_plain_name(d) for d in dependencies.split()])
-    builtin_list = tree / "modules.builtin"  # not every release ships it
+    builtin_list = tree / "modules.builtin"  # some releases do not have this file
     builtin = {_plain_name(line) for line in builtin_list.read_text().splitlines()} if builtin_list.exists() else None
     order: list[str] = []
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A kiosk's root: Debian's Chromium and a compositor that shows one program on the whole screen, with all that they depend on,
-# downloaded with apt from this machine's own mirror and unpacked into the cache, never installed.
+# Root file system of a kiosk: Debian's Chromium, a compositor that shows one program on the whole screen, and their dependencies.
+# The packages are downloaded with apt from this machine's own mirror and unpacked into the cache, but never installed.
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import archive
 import cached
 from waiting import LabError
 
-# Debian's release is always this one, so that a browser is seen on every machine, whatever that has.
+# Always use this Debian release, so that the browser is tested on every machine, whatever its own release.
 SUITE = "trixie"
 PACKAGES = ("base-files", "cage", "chromium", "fonts-dejavu-core", "libinput-bin", "seatd", "xkb-data")
-# What nobody reads there.
+# Folders that the kiosk does not need.
 UNREAD = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/icons")
 
 
 def root(cache: Path) -> Path:
-    """The folder with it, downloaded if the cache has none; only to be read."""
+    """Returns the root folder, which is read-only. Downloads it if it is not in the cache."""
     return cached.folder(cache / "kiosk", SUITE, repr((PACKAGES, UNREAD)).encode(), _unpack)
 
 
 def browser(tree: Path) -> str:
-    """The browser's package and version."""
+    """Returns the name and version of the browser's package."""
     return (tree / "browser").read_text().strip()
 
 
@@ -33,7 +33,7 @@ def _unpack(tree: Path) -> None:
     apt = tree / "apt"
     try:
         packages = archive.Archive(SUITE, apt, ["amd64"]).closure(list(PACKAGES))
-        # The first one has the links from /bin, /lib and /sbin to the directories in /usr, which the others find there.
+        # Unpack base-files first: it contains the links from /bin, /lib and /sbin to /usr that the other packages need.
         packages.sort(key=lambda path: not path.name.startswith("base-files_"))
         for package in packages:
             archive.run(["dpkg-deb", "-x", str(package), str(tree)])

@@ -13,7 +13,7 @@ PAGE = (Path(__file__).resolve().parent / "kiosk.html").read_bytes()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """The page, and its news."""
+    """Serves the page and receives its events."""
 
     protocol_version = "HTTP/1.1"
 
@@ -33,10 +33,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_words: object) -> None:
-        """Nothing: what the page tells is on standard output."""
+        """Suppresses the server's log; the events of the page are printed to standard output."""
 
 
-# A browser opens connections in advance: each has a thread, so that none waits for another.
+# A browser opens connections in advance. With a thread for each, no connection blocks another.
 server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 print(json.dumps({"event": "listening", "port": server.server_port}), flush=True)
 server.serve_forever()
