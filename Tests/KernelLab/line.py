@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The stream between a host (a kernel behind relay.c, or the product itself) and a controller of the lab's, and how the
-# controller behaves on it.
+# Connection between a host (a kernel behind relay.c, or the product itself) and a controller of the lab, and the controller's
+# behavior on it.
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ class Sink(Protocol):
     def on_packet(self, packet: bytes) -> None: ...
 
     def unplug(self) -> None:
-        """The host is gone."""
+        """Handles the disconnection of the host."""
 
 
 class Manners:
-    """How a controller behaves: as it should."""
+    """Behavior of a controller. This default is correct in every respect."""
 
     def refusal(self, _opcode: int) -> int:
-        """The error code that a command is answered with, though the controller could; 0 for none."""
+        """Returns the error code with which to refuse a command that the controller supports; 0 to execute it."""
         return 0
 
     def delay(self, _opcode: int) -> float:
-        """Seconds that the answer to a command takes, and all that comes after it."""
+        """Returns the delay in seconds before the answer to a command. All later packets are delayed too."""
         return 0
 
     def holds(self, _packet: bytes) -> bool:
-        """Whether a packet is kept back, to be sent when `late` gives it."""
+        """Returns true to hold back a packet until `late` returns it."""
         return False
 
     def late(self, _opcode: int) -> list[bytes]:
-        """What comes before the answer to a command, of what was kept back."""
+        """Returns packets held back earlier, to be sent before the answer to a command."""
         return []
 
     def noise(self, _packet: bytes) -> list[bytes]:
-        """What comes before a packet though nobody asked for it."""
+        """Returns unsolicited packets to send before a packet."""
         return []
 
 
 def answered(packet: bytes) -> int | None:
-    """The opcode that an event answers; None if it answers none."""
+    """Returns the opcode of the command that an event answers; None if it answers none."""
     if packet[:2] == bytes([hci.HCI_EVENT_PACKET, hci.HCI_COMMAND_COMPLETE_EVENT]) and len(packet) >= 6:
         return int.from_bytes(packet[4:6], "little")
     if packet[:2] == bytes([hci.HCI_EVENT_PACKET, hci.HCI_COMMAND_STATUS_EVENT]) and len(packet) >= 7:
@@ -59,12 +59,12 @@ def answered(packet: bytes) -> int | None:
 
 
 class Line(asyncio.Protocol, Changing):
-    """The controller's end of the stream."""
+    """The controller's end of the connection."""
 
     def __init__(self, manners: Manners) -> None:
         super().__init__()
-        self.sent = self.received = 0  # bytes
-        self.refused = 0  # commands
+        self.sent = self.received = 0  # number of bytes
+        self.refused = 0  # number of commands
         self._controller: Sink | None = None
         self._manners = manners
         self._stream: Any = None
@@ -74,18 +74,18 @@ class Line(asyncio.Protocol, Changing):
         self._parser = PacketParser(_FromHost(self))
 
     async def open(self, path: Path) -> None:
-        """The way to relay.c."""
+        """Connects to relay.c."""
         await asyncio.get_running_loop().create_unix_connection(lambda: self, str(path))
 
     def join(self, controller: Sink) -> None:
-        """Who answers. What the host has sent before comes now."""
+        """Attaches the controller, and delivers the packets that the host has already sent."""
         self._controller = controller
         for packet in self._early:
             self.from_host(packet)
         self._early.clear()
 
     def end(self) -> None:
-        """The controller is gone."""
+        """Disconnects after the controller was removed."""
         self._controller = None
         if self._task is not None:
             self._task.cancel()
@@ -123,7 +123,7 @@ class Line(asyncio.Protocol, Changing):
         self._controller.on_packet(packet)
 
     def on_packet(self, packet: bytes) -> None:
-        """One of the controller's, to the host."""
+        """Sends a packet from the controller to the host."""
         if not self._manners.holds(packet):
             self._queue(packet)
 

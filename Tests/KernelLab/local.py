@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Programs of this machine with the interface of those in the lab's guest.
+# Programs on this machine, with the same interface as programs in the lab's guest.
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from guest import Guest, Program
 
 
 class LocalProgram(Program):
-    """A program that ends with the test."""
+    """A program that is stopped at the end of the test."""
 
     def __init__(self, argv: list[str]) -> None:
         super().__init__(cast(Guest, None), 0, argv)
@@ -25,7 +25,7 @@ class LocalProgram(Program):
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*argv, stdin=pipe, stdout=pipe, stderr=pipe)
         assert process.stdout is not None and process.stderr is not None and process.stdin is not None
-        # What is written is in the pipe, not in here.
+        # Without a write buffer in this process, everything written is in the pipe.
         process.stdin.transport.set_write_buffer_limits(0)
         program._process = process
         program.pid = process.pid

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the lab itself lost. Its programs in the guest count (losses.h), and so do the ends of its ports: a scenario that
-# fails for it says so, and nobody looks for the fault in the product.
+# Losses caused by the lab itself. Its programs in the guest count them (losses.h), and so do both ends of its ports. A scenario
+# that fails because of such a loss reports it, so that nobody looks for a fault in the product.
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 
 from guest import Program
 
-SLOW_ON_PURPOSE = {"--stall", "--stopped"}  # evread
+SLOW_ON_PURPOSE = {"--stall", "--stopped"}  # options of evread
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the lab can lose something: its name in the closing line, what is counted, and where."""
+    """A place where the lab can lose data: its name in the closing line, the unit of the count, and a description for errors."""
 
     name: str
     thing: str
     where: str
 
 
-# By the program that tells; the ports are counted by their two ends.
+# Keys are the programs that report losses. Losses on a port are computed from the counts of its two ends.
 PLACES = {
     "relay": Place("relay", "packet", "on the relay's user channel"),
     "hcimon": Place("monitor", "packet", "on the monitor channel"),
@@ -33,12 +33,12 @@ PLACES = {
 
 
 def described(counts: dict[str, int], only_losses: bool = False) -> str:
-    """`relay 0, monitor 0, …`, or those places only that lost something."""
+    """Returns the counts as text (`relay 0, monitor 0, …`), optionally without the places that lost nothing."""
     return ", ".join(f"{place.name} {counts[key]}" for key, place in PLACES.items() if counts[key] or not only_losses)
 
 
 class Losses:
-    """Those of one scenario."""
+    """Losses in one scenario."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(PLACES, 0)
@@ -48,7 +48,7 @@ class Losses:
         self.counts[place] += count
 
     def take(self, program: Program) -> None:
-        """What a program has told when it is over; one that did its work and told nothing may have lost anything."""
+        """Adds the losses that a finished program reported. A program that wrote output but no report may have lost data."""
         if program.name not in PLACES or not program.stdout or SLOW_ON_PURPOSE & set(program.argv):
             return
         told = [o["count"] for o in program.objects if o.get("event") == "lost"]
@@ -58,7 +58,8 @@ class Losses:
             self._silent.append(program.name)
 
     def cause(self, cause: str) -> str:
-        """Why the scenario fails, if it does: what the lab lost comes before what that may have led to."""
+        """Returns the cause of the scenario's failure, if any. Losses of the lab come first, because they may have led to the
+        other failure."""
         lost = [
             f"{number} {place.thing}{'s' if number > 1 else ''} {place.where}"
             for key, place in PLACES.items()

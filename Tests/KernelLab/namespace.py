@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# RootCanal in a network namespace of its own, where this program was started (canal.py): its TCP ports are open to nobody.
-# They are reached through unix sockets, which network namespaces do not part.
+# Runs RootCanal in the network namespace in which canal.py started this program, so that nothing else can connect to its TCP
+# ports. The ports are reached through unix sockets, which work across network namespaces.
 #
-#   namespace.py FOLDER NAME=PRESET …      a controller for each, at the socket NAME; an empty preset is RootCanal's own
+# namespace.py FOLDER NAME=PRESET …      one controller for each NAME, which is also its socket's name; an empty preset is
+# RootCanal's default
 #
-# A command that a preset does not know is answered so ("strict: false"): else RootCanal 1.10.0 ends with all its controllers,
-# and every kernel sends some that the presets say to have and do not (Read Stored Link Key, LE Read Transmit Power).
+# With "strict: false", RootCanal answers commands that a preset does not know. Otherwise RootCanal 1.10.0 ends with all its
+# controllers, and every kernel sends some commands that the presets list as supported but do not have (Read Stored Link Key, LE
+# Read Transmit Power).
 #
-# Prints "ready" when the sockets stand; ends, and RootCanal with it, at the end of standard input.
+# Prints "ready" when the sockets exist. Ends, together with RootCanal, at the end of standard input.
 
 from __future__ import annotations
 
@@ -60,7 +62,7 @@ async def main(folder: Path, controllers: list[tuple[str, str]]) -> int:
             break
     else:
         return 1
-    rest = asyncio.create_task(process.stdout.read())  # what it says from now on is read, and kept by nobody
+    rest = asyncio.create_task(process.stdout.read())  # read and discard all further output
     for number, (name, _) in enumerate(controllers):
         await serve(folder / name, FIRST_PORT + number)
     print("ready", flush=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The main job without a kernel's Bluetooth: the product itself is the host, over an H4 stream to a controller of the matrix.
-# It types to its standard output, so that neither privilege nor a virtual machine is needed.
+# The main job without a kernel's Bluetooth: the product is the host, over an H4 stream to a controller of the matrix. It types to
+# its standard output, so the test needs neither root nor a virtual machine.
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXT = "0123456789" * 24  # fits a value at the peer's MTU of 247
 
 
 async def main_job(variant: Variant, binary: Path) -> str:
-    """Scan, connect, discover, receive; the seconds that each took."""
+    """Scans, connects, discovers services and receives barcodes. Returns the duration of each step as text."""
     folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
     radio = variant.radio(folder)
     programs: list[LocalProgram] = []
@@ -82,7 +82,7 @@ async def _on(radio: Radio, variant: Variant, binary: Path, path: Path, programs
         compare(whole, bytes(run.stdout))
         await peer.until_alone(20)
 
-        # Longer than a packet: as many of them as there are buffers are under way.
+        # This text is longer than a packet, so all of the controller's buffers are used.
         gatt = Product(await launch("gatt", NAME, "write", WRITE, "--text", TEXT, "--no-response"))
         await gatt.exits(0, 60)
         await peer.until_alone(20)

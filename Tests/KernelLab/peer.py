@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The independent peer: a LINBLE played by Bumble's host stack, here on the build machine, which owns the
-# guest's second controller through the relay. The scenarios drive it by calls.
+# An independent implementation of the peer: a LINBLE simulated with Bumble's host stack on the build machine. It uses the guest's
+# second controller through the relay. The scenarios control it with method calls.
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ ADDRESS = "F0:F1:F2:F3:F4:F5"
 SERVICE = "27ADC9CA-35EB-465A-9154-B8FF9076F3E8"
 NOTIFY = "27ADC9CB-35EB-465A-9154-B8FF9076F3E8"
 WRITE = "27ADC9CC-35EB-465A-9154-B8FF9076F3E8"
-# The service and both characteristics of each kind of peer; "other" has a service that nobody knows, and nothing in it.
+# UUIDs of the service and both characteristics for each kind of peer. "other" has an unknown service without characteristics.
 KINDS = {
     "linble": (SERVICE, NOTIFY, WRITE),
     "nordic": tuple(f"6E40000{n}-B5A3-F393-E0A9-E50E24DCCA9E" for n in (1, 3, 2)),
     "other": ("0000FFF0-0000-1000-8000-00805F9B34FB", NOTIFY, WRITE),
 }
-RESTARTS = 20  # looks for the end of an advertisement that begins again by itself
+RESTARTS = 20  # attempts to stop advertising while Bumble restarts it
 
 logging.getLogger("bumble").setLevel(logging.CRITICAL)
 
 
 def ean13(number: int) -> bytes:
-    """A valid EAN-13 with the number in it, and the Enter a scanner sends: 14 bytes."""
+    """Returns a valid EAN-13 barcode that contains the number, followed by Enter as from a scanner: 14 bytes."""
     digits = f"49{number:010d}"
     total = sum(int(d) * (3 if i % 2 else 1) for i, d in enumerate(digits))
     return f"{digits}{-total % 10}\r".encode()
 
 
 class Peer(Changing):
-    """A LINBLE that advertises, is connected to, and sends what its UART would have got."""
+    """A LINBLE that advertises, accepts a connection, and sends data as if it came from its UART."""
 
     def __init__(self, socket: Path, kind: str = "linble") -> None:
         super().__init__()
         self.connections = 0
-        self.reasons: list[int] = []  # why each link ended
+        self.reasons: list[int] = []  # reason for the end of each link
         self.subscribed = False
         self.connection: Connection | None = None
         self.confirmations = 0
-        self.writes: list[bytes] = []  # what was written for the UART
-        self.mute = False  # answer no request
+        self.writes: list[bytes] = []  # values written to the UART
+        self.mute = False  # ignore all requests
         self.sent = self.received = 0  # bytes on the port
         self._socket = socket
         self._kind = kind
@@ -64,7 +64,7 @@ class Peer(Changing):
         self._asking = False
 
     async def connect(self) -> None:
-        """Takes the host's end of the port; only then the relay may start."""
+        """Connects to the host end of the port. The relay must not start before this."""
         transport = self._transport = await open_transport(f"unix:{self._socket}")
         source, sink = cast(StreamPacketSource, transport.source), cast(StreamPacketSink, transport.sink)
         receive, send = source.data_received, sink.on_packet
@@ -81,7 +81,7 @@ class Peer(Changing):
         source.data_received, sink.on_packet = received, sent  # type: ignore[method-assign]
 
     async def start(self) -> None:
-        """Owns the controller through the relay, and advertises."""
+        """Takes control of the controller through the relay, and advertises."""
         assert self._transport is not None
         config = DeviceConfiguration(name=NAME, address=hci.Address(ADDRESS))
         device = self._device = Device.from_config_with_hci(config, self._transport.source, self._transport.sink)
@@ -102,9 +102,10 @@ class Peer(Changing):
     async def advertise(
         self, connectable: bool = True, manufacturer: bytes = b"", again: bool = True, own: int = hci.OwnAddressType.RANDOM
     ) -> None:
-        """The name in the advertisement, the 128-bit UUID in the scan response: together they do not fit.
+        """Advertises with the name in the advertisement and the 128-bit UUID in the scan response, because the two do not fit
+        into one packet.
 
-        With manufacturer data the advertisement has that too, behind the name. It comes `again` after a link.
+        Manufacturer data is added to the advertisement after the name. With `again`, advertising restarts after each link.
         """
         assert self._device is not None
         service = KINDS[self._kind][0]
@@ -126,12 +127,12 @@ class Peer(Changing):
         )  # fmt: skip
 
     async def fall_silent(self) -> None:
-        """No advertisement any more."""
+        """Stops advertising."""
         assert self._device is not None
         await self._once_allowed(self._device.stop_advertising)
 
     async def _once_allowed(self, command: Callable[[], Awaitable[None]]) -> None:
-        """After a disconnection Bumble begins to advertise again by itself; what comes in between is disallowed."""
+        """Retries a command that the controller refuses because Bumble is restarting its advertising after a disconnection."""
         for attempt in range(RESTARTS):
             try:
                 return await command()
@@ -141,10 +142,11 @@ class Peer(Changing):
                 await asyncio.sleep(0.1)
 
     async def vanish(self) -> None:
-        """Out of range: silent from now on, and the other side's supervision timeout ends the link.
+        """Simulates a device that goes out of range: it becomes silent, and the link ends as by the central's supervision
+        time-out.
 
-        The emulated radio has no such timeout, but it hands a reason through: the kernel under test gets
-        the very event that it would get.
+        The emulated radio has no supervision time-out, but it forwards the reason of a disconnection, so the kernel under test
+        receives the same event.
         """
         assert self._device is not None and self.connection is not None
         await self._device.stop_advertising()
@@ -160,7 +162,7 @@ class Peer(Changing):
 
     def _on_connection(self, connection: Connection) -> None:
         if connection.role != hci.Role.PERIPHERAL:
-            return  # a scenario plays a central
+            return  # the peer is the central in this scenario
         self.connection = connection
         self.connections += 1
         connection.on("disconnection", self._on_disconnection)
@@ -187,11 +189,11 @@ class Peer(Changing):
         if pdu[0] == att.Opcode.ATT_HANDLE_VALUE_CONFIRMATION:
             self.confirmations += 1
             self.changed()
-            # Bumble hears of the answers to the indications that it has sent itself.
+            # Pass only the confirmations of Bumble's own indications to Bumble.
             connection = self._device.lookup_connection(handle)
             if connection is not None and self._device.gatt_server.pending_confirmations.get(connection):
                 self._device.on_gatt_pdu(handle, pdu)
-        elif self._asking and pdu[0] & 1:  # a response: ours to look at, Bumble has asked nothing
+        elif self._asking and pdu[0] & 1:  # a response to our request; Bumble has sent none
             self._answers.append(pdu)
             self.changed()
         else:
@@ -199,12 +201,12 @@ class Peer(Changing):
 
     @property
     def device(self) -> Device:
-        """Bumble's device, for scenarios that build more than a LINBLE."""
+        """Bumble's device, for scenarios that need more than a LINBLE."""
         assert self._device is not None
         return self._device
 
     def attribute(self, uuid: str) -> gatt.Characteristic[bytes]:
-        """The peer's characteristic of this UUID."""
+        """Returns the peer's characteristic with this UUID."""
         found = self.device.gatt_server.get_characteristic_attributes(UUID(SERVICE), UUID(uuid))
         if found is None:
             raise LabError(f"the peer has no characteristic {uuid}")
@@ -212,7 +214,7 @@ class Peer(Changing):
 
     @property
     def configuration(self) -> int:
-        """The handle of the client characteristic configuration: Bumble puts it right behind the value."""
+        """Handle of the Client Characteristic Configuration descriptor, which Bumble places right after the value."""
         assert self._characteristic is not None
         return self._characteristic.handle + 1
 
@@ -232,16 +234,16 @@ class Peer(Changing):
         self.send_pdu(bytes([opcode]) + (self._characteristic.handle + offset).to_bytes(2, "little") + value)
 
     def notify(self, value: bytes, offset: int = 0) -> None:
-        """Hands a notification to the stack; never waits. `offset` makes it another attribute's."""
+        """Passes a notification to the stack without waiting. `offset` is added to the handle, to notify another attribute."""
         self._value(att.Opcode.ATT_HANDLE_VALUE_NOTIFICATION, value, offset)
 
     def indicate(self, value: bytes, offset: int = 0) -> None:
         self._value(att.Opcode.ATT_HANDLE_VALUE_INDICATION, value, offset)
 
     def burst(self, values: Iterable[bytes], in_flight: int = 0) -> int:
-        """Notifications one upon the other, without a pause; the bytes handed over.
+        """Sends notifications without a pause and returns the number of bytes.
 
-        The emulated controller says it takes one packet at a time, but takes more: `in_flight` of them.
+        The emulated controller reports a buffer for one packet but accepts more; up to `in_flight` packets are sent at once.
         """
         if in_flight and self.connection is not None and self._device is not None:
             queue = self._device.host.get_data_packet_queue(self.connection.handle)
@@ -254,7 +256,7 @@ class Peer(Changing):
         return sent
 
     async def drained(self, seconds: float) -> None:
-        """Waits until the controller has taken all."""
+        """Waits until the controller has accepted all packets."""
         if self.connection is None or self._device is None:
             raise LabError("the link is gone before all was sent")
         queue = self._device.host.get_data_packet_queue(self.connection.handle)
@@ -266,7 +268,7 @@ class Peer(Changing):
             raise LabError(f"the controller took {queue.completed} packets of {queue.queued} in {seconds:g} s") from None
 
     async def ask(self, pdu: bytes, seconds: float = 10) -> bytes:
-        """Sends a request of the peer's own to the central; its answer."""
+        """Sends a request from the peer to the central and returns the response."""
         self._answers.clear()
         self._asking = True
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Which worker runs which scenario on which kernel, and whether all that was planned was run, once each.
+# Assigns scenarios and kernels to the workers, and checks that each planned scenario ran exactly once.
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scenarios import Scenario
 
-# Of a kernel's scenarios left: from so many on another worker boots that kernel too, which costs it some ten seconds.
+# Number of scenarios left on a kernel that justifies booting the kernel on another worker, which takes about 10 s.
 WORTH_A_BOOT = 4
 
 
@@ -23,18 +23,19 @@ class Job:
 
 
 class Plan:
-    """The scenarios that are left: by kernel, and those that any one kernel is enough for.
+    """The remaining scenarios: those of each kernel, and the common ones that may run on any kernel.
 
-    A worker has one kernel at a time. It runs that kernel's own scenarios, goes on to a kernel that nobody has begun, and then
-    takes of the common ones. Scenarios during which nobody else may run come last, because all others wait for them.
+    A worker runs one kernel at a time. It runs the scenarios of its kernel, continues with a kernel that no worker has started,
+    and then runs common scenarios. Scenarios that must run alone come last, because all other workers wait for them.
     """
 
     def __init__(
         self, kernels: list[str], chosen: list[Scenario], spare: bool, workers: int, faulty: Collection[str] = ()
     ) -> None:
-        """To `spare` time, what is not the kernel's doing runs on one kernel only: on the last if there is one worker.
+        """With `spare`, which saves time, scenarios that do not depend on the kernel run on one kernel only. A single worker uses
+        the last kernel.
 
-        On a faulty kernel only the scenarios run that name it.
+        On a faulty kernel, only scenarios that name the kernel run.
         """
         self._sound = [name for name in kernels if name not in faulty]
         may_move = spare and workers > 1 and len(self._sound) > 1
@@ -52,12 +53,12 @@ class Plan:
         if workers > 1:
             for own in self._own.values():
                 own.sort(key=lambda one: one.alone)
-        # What may take long is not left for the end, when the others have nothing to do any more.
+        # Start long scenarios early, so that no worker is idle at the end.
         self._common = deque(sorted(common, key=lambda one: (one.alone, -one.deadline)))
         self._kernel_of: dict[int, str] = {}
 
     def take(self, worker: int) -> Job | None:
-        """The worker's next job; None if nothing is left that it should do."""
+        """Returns the worker's next job; None if there is nothing left for it."""
         kernel = self._kernel_of.get(worker)
         own = self._own[kernel] if kernel else []
         if own and not own[0].alone:
@@ -81,23 +82,24 @@ class Plan:
         return self.take(worker)
 
     def gone(self, worker: int) -> None:
-        """The worker takes nothing any more: its kernel is there to be begun by another."""
+        """Removes a worker that accepts no more jobs, so that another worker can continue with its kernel."""
         self._kernel_of.pop(worker, None)
 
     def faults(self, ran: Iterable[tuple[str, str]]) -> list[str]:
-        """What was planned and did not run, or not once; of the kernel and name of each scenario that ran."""
+        """Returns an error for each planned scenario that did not run exactly once. `ran` contains the kernel and name of each
+        scenario that ran."""
         times = Counter((kernel if name not in self._anywhere else "", name) for kernel, name in ran)
         wrong = [(key, 1, times[key]) for key in self._planned if times[key] != 1]
         wrong += [(key, 0, number) for key, number in times.items() if key not in self._planned]
         return [f"{name} on {kernel or 'one kernel'}: planned {wanted} times, ran {number}" for (kernel, name), wanted, number in wrong]
 
     def _fresh(self) -> str:
-        """A kernel with scenarios that no worker has."""
+        """Returns a kernel with remaining scenarios that no worker is running."""
         taken = set(self._kernel_of.values())
         return next((name for name, own in self._own.items() if own and name not in taken), "")
 
     def _with_kernel(self, worker: int) -> str:
-        """The kernel that the worker has booted; the last sound one, if it has none of these."""
+        """Returns the kernel that the worker has booted, or the last sound kernel if it has booted none of them."""
         if self._kernel_of.get(worker) not in self._sound:
             self._kernel_of[worker] = self._sound[-1]
         return self._kernel_of[worker]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The product as the lab sees it: a command with JSON lines on standard output and an exit code.
+# The product as a program under test: a command that writes lines of JSON to standard output and returns an exit code.
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Product:
         return [o["state"] for o in self.program.objects if o.get("event") == "state"]
 
     async def keyboard(self, seconds: float = 20) -> str:
-        """The event node of its keyboard, which must stand before any connection."""
+        """Returns the event node of the keyboard, which must exist before any connection."""
 
         def node() -> str:
             return next((o["node"] for o in self.program.objects if o.get("event") == "keyboard"), "")
@@ -36,8 +36,8 @@ class Product:
         return self.node
 
     async def state(self, name: str, seconds: float) -> None:
-        """Waits for a state, and from then on looks at later states only. An attempt that fails is not made good
-        by the next one: it ends the wait, unless a failure is what is waited for."""
+        """Waits for a state; the next call looks only at later states. If an attempt fails, the wait fails even if a later
+        attempt would succeed, unless the state to wait for is "failed"."""
 
         def found() -> bool:
             news = self.states[self._seen :]
@@ -56,7 +56,7 @@ class Product:
         return str(reasons[-1])
 
     async def end(self, number: signal.Signals, code: int, seconds: float = 15) -> float:
-        """A signal, and the exit code it must lead to; how long it took."""
+        """Sends a signal, checks the exit code, and returns the seconds until the end."""
         start = time.monotonic()
         await self.program.signal(number)
         status = await self.program.wait(seconds)
@@ -64,12 +64,12 @@ class Product:
         return time.monotonic() - start
 
     async def exits(self, code: int, seconds: float) -> None:
-        """Ends by itself with this code."""
+        """Waits until the process ends, and checks its exit code."""
         status = await self.program.wait(seconds)
         expect(status == code, f"exit {status} instead of {code}{self.program.evidence()}")
 
     def counts(self) -> dict[str, Any]:
-        """The counts printed at the end, which have to balance."""
+        """Returns the counts printed at the end, and checks that they balance."""
         found = [o for o in self.program.objects if o.get("event") == "counts"]
         expect(len(found) == 1, f"{len(found)} lines of counts instead of one{self.program.evidence()}")
         counts = found[0]

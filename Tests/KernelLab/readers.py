@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Who reads the typed keys in the guest: a program on a virtual terminal (terminal.c), as any would, and an
-# evdev reader (evread.c) that can be slow on purpose.
+# Readers of the typed keys in the guest: a normal program on a virtual terminal (terminal.c), and an evdev reader (evread.c) that
+# can be slowed down.
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ON_TERMINAL = f"exec /run/lab/terminal >{FIFO}"
 
 
 class Terminal:
-    """The program on the virtual terminal in front."""
+    """A program on the active virtual terminal."""
 
     def __init__(self, bench: Bench, output: Program) -> None:
         self._bench = bench
@@ -38,20 +38,20 @@ class Terminal:
         return bytes(self._output.stdout[self._start :])
 
     async def until(self, length: int, seconds: float) -> None:
-        """Waits for so many bytes, for each so long at most: how fast all come is the machine's matter too."""
+        """Waits for `length` bytes. The time limit applies to each byte, because the total time depends on the machine."""
         while (have := len(self._output.stdout) - self._start) < length:
             what = f"{length} bytes on the terminal, {have} so far: the next"
             await self._output.until(lambda have=have: len(self._output.stdout) - self._start > have, what, seconds)
 
     async def close(self) -> None:
-        """Ends the program; its output is complete when the fifo ends."""
+        """Ends the program. Its output is complete at the end of the fifo."""
         pid = self._output.stdout[: self._start].decode().split()[1]
-        await self._bench.guest.run("sh", "-c", f"kill {pid}")  # the shell's own: a minimal system has no other
+        await self._bench.guest.run("sh", "-c", f"kill {pid}")  # the shell's built-in: a minimal system has no other
         await self._output.wait(10)
 
 
 class EventReader:
-    """An evdev reader, with the node grabbed unless it is shared."""
+    """An evdev reader, which grabs the node unless `share` is set."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -62,7 +62,8 @@ class EventReader:
     async def open(
         cls, bench: Bench, node: str, stall: int = 0, share: bool = False, keys: bool = False, stopped: bool = False
     ) -> EventReader:
-        """Slow on purpose are those that `stall` so many milliseconds, and those that the scenario stops."""
+        """Opens a reader of a node. `stall` slows it down by as many milliseconds; `stopped` means that the scenario stops and
+        resumes it."""
         flags = {"--share": share, "--keys": keys, "--stopped": stopped}
         options = (*(("--stall", str(stall)) if stall else ()), *(flag for flag, is_set in flags.items() if is_set))
         program = await bench.start("evread", node, *options)
@@ -71,12 +72,12 @@ class EventReader:
 
     @property
     def drains(self) -> list[dict[str, Any]]:
-        """What each drain brought: text, and the kernel's times of its first and last press."""
+        """Text of each drain of the queue, with the kernel's time stamps of the first and the last key press."""
         return [o for o in self.program.objects if "text" in o]
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """Each key that changed, with its value, where they were asked for."""
+        """Code and value of each key that changed; requires `keys`."""
         return [(key, value) for o in self.program.objects for key, value in o.get("keys", [])]
 
     @property
@@ -88,7 +89,7 @@ class EventReader:
         return bytes(self._text)
 
     async def until(self, length: int, seconds: float) -> None:
-        """Waits for so many bytes, for each so long at most: how fast all come is the machine's matter too."""
+        """Waits for `length` bytes. The time limit applies to each byte, because the total time depends on the machine."""
         while (have := len(self.text)) < length:
             what = f"{length} bytes at the event reader, {have} so far: the next"
             await self.program.until(lambda have=have: len(self.text) > have, what, seconds)

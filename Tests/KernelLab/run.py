@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The lab's command line, and what runs one scenario after another. One boot serves all scenarios of a kernel;
-# a scenario that fails, or upsets the kernel, costs a fresh boot.
+# Command line of the lab, which also runs the scenarios one after another. All scenarios of a kernel share one boot. A scenario
+# that fails or damages the kernel requires another boot.
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from waiting import LabError
 from workers import share_out
 
 DEFAULT = ["6.1", "6.12", "6.1.192"]
-LONG_SECONDS = 240  # what --long adds to a scenario's deadline
+LONG_SECONDS = 240  # added to a scenario's deadline with --long
 
 EXAMPLES = """examples:
   lab                                  everything on kernels 6.1 and 6.12, what is not the kernel's doing on one of them only;
@@ -90,13 +90,13 @@ class Lab:
         self._unbootable = ""
 
     def note_exception(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """What went wrong in the peer's stack while nobody waited for it: for the logs, not the terminal."""
+        """Logs an unhandled exception in the peer's stack to a file instead of the terminal."""
         self.logs.mkdir(parents=True, exist_ok=True)
         with (self.logs / f"peer{self._worker and '-'}{self._worker}.log").open("a") as log:
             log.write(f"{context.get('message')}: {context.get('exception')!r}\n")
 
     async def play(self, name: str, scenario: Scenario) -> Outcome:
-        """What comes of a scenario on a kernel."""
+        """Runs a scenario on a kernel and returns its outcome."""
         if name != self._kernel:
             await self.shut_down()
             self._kernel, self._unbootable = name, ""
@@ -118,7 +118,7 @@ class Lab:
         return outcome
 
     async def _try(self, name: str, tools: Path, scenario: Scenario) -> tuple[Bench | None, str, str]:
-        """Runs a scenario; its bench, the cause if it failed, and the fault of an emulator that explains it."""
+        """Runs a scenario. Returns its bench, the cause if it failed, and the emulator's fault that explains the failure."""
         logs = self.logs / name / scenario.name
         deadline = (scenario.deadline + (LONG_SECONDS if self.long else 0)) * waiting.patience
         shutil.rmtree(logs, ignore_errors=True)
@@ -135,7 +135,7 @@ class Lab:
             cause = str(error)
         except TimeoutError:
             cause = f"not over within {deadline:g} s"
-        except Exception as error:  # the peer's own, a fault of a scenario: the others run all the same
+        except Exception as error:  # an exception of the peer or of the scenario; continue with the other scenarios
             cause = f"{type(error).__name__}: {error}"
         finally:
             if bench is not None:
@@ -151,9 +151,9 @@ class Lab:
         return bench, cause, emulator_fault
 
     async def _leave(self, bench: Bench, cause: str) -> str:
-        """Cleans up after a scenario; its cause of failure, one that comes to light now included."""
+        """Cleans up after a scenario and returns the cause of its failure, including one that appears only now."""
         try:
-            if not bench.kernel_fault:  # else nothing ends there any more
+            if not bench.kernel_fault:  # otherwise the programs can no longer be stopped
                 async with asyncio.timeout(60):
                     await bench.clean()
                     cause = cause or await bench.machine.complaint()
@@ -165,11 +165,11 @@ class Lab:
                 async with asyncio.timeout(30):
                     await bench.save()
             except (LabError, TimeoutError):
-                pass  # what could be written is there
+                pass  # some of the files were saved
         return cause
 
     def _judge(self, bench: Bench, cause: str) -> str:
-        """The cause that a scenario fails with, of what it found itself and what the lab has lost."""
+        """Returns the cause of the scenario's failure, considering what the lab has lost."""
         cause = bench.losses.cause(cause)
         if not bench.must_fail:
             return cause
@@ -199,7 +199,7 @@ class Lab:
 
 
 async def run_over_lines(binary: Path, chosen: list[Scenario], total: Sum) -> None:
-    """The column of the table that has no kernel, in the rows of these scenarios."""
+    """Runs these scenarios without a kernel, for one column of the table."""
     for scenario in chosen:
         variant = VARIANTS.get(scenario.name.removeprefix(PREFIX))
         if variant is None:
@@ -213,7 +213,7 @@ async def run_over_lines(binary: Path, chosen: list[Scenario], total: Sum) -> No
             cause = str(error)
         except TimeoutError:
             cause = f"not over within {LONG_SECONDS} s"
-        except Exception as error:  # of the controller's own
+        except Exception as error:  # an exception of the controller
             cause = f"{type(error).__name__}: {error}"
         total.over_line(PREFIX + variant.name, variant.about, variant.name, cause, note, time.monotonic() - start)
 
@@ -236,12 +236,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--whole", action="store_true", help="on each kernel also what is not the kernel's doing")
     jobs = "so many machines at a time (default 2: a scenario mostly waits for real timers; 1: one after another)"
     parser.add_argument("--jobs", type=int, choices=range(1, 9), default=2, metavar="N", help=jobs)
-    parser.add_argument("--worker", type=int, default=0, help=argparse.SUPPRESS)  # this process is one of these
+    parser.add_argument("--worker", type=int, default=0, help=argparse.SUPPRESS)  # number of this worker process
     parser.add_argument("--patience", type=float, default=1, metavar="FACTOR", help="wait so many times as long for everything")
     parser.add_argument("--seed", type=int, help="random numbers of this seed, which a scenario has printed")
     parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
-    parser.add_argument("--busy", metavar="PERCENT", help="take so much of each core meanwhile")  # by the shell script
-    cache = Path.home() / ".cache/blewedge-lab"  # the shell script decides, and always gives it
+    parser.add_argument("--busy", metavar="PERCENT", help="take so much of each core meanwhile")  # evaluated by the shell script
+    cache = Path.home() / ".cache/blewedge-lab"  # default for the help only: the shell script always sets it
     parser.add_argument("--cache", type=Path, metavar="DIR", default=cache, help="folder for what is downloaded and built")
     options = parser.parse_args()
     options.named = bool(options.scenarios)
@@ -256,7 +256,7 @@ def parse() -> argparse.Namespace:
 
 
 class Orders(asyncio.Protocol):
-    """What the lab's first process asks of this worker, which ends with it."""
+    """Jobs from the lab's first process, which end this worker when they end."""
 
     def __init__(self, worker: asyncio.Task[Any]) -> None:
         self._worker = worker
@@ -273,9 +273,9 @@ class Orders(asyncio.Protocol):
 
 
 async def obey(options: argparse.Namespace, task: asyncio.Task[Any]) -> int:
-    """A worker (workers.py)."""
+    """Runs as a worker (workers.py)."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    sys.stdout = sys.stderr  # whatever prints
+    sys.stdout = sys.stderr  # redirect all other output to standard error
     say = lambda **words: print(json.dumps(words), file=answers, flush=True)  # noqa: E731
     lab = Lab(options, lambda line: say(line=line))
     loop = asyncio.get_running_loop()
@@ -303,14 +303,14 @@ async def main() -> int:
     waiting.patience = options.patience
     task = asyncio.current_task()
     assert task is not None
-    # A worker ends with its standard input, and once: a signal to all processes would disturb it at that.
+    # A worker ends at the end of its standard input. Ignore signals sent to all processes of the lab, which would interrupt that.
     stop = (lambda: None) if options.worker else task.cancel
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop)
     if options.worker:
         return await obey(options, task)
     chosen = [ALL[name] for name in options.scenarios] or [scenario for scenario in ALL.values() if options.long or not scenario.only_long]
-    # Named scenarios run on sound kernels where none is named.
+    # Without --kernel, scenarios named on the command line run on sound kernels only.
     default = [name for name in DEFAULT if not (options.named and name in kernels.FAULTY)]
     names = sorted(kernels.ORIGINS, key=kernels.number) if "all" in (options.kernel or []) else options.kernel or default
     faulty = () if options.named else kernels.FAULTY
@@ -320,7 +320,7 @@ async def main() -> int:
     asyncio.get_running_loop().set_exception_handler(lab.note_exception)
     try:
         if options.jobs > 1:
-            vm.build_tools(options.cache)  # once
+            vm.build_tools(options.cache)  # build only once, before the workers start
             await share_out(plan, options.jobs, [sys.executable, *sys.argv, "--worker"], total)
         else:
             while job := plan.take(0):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What came of the scenarios, and the lab's last lines: of one process or of several, they are the same.
+# Outcomes of the scenarios, and the last lines of the lab's output. They are the same for one process and for several.
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from table import OVER_A_LINE, Table
 
 @dataclass
 class Outcome:
-    """Of one scenario on one kernel; a worker tells it as JSON."""
+    """Outcome of one scenario on one kernel. A worker sends it as JSON."""
 
     kernel: str
     scenario: str
     about: str
-    cause: str = ""  # of its failure
+    cause: str = ""  # cause of the failure; empty if it passed
     figures: str = ""
     note: str = ""
     logs: str = ""
-    release: str = ""  # of the kernel, if it was booted
+    release: str = ""  # release of the kernel, if it was booted
     seconds: float = 0
-    kernel_fault: bool = False  # the kernel itself has failed, as is known of it
-    repeated: int = 0  # for a fault of the emulator
-    given_up: int = 0  # times that the kernel gave up controllers
+    kernel_fault: bool = False  # the kernel has a known fault that occurred
+    repeated: int = 0  # repetitions because of faults of the emulator
+    given_up: int = 0  # times that the kernel abandoned controllers
     lost: dict[str, int] = field(default_factory=dict)  # by the lab itself
-    is_on_purpose: bool = False  # in a control
+    is_on_purpose: bool = False  # true in a negative control
 
     def line(self) -> str:
         text = self.figures
@@ -38,7 +38,7 @@ class Outcome:
 
 
 class Sum:
-    """Of all outcomes."""
+    """Sum of all outcomes."""
 
     def __init__(self) -> None:
         self.passed = self.failed = 0
@@ -46,13 +46,13 @@ class Sum:
         self._over_lines: list[tuple[str, str, str]] = []
 
     def add(self, outcome: Outcome) -> None:
-        """Counts it, and prints its line."""
+        """Counts an outcome and prints its line."""
         self.outcomes.append(outcome)
         self.count(outcome.cause)
         print(outcome.line(), flush=True)
 
     def over_line(self, name: str, about: str, row: str, cause: str, note: str, seconds: float) -> None:
-        """What came of a row of the table's column that has no kernel."""
+        """Records a result for the table's column without a kernel."""
         self._over_lines.append((row, about, f"**fails**: {cause}" if cause else note))
         self.count(cause)
         print(f"{'FAIL' if cause else 'ok  '}  H4    {name:<18} {cause or note}  ({seconds:.1f} s)", flush=True)
@@ -61,12 +61,12 @@ class Sum:
         self.failed, self.passed = self.failed + bool(cause), self.passed + (not cause)
 
     def fail(self, cause: str) -> None:
-        """Something is wrong that is no scenario's outcome."""
+        """Counts and prints an error that is not the outcome of a scenario."""
         self.failed += 1
         print(f"FAIL  {cause}", flush=True)
 
     def lost(self, on_purpose: bool = False) -> dict[str, int]:
-        """What the lab itself has lost, or its controls on purpose, by place."""
+        """Returns the lab's own losses by place: the real ones, or those caused on purpose by negative controls."""
         counts = dict.fromkeys(PLACES, 0)
         for outcome in self.outcomes:
             if outcome.is_on_purpose == on_purpose:
@@ -75,7 +75,7 @@ class Sum:
         return counts
 
     def table(self, prefix: str, kernels: list[str], order: list[str]) -> str:
-        """Of the scenarios whose name begins so, in these orders, whenever each came."""
+        """Returns the table of the scenarios whose names begin with `prefix`, sorted by these kernels and this order."""
         table = Table()
         of_table = [one for one in self.outcomes if one.scenario.startswith(prefix)]
         for one in sorted(of_table, key=lambda one: (kernels.index(one.kernel), order.index(one.scenario))):
@@ -86,7 +86,7 @@ class Sum:
         return table.markdown()
 
     def lines(self, kernels: list[str]) -> list[str]:
-        """What the lab lost, what it began again and why, and the sum."""
+        """Returns the lines about the lab's losses, the repetitions and their reasons, and the totals."""
         on_purpose = described(self.lost(on_purpose=True), only_losses=True)
         more = f"; in its controls, on purpose: {on_purpose}" if on_purpose else ""
         repeated, given_up = sum(one.repeated for one in self.outcomes), sum(one.given_up for one in self.outcomes)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The table of kernels and controllers, as Markdown (`lab --table`, matrix.md).
+# Table of kernels and controllers in Markdown (`lab --table`, matrix.md).
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ OVER_A_LINE = "H4, no kernel"
 
 @dataclass
 class Table:
-    """What became of the main job, by controller and kernel."""
+    """Results of the main job by controller and kernel."""
 
     columns: list[str] = field(default_factory=list)
-    releases: dict[str, str] = field(default_factory=dict)  # of the columns that are kernels
-    rows: dict[str, str] = field(default_factory=dict)  # what each controller is
+    releases: dict[str, str] = field(default_factory=dict)  # for the columns that are kernels
+    rows: dict[str, str] = field(default_factory=dict)  # description of each controller
     _cells: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add(self, row: str, about: str, column: str, text: str, release: str = "") -> None:
@@ -26,7 +26,7 @@ class Table:
         self._cells[row, column] = text
 
     def markdown(self) -> str:
-        """The table; a cell that was not run is empty."""
+        """Returns the table. Cells that were not run are empty."""
         heads = [f"{column} ({release})" if (release := self.releases[column]) else column for column in self.columns]
         lines = ["| controller | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
         for row, about in self.rows.items():

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The conversations of Tests/Vectors/typing that can be played without a clock; format.txt there tells how they are
-# written.
+# Conversations of Tests/Vectors/typing that can be replayed without a clock. format.txt in that folder describes the format.
 
 from __future__ import annotations
 
@@ -17,24 +16,24 @@ from waiting import LabError
 FOLDER = REPOSITORY / "Tests/Vectors/typing"
 CODES = Path("/usr/include/linux/input-event-codes.h")
 
-# Settings of the data path itself, which no option of the product makes.
+# Settings of the data path itself that no option of the product can change.
 UNPLAYABLE = {"ring", "layout-lacks", "layout-lacks-with-capslock"}
 REJECTED = {"untypable", "too-short", "too-long", "duplicate", "cut"}
 COUNTED = {"received", "typed", "discarded", "rejected"}
 REPORT = (0, 0)
-QUEUES = {"64": 63, "256": 255}  # events that the kernel keeps for a reader
+QUEUES = {"64": 63, "256": 255}  # number of events that the kernel keeps for a reader
 MODIFIERS = {"shift": "leftshift", "ctrl": "leftctrl", "altgr": "rightalt", "alt": "leftalt", "meta": "leftmeta"}
-HELD = {42, 29, 100, 56, 125}  # their codes
+HELD = {42, 29, 100, 56, 125}  # key codes of the modifiers
 
-Change = tuple[int, int]  # a key's code with 1 for down and 0 for up, or a report
-Stroke = tuple[int, tuple[int, ...]]  # a key that goes down, and the modifiers that are down then
+Change = tuple[int, int]  # a key code with 1 (down) or 0 (up), or a report
+Stroke = tuple[int, tuple[int, ...]]  # the key that goes down, and the modifiers held at that time
 Settings = tuple[tuple[str, str], ...]
 Values = TypeVar("Values", bytes, list[Change])
 
 
 @dataclass
 class Step:
-    """A notification, or keys that a client asks for."""
+    """A notification, or keys that a client requests."""
 
     value: bytes = b""
     keys: tuple[str, ...] = ()
@@ -42,13 +41,13 @@ class Step:
 
 @dataclass
 class Talk:
-    """A conversation: what happens, and what has to come of it."""
+    """A conversation: its steps and the expected result."""
 
     name: str
     settings: Settings = ()
     steps: list[Step] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
-    expected: dict[int, int] = field(default_factory=dict)  # strokes before the step of this number
+    expected: dict[int, int] = field(default_factory=dict)  # number of expected strokes before the step with this number
     account: dict[str, int] = field(default_factory=dict)
     playable: bool = True
 
@@ -66,7 +65,7 @@ class Talk:
 
 
 def strokes(changes: list[Change]) -> list[Stroke]:
-    """The keystrokes among changes, whatever their frames and however long a modifier is held."""
+    """Returns the keystrokes in a list of changes, ignoring the frames and how long a modifier is held."""
     found: list[Stroke] = []
     held: set[int] = set()
     for code, value in changes:
@@ -80,14 +79,14 @@ def strokes(changes: list[Change]) -> list[Stroke]:
 
 
 def key_codes() -> dict[str, int]:
-    """The kernel's keys by their names in small letters."""
+    """Returns the kernel's key codes by name in lowercase."""
     found = re.findall(r"^#define KEY_(\w+)\s+(0x[0-9a-f]+|\d+)\b", CODES.read_text(), re.MULTILINE)
     codes = {name.lower(): int(number, 0) for name, number in found}
     return codes | {"escape": codes["esc"]}
 
 
 def repeated(words: list[str], nothing: Values, part: Callable[[str], Values]) -> Values:
-    """The parts of the words one after the other, where `x3` is three of the one before."""
+    """Concatenates the parts of the words. `x3` repeats the previous part three times."""
     whole, last = nothing, nothing
     for word in words:
         if re.fullmatch(r"x\d+", word):
@@ -99,7 +98,7 @@ def repeated(words: list[str], nothing: Values, part: Callable[[str], Values]) -
 
 
 def read_bytes(text: str) -> bytes:
-    """`"text" 0D x3`: text, and other bytes as hexadecimal digits."""
+    """Parses bytes: `"text" 0D x3`, text and hexadecimal numbers."""
 
     def part(word: str) -> bytes:
         return word[1:-1].encode() if word.startswith('"') else bytes.fromhex(word)
@@ -108,7 +107,7 @@ def read_bytes(text: str) -> bytes:
 
 
 def read_changes(text: str, codes: dict[str, int]) -> list[Change]:
-    """`+leftshift a x3 . -leftshift "12" ctrl+c`: changes of keys, whole keystrokes, and reports."""
+    """Parses changes of keys, whole keystrokes and reports: `+leftshift a x3 . -leftshift "12" ctrl+c`."""
 
     def keystroke(name: str) -> list[Change]:
         return [(codes[name], 1), REPORT, (codes[name], 0), REPORT]
@@ -131,7 +130,7 @@ def read_changes(text: str, codes: dict[str, int]) -> list[Change]:
 
 
 def read_account(text: str) -> dict[str, int]:
-    """`15 received: 13 typed, 2 duplicate`, with what was rejected as one number."""
+    """Parses an account, adding up the rejected bytes: `15 received: 13 typed, 2 duplicate`."""
     account: dict[str, int] = {}
     for number, name in re.findall(r"(\d+) ([a-z-]+)", text):
         part = "rejected" if name in REJECTED else "discarded" if name == "withheld" else name
@@ -147,7 +146,7 @@ def read_line(talk: Talk, line: str, codes: dict[str, int]) -> None:
         return
     match = re.fullmatch(r"(\S+) (?:x(\d+) )?([<>=]|key )(.*)", line)
     if match is None:
-        talk.playable = False  # something happens that is neither bytes nor keys
+        talk.playable = False  # the line is neither bytes nor keys
         return
     time, times, kind, rest = match.groups()
     if kind == ">":
@@ -161,7 +160,7 @@ def read_line(talk: Talk, line: str, codes: dict[str, int]) -> None:
 
 
 def read(path: Path, codes: dict[str, int]) -> list[Talk]:
-    """The conversations of a file, each with whether it can be played."""
+    """Reads the conversations of a file and marks those that can be replayed."""
     talks: list[Talk] = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         try:
@@ -173,7 +172,7 @@ def read(path: Path, codes: dict[str, int]) -> list[Talk]:
             raise LabError(f"{path.name}, line {number}: {line}: {error!r}") from None
     for talk in talks:
         talk.playable &= bool(talk.account) and set(talk.account) <= COUNTED
-        # A reader loses what leaves without a pace and is more than the kernel keeps for it.
+        # Without pacing, a reader loses the events that do not fit into its queue.
         kept = QUEUES[dict(talk.settings).get("queue", "256")]
         talk.playable &= len(talk.changes) <= kept or not {("stall", "0"), ("pace", "console")} & set(talk.settings)
     return talks
@@ -186,8 +185,8 @@ def playable_talks() -> list[Talk]:
 
 
 def unchanged(talk: Talk, codes: dict[str, int]) -> bool:
-    """Whether an open device, as the lab's is, gets the same typed as one with a bond (D-2): no Enter but at the end of what
-    it sends, in scan mode by the terminator, and neither Escape nor Ctrl."""
+    """Returns true if an unpaired device, such as the lab's, produces the same keystrokes as a paired one (D-2): Enter only at
+    the end of a message, in scan mode only from the terminator, and neither Escape nor Ctrl."""
     never = {codes[name] for name in ("escape", "leftctrl", "rightctrl")}
     if any(code in never or never & set(held) for code, held in talk.strokes):
         return talk.has_client
@@ -196,6 +195,6 @@ def unchanged(talk: Talk, codes: dict[str, int]) -> bool:
     if ("scan", "") in talk.settings:
         ends_by_default = not any(name == "terminator" for name, _ in talk.settings)
         return ends_by_default or all(code not in (codes["enter"], codes["kpenter"]) for code, _ in talk.strokes)
-    # One line end at the end of each, and no other.
+    # Each message may contain a line end only at its end.
     beginnings = [re.sub(rb"(?:\r\n|\r|\n)\Z", b"", step.value) for step in talk.steps]
     return all(not {10, 13} & set(value) for value in beginnings)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# One virtual machine: QEMU in software emulation, a stock kernel, an initrd made here, this machine's root
-# read-only over 9p under a scratch layer, and two virtio-serial ports that end in unix sockets:
-# "lab.ctl" for the agent (guest.py), "lab.hci" for the peer's controller (relay.c, peer.py).
+# One virtual machine: QEMU in software emulation, an unmodified kernel, an initrd created here, this machine's root file system
+# read-only over 9p with a scratch layer on top, and two virtio-serial ports connected to unix sockets: "lab.ctl" for the agent
+# (guest.py), and "lab.hci" for the peer's controller (relay.c, peer.py).
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ TOOLS = ["agent", "askers", "relay", "evread", "hcimon", "keybits", "keys", "min
 LIBRARIES = ["bdaddr"]
 
 
-# One processor, each of whose instructions takes 4 ns by the guest's clock, so that nothing the host does meanwhile is measured.
+# A single processor that takes 4 ns of the guest's time for each instruction, so that the load of the host does not affect
+# measurements.
 COUNTED = ("-accel", "tcg,thread=single", "-icount", "shift=2,sleep=on", "-smp", "1")
 TIMED = ("-accel", "tcg,thread=multi", "-smp", "2")
 MEMORY = 1536  # MB
 
 
 class VMError(Exception):
-    """The virtual machine did not come up, or went away."""
+    """The virtual machine did not boot, or ended."""
 
 
 def build_tools(cache: Path) -> Path:
-    """The guest's programs."""
+    """Compiles the guest's programs."""
     compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
     if compiler is None:
         raise VMError("no C compiler (cc, gcc or clang) on PATH")
@@ -42,7 +43,7 @@ def build_tools(cache: Path) -> Path:
 
 
 def compile_tools(cache: Path, compiler: list[str], sources: list[Path]) -> Path:
-    """Compiles programs, once for each state of their sources: other work trees may share the cache."""
+    """Compiles programs into a folder named after the hash of their sources, because other work trees may share the cache."""
     state = hashlib.sha256(b"".join(path.name.encode() + path.read_bytes() for path in [*sources, *sorted(HERE.glob("*.h"))]))
     folder = cache / "tools" / state.hexdigest()[:16]
     if folder.exists():
@@ -60,7 +61,7 @@ def compile_tools(cache: Path, compiler: list[str], sources: list[Path]) -> Path
 
 
 def build_initrd(kernel: Kernel, busybox: Path, init: Path, tools: Path, target: Path) -> None:
-    """busybox, the first process, the modules and the tools as an uncompressed cpio archive."""
+    """Packs busybox, the first process, the modules and the tools into an uncompressed cpio archive."""
     with tempfile.TemporaryDirectory(prefix="blewedge-lab.") as name:
         tree = Path(name)
         (tree / "bin").mkdir()
@@ -78,16 +79,16 @@ def build_initrd(kernel: Kernel, busybox: Path, init: Path, tools: Path, target:
 
 @dataclass(frozen=True)
 class Kind:
-    """In what a machine differs from the usual one."""
+    """Differences from the default machine."""
 
-    append: str = ""  # more words for the kernel's command line
-    is_counted: bool = False  # its clock counts instructions
+    append: str = ""  # additional words for the kernel's command line
+    is_counted: bool = False  # the clock counts instructions
     memory: int = MEMORY
-    emulator: tuple[str, ...] = ()  # more words for the emulator
+    emulator: tuple[str, ...] = ()  # additional arguments for the emulator
 
 
 class VM:
-    """A QEMU process and its sockets, in a short-named folder of its own (a socket's path is limited)."""
+    """A QEMU process and its sockets, in a folder with a short name because the length of a socket's path is limited."""
 
     def __init__(self, kernel: Kernel, tools: Path, log: Path, kind: Kind = Kind()) -> None:
         self.kernel = kernel
@@ -107,12 +108,12 @@ class VM:
 
     async def start(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
-            "setpriv", "--pdeathsig", "KILL",  # it does not outlive the lab, however that ends
+            "setpriv", "--pdeathsig", "KILL",  # ends with the lab, even if the lab crashes
             *self._command(self._folder / "initrd"),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=(self.console.parent / "qemu.log").open("wb"),
-            start_new_session=True,  # a Ctrl-C on the terminal is ours to hand on
+            start_new_session=True,  # so that the lab handles Ctrl-C, not QEMU
         )  # fmt: skip
         while not (self.control_socket.exists() and self.hci_socket.exists()):
             if self._process.returncode is not None:
@@ -120,15 +121,15 @@ class VM:
             await asyncio.sleep(0.02)
 
     def _command(self, initrd: Path) -> list[str]:
-        """The emulator's command line; what the kernel begins with is made here."""
+        """Creates the initrd and returns the emulator's command line."""
         busybox = shutil.which("busybox")
         if busybox is None:
             raise VMError("no busybox (package busybox-static)")
         build_initrd(self.kernel, Path(busybox), HERE / "init.sh", self.tools, initrd)
-        # A kernel that looks whether its timer ticks finds that it does not, where the emulator gets no time itself.
+        # With no_timer_check, the kernel does not conclude that the timer is broken when the emulator gets no processor time.
         append = "console=ttyS0 quiet panic=-1 mitigations=off cryptomgr.notests=1 random.trust_cpu=on no_timer_check "
         append += self._kind.append
-        # Without a fifth level of page tables, which no such board has, and which each miss of the emulator would pay for.
+        # Without five-level page tables, which no target board has, and which would make each TLB miss slower in the emulator.
         return [
             "qemu-system-x86_64", *(COUNTED if self._kind.is_counted else TIMED),
             "-cpu", "max,la57=off", "-m", str(self._kind.memory),
@@ -150,11 +151,11 @@ class VM:
         return self.console.read_text(errors="replace") if self.console.exists() else ""
 
     def emulator_fault(self) -> bool:
-        """The kernel died of QEMU, not of what it was asked to do.
+        """Returns true if QEMU's own fault crashed the kernel.
 
-        With several processors, this emulator can run the breakpoint by which the kernel patches its own code
-        when the kernel has already taken it away ("int3" in the kernel's text). It is rare, and most of the few
-        patches are made while booting.
+        With several processors, this emulator can execute a breakpoint that the kernel uses to patch its own code, although the
+        kernel has already removed it ("int3" in the kernel's message). This is rare, because most of the few patches are made
+        during boot.
         """
         return "int3: 0000" in self.console_text()
 
@@ -166,7 +167,7 @@ class VM:
         self._process = None
 
     def kill_now(self) -> None:
-        """For the way out on a signal, when no event loop runs any more."""
+        """Kills the machine on exit after a signal, when the event loop no longer runs."""
         if self._process is not None and self._process.returncode is None:
             os.kill(self._process.pid, 9)
         shutil.rmtree(self._folder, ignore_errors=True)

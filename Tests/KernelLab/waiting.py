@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The lab's one way to wait: for a condition, woken by whoever changes what it looks at, with a deadline
-# whose error names what was waited for. Nothing in the lab sleeps in the hope that something is done by then.
+# The only way to wait in the lab: for a condition that is checked whenever the state changes, with a deadline whose error names
+# the condition. The lab never sleeps in the hope that something has finished by then.
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 
-# How many times as long as it says everything is waited for: a machine with much else to do needs it (lab --patience).
+# Factor by which all time limits are multiplied, for a busy machine (lab --patience).
 patience = 1.0
 
 
 class LabError(Exception):
-    """An expectation did not hold; the text is the cause that is printed."""
+    """An expectation failed. The text is printed as the cause."""
 
 
 def expect(holds: object, cause: str) -> None:
@@ -24,7 +24,7 @@ def expect(holds: object, cause: str) -> None:
 
 
 class Changing:
-    """Something whose state others wait for."""
+    """An object whose state others wait for."""
 
     def __init__(self) -> None:
         self._waiters: set[asyncio.Future[None]] = set()
@@ -35,11 +35,11 @@ class Changing:
                 waiter.set_result(None)
 
     def hopeless(self) -> str:
-        """Why a wait can never be fulfilled any more, or nothing."""
+        """Returns the reason why a wait can no longer succeed; empty if it can."""
         return ""
 
     def evidence(self) -> str:
-        """What to add to the error of a wait that timed out."""
+        """Returns a text to append to the error of a wait that timed out."""
         return ""
 
     async def until(self, condition: Callable[[], Any], what: str, seconds: float) -> Any:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The lab on several kernels at a time (`lab --jobs`): processes of run.py, each with a virtual machine of its own, that get one
-# job after another and tell what came of it. Only this process prints, so that lines are whole.
+# Runs the lab on several kernels at a time (`lab --jobs`). Each worker is a process of run.py with its own virtual machine, which
+# runs one job after another and reports the outcomes. Only this process prints, so that lines are not mixed.
 #
-# A job goes to a worker's standard input as a line of JSON, `{"kernel": …, "scenario": …}`. Lines of JSON come back: `{"line": …}` is
-# to be printed, `{"outcome": …}` ends the job. At the end of its standard input a worker ends, and its machine with it.
+# A job is a line of JSON on a worker's standard input: `{"kernel": …, "scenario": …}`. The worker answers with lines of JSON:
+# `{"line": …}` is a line to print, and `{"outcome": …}` ends the job. At the end of its standard input, a worker ends together
+# with its machine.
 
 from __future__ import annotations
 
@@ -17,12 +18,13 @@ from collections.abc import AsyncIterator
 from plan import Job, Plan
 from sums import Outcome, Sum
 
-LONGEST_LINE = 1 << 24  # bytes; a cause of failure has what the programs printed
-SECONDS = 60  # for a worker to end in
+LONGEST_LINE = 1 << 24  # bytes; the cause of a failure may contain the output of programs
+SECONDS = 60  # time limit for a worker to end
 
 
 class Quiet:
-    """While one runs alone, no other does; who waits to be alone comes before those who have not begun."""
+    """Lock for scenarios that must run alone. Those that wait to run alone come before the other scenarios that have not
+    started."""
 
     def __init__(self) -> None:
         self._changed = asyncio.Condition()
@@ -42,29 +44,29 @@ class Quiet:
         try:
             yield
         finally:
-            # Not under the lock, which could be waited for: nothing else runs until this is done.
+            # Update the counts without the lock, which might block. Nothing else runs until this is done.
             self._running, self._is_alone = self._running - 1, False
             async with self._changed:
                 self._changed.notify_all()
 
 
 class Worker:
-    """One process of the lab."""
+    """A worker process of the lab."""
 
     def __init__(self, number: int, command: list[str]) -> None:
         self._name = f"worker {number}"
         self._command = command
         self._process: asyncio.subprocess.Process | None = None
         self._complaints: asyncio.Task[None] | None = None
-        self.is_gone = False  # amid a job, which has failed by that
+        self.is_gone = False  # it ended during a job, which failed as a result
 
     async def run(self, job: Job) -> Outcome:
-        """What came of the job: that the worker is gone, if it is."""
+        """Runs a job and returns its outcome, which is a failure if the worker ends."""
         clock = asyncio.get_running_loop().time
         start = clock()
         process = self._process or await self._start()
         assert process.stdin is not None and process.stdout is not None
-        with contextlib.suppress(ConnectionError):  # it is gone, which reading finds
+        with contextlib.suppress(ConnectionError):  # the worker has ended, which the read below detects
             process.stdin.write(json.dumps({"kernel": job.kernel, "scenario": job.scenario.name}).encode() + b"\n")
             await process.stdin.drain()
         while line := await process.stdout.readline():
@@ -77,7 +79,7 @@ class Worker:
         return Outcome(job.kernel, job.scenario.name, job.scenario.about, cause, seconds=clock() - start)
 
     async def end(self) -> str:
-        """Ends it, and its machine; what is wrong with how it ended."""
+        """Ends the worker and its machine. Returns an error if the worker did not end correctly."""
         process = self._process
         if process is None:
             return ""
@@ -88,7 +90,7 @@ class Worker:
                 rest = await process.stdout.read()
                 await process.wait()
         except TimeoutError:
-            process.kill()  # a machine of its own dies with it (vm.py)
+            process.kill()  # its virtual machine ends with it (vm.py)
             rest = b""
             await process.wait()
         await self._complaints
@@ -104,20 +106,20 @@ class Worker:
             stdout=pipe,
             stderr=pipe,
             limit=LONGEST_LINE,
-            start_new_session=True,  # a Ctrl-C on the terminal is ours to hand on
+            start_new_session=True,  # so that this process handles Ctrl-C, not the worker
         )
         self._complaints = asyncio.create_task(self._pass_on(process.stderr))
         return process
 
     async def _pass_on(self, stderr: asyncio.StreamReader | None) -> None:
-        """What it says on standard error, by whole lines."""
+        """Forwards the worker's standard error, one complete line at a time."""
         assert stderr is not None
         while line := await stderr.readline():
             print(f"lab: {self._name}: {line.decode(errors='replace').rstrip()}", file=sys.stderr, flush=True)
 
 
 async def share_out(plan: Plan, count: int, command: list[str], total: Sum) -> None:
-    """Has so many workers run the plan; each is this command with its number."""
+    """Runs the plan with `count` workers. Each worker is started with this command and its number."""
     quiet = Quiet()
 
     async def work(number: int) -> None:

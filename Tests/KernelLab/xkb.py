@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a desktop makes of a keyboard's events: libxkbcommon's own keymap, state and compose table. Nothing here
-# knows what any key of any layout types.
+# Translates a keyboard's events as a desktop does, with the keymap, state and compose table of libxkbcommon. Nothing in this file
+# depends on the keys of a layout.
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint32, c_void_p
 
 from waiting import LabError, expect
 
-EVDEV_OFFSET = 8  # from a key's number in evdev to its number in X
+EVDEV_OFFSET = 8  # difference between key codes of X and evdev
 COMPOSING, COMPOSED, CANCELLED = 1, 2, 3  # enum xkb_compose_status
 LOCALE = b"en_US.UTF-8"
 
@@ -45,7 +45,7 @@ def _library() -> ctypes.CDLL:
 
 
 class Desktop:
-    """A reader with a layout; what it makes lives as long as the lab."""
+    """An application with a layout. Its libxkbcommon objects are never freed."""
 
     def __init__(self, layout: str, variant: str = "") -> None:
         self._x = _library()
@@ -60,7 +60,7 @@ class Desktop:
         self.text = ""
 
     def take(self, events: Iterable[tuple[int, int]]) -> None:
-        """Keys that change: number and value, 1 down, 0 up, 2 an autorepeat that must not be."""
+        """Processes key changes as key code and value: 1 is down, 0 is up, and 2 is an autorepeat, which is an error."""
         for key, value in events:
             expect(value in (0, 1), f"an autorepeat of the key {key}")
             code = key + EVDEV_OFFSET
