@@ -12,19 +12,19 @@ from generated import Generated, named
 from lists import REPOSITORY, Mutant, read_all, targets
 from results import Result, Results
 
-# The mutants by rule that are tried for one entry.
+# Maximum number of generated mutants to try for one entry.
 MOST = 8
 
 
 def neighbours(entry: Mutant, mutants: list[Generated]) -> list[Generated]:
-    """The mutants by rule in the function of an entry, the nearest lines first."""
+    """Returns the generated mutants in the function of an entry, sorted by their distance from its line."""
     place = entry.place_in((REPOSITORY / entry.file).read_text()) + 1
     ordered = sorted(mutants, key=lambda mutant: (abs(mutant.line - place), mutant.column))
     return [mutant for mutant in ordered if mutant.function == ordered[0].function][:MOST]
 
 
 def compare(run: Run, entry: Mutant, mutants: list[Generated]) -> Result:
-    """Runs an entry's unit tests on its neighbours until they notice one."""
+    """Runs the unit tests of an entry on the neighboring generated mutants until the tests detect one."""
     start = time.monotonic()
     tests = entry.tests_of("unit")
     asked = [[(", ".join(sorted(targets(tests))), [test.name for test in tests], [])]]
@@ -40,7 +40,7 @@ def compare(run: Run, entry: Mutant, mutants: list[Generated]) -> Result:
 
 
 def run_against(folder: pathlib.Path, size: int, seed: str, part: tuple[int, int], seconds: float) -> int:
-    """Compares a sample of the lists' entries, or a part of it; the exit status."""
+    """Compares a sample of the entries, or a part of the sample, and returns the exit status."""
     end = time.monotonic() + seconds
     entries = [entry for entry in read_all() if entry.tests_of("unit") and entry.file.endswith(".swift")]
     random.Random(seed).shuffle(entries)

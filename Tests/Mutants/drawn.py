@@ -19,16 +19,16 @@ from objects import NotCompiled, Objects, filter_of
 from product import Outcome
 from results import Result, Results
 
-# A sample fails if even the upper end of its interval is below this share of noticed mutants: by all tests, and by those alone
-# that name the mutant's type.
+# A sample fails if even the upper bound of its confidence interval is below this share of detected mutants. This applies to all
+# tests together, and to the tests that name the mutant's type.
 AIM = 0.85
 NEAR_AIM = 0.5
 BESIDE = 4
-Group = tuple[str, list[str], list[str]]  # what noticed it, filters, and what these skip
+Group = tuple[str, list[str], list[str]]  # label in the report, filters, and filters of the tests to skip
 
 
 def wilson(hits: int, number: int) -> tuple[float, float]:
-    """The 95 % interval of a share, after Wilson."""
+    """Returns the 95 % confidence interval of a proportion (Wilson score interval)."""
     if not number:
         return 0, 1
     z = 1.959964
@@ -38,7 +38,7 @@ def wilson(hits: int, number: int) -> tuple[float, float]:
 
 
 def groups(mutant: Generated, own: list[str]) -> list[list[Group]]:
-    """The unit tests that can see a mutant: first those of its module that name its type, then all others."""
+    """Returns the unit tests that can detect a mutant: first the tests of its module that name its type, then all others."""
     seen = dependents()[mutant.module]
     suites = {name.partition("/")[0] for name in lists.unit_tests()}
     alone = [suite for suite in sorted(suites) if suite.rpartition(".")[2] in own and suite.partition(".")[0] in seen]
@@ -53,14 +53,15 @@ def groups(mutant: Generated, own: list[str]) -> list[list[Group]]:
 
 
 class Run:
-    """A run of mutants one after the other."""
+    """Runs mutants one after another."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.objects = Objects(folder / "objects", folder / "log.txt")
         self._sound: dict[str, Outcome] = {}
 
     def noticed(self, put: Callable[[], None], asked: list[list[Group]]) -> tuple[str, str, str]:
-        """How a change ends: `noticed`, `alive`, `error` or `refused`; what noticed it, and what that said."""
+        """Runs the tests on a change. Returns the result (`noticed`, `alive`, `error` or `refused`), the test that detected it,
+        and that test's output."""
         try:
             put()
             for together in asked:
@@ -77,7 +78,7 @@ class Run:
         return "alive", "nobody", ""
 
     def _together(self, asked: list[Group]) -> list[tuple[Group, Outcome]]:
-        """Runs groups of tests beside each other until the first that fails. Many wait for programs and clocks."""
+        """Runs groups of tests in parallel until the first failure. Many of them only wait for programs and timers."""
         stop = threading.Event()
         self.objects.link([expression for _, filters, _ in asked for expression in filters])
 
@@ -91,7 +92,7 @@ class Run:
             return list(pool.map(one, asked))
 
     def _fault(self, outcome: Outcome, filters: list[str], skips: list[str]) -> str:
-        """What the tests that have failed say of the product as it is; nothing if they pass."""
+        """Runs the tests that failed on the unmodified product. Returns their error; empty if they pass."""
         if alone := filter_of(outcome.text):
             filters, skips = [alone], []
         key = repr((filters, skips))
@@ -103,7 +104,7 @@ class Run:
 
 
 def tests_key(mutant: Generated) -> str:
-    """The hash of the tests that can see a mutant: one that nobody noticed is asked again when these change."""
+    """Returns a hash of the tests that can detect a mutant. An undetected mutant is run again if the hash changes."""
     digest = hashlib.sha256()
     for target in dependents()[mutant.module]:
         for path in sorted((TESTS / "Unit" / target).rglob("*.swift")):
@@ -114,9 +115,9 @@ def tests_key(mutant: Generated) -> str:
 def run_sample(
     drawn: list[Generated], folder: pathlib.Path, size: int, part: tuple[int, int], seconds: float, is_near: bool = False
 ) -> int:
-    """Runs the first of a lot, or a part of these, and prints the score; the exit status.
+    """Runs the first mutants of a sample, or a part of them, prints the score, and returns the exit status.
 
-    A near run asks only the tests of the mutant's module that name its type, or those of the module if there are none.
+    With `is_near`, only the tests of the mutant's module that name its type run, or all tests of the module if none does.
     """
     end = time.monotonic() + seconds
     excused = excuses()
@@ -152,12 +153,12 @@ def run_sample(
 
 
 def text(mutant: Generated) -> str:
-    """The text of its file with the change."""
+    """Returns the text of the mutant's file with the change applied."""
     return mutant.applied((REPOSITORY / mutant.file).read_text())
 
 
 def line(mutant: Generated, result: Result, reason: str) -> str:
-    """One line of how a mutant ended."""
+    """Returns one line that describes the result of a mutant."""
     place = f"{mutant.file}:{mutant.line}"
     if result.end == "noticed":
         return f"ok    {mutant.name} noticed by {result.by}: {result.what} ({result.seconds:.0f} s)"
@@ -167,9 +168,10 @@ def line(mutant: Generated, result: Result, reason: str) -> str:
 
 
 def report(ends: list[tuple[Generated, Result]], refused: int, is_near: bool) -> int:
-    """Prints the score of each module and the survivors; the exit status.
+    """Prints the score of each module and the surviving mutants, and returns the exit status.
 
-    A near run goes on beside others: a test that fails without the mutant too is named, and is no failure of the run.
+    A near run shares the machine with other runs, so a test that fails without the mutant too is reported but does not fail the
+    run.
     """
     excused = excuses()
     reasons = {mutant.name: next((excuse.reason for excuse in excused if excuse.fits(mutant)), "") for mutant, _ in ends}
@@ -204,7 +206,7 @@ def report(ends: list[tuple[Generated, Result]], refused: int, is_near: bool) ->
 
 
 def run_controls(folder: pathlib.Path) -> int:
-    """Makes changes of which the end is known; the exit status."""
+    """Runs changes with a known result as negative controls, and returns the exit status."""
     equivalent = lists.read(GENERATOR / "controls.txt")
     run = Run(folder)
     passed, failed = 0, 0

@@ -18,7 +18,7 @@ GENERATOR = HERE / "Generator"
 
 @dataclasses.dataclass(frozen=True)
 class Generated(InModule):
-    """A mutant of the generator."""
+    """A mutant created by the generator."""
 
     name: str  # function, operator, and a hash of the changed lines
     file: str
@@ -32,7 +32,7 @@ class Generated(InModule):
     lines_after: str
 
     def applied(self, text: str) -> str:
-        """The text of its file with the change."""
+        """Returns the text of the mutant's file with the change applied."""
         content = text.encode()
         start = sum(len(line) + 1 for line in content.split(b"\n")[: self.line - 1]) + self.column - 1
         before, after = self.before.encode(), self.after.encode()
@@ -42,28 +42,28 @@ class Generated(InModule):
 
     @functools.cached_property
     def key(self) -> str:
-        """The hash of what a result hangs on: the change and its file."""
+        """Hash of the inputs of a result: the change and its file."""
         digest = hashlib.sha256(repr((self.file, self.line, self.column, self.before, self.after)).encode())
         return digest.hexdigest()[:8] + hashlib.sha256((REPOSITORY / self.file).read_bytes()).hexdigest()[:8]
 
     @property
     def types(self) -> set[str]:
-        """The names of the types that it is in."""
+        """Names of the types that contain the mutant."""
         return set(re.findall(r"(?<![\w:(])[A-Z]\w+", self.function))
 
 
 def draw(size: int, seed: str, module: str | None = None) -> list[Generated]:
-    """A sample of the mutants of the product; the same for the same seed."""
+    """Returns a random sample of the product's mutants. The same seed gives the same sample."""
     return _generated(["--seed", seed, "--size", str(size)], module)
 
 
 def named(words: list[str], module: str | None) -> list[Generated]:
-    """All mutants whose names have any of the words."""
+    """Returns all mutants whose names contain at least one of the words."""
     return [mutant for mutant in _generated([], module) if any(word in mutant.name for word in words)]
 
 
 def _generated(options: list[str], module: str | None) -> list[Generated]:
-    """What the generator writes. Builds it if needed."""
+    """Runs the generator, building it if needed, and returns its mutants."""
     scratch = REPOSITORY / ".build/mutants"
     command = ["swift", "build", "--package-path", GENERATOR, "--scratch-path", scratch, "--product", "mutants"]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -77,7 +77,7 @@ def _generated(options: list[str], module: str | None) -> list[Generated]:
 
 
 def read_line(line: str) -> Generated:
-    """A mutant from a line of the generator's."""
+    """Parses a line of the generator's output."""
     fields = json.loads(line)
     names = ("name", "file", "line", "column", "function", "operator", "before", "after", "linesBefore", "linesAfter")
     return Generated(*(fields[name] for name in names))
@@ -85,24 +85,24 @@ def read_line(line: str) -> Generated:
 
 @dataclasses.dataclass
 class Excuse:
-    """Why mutants of a function and an operator are equivalent to the product."""
+    """Reason why mutants of a function and an operator are equivalent to the original code."""
 
     function: str
     operator: str
     place: str
-    before: str = ""  # the changed lines, or nothing for all of the function
+    before: str = ""  # the changed lines; empty for the whole function
     after: str = ""
     reason: str = ""
 
     def fits(self, mutant: Generated) -> bool:
-        """Whether it is about a mutant."""
+        """Returns true if the excuse applies to a mutant."""
         lines = (mutant.lines_before, mutant.lines_after)
         is_line = not self.before or lines == (self.before, self.after)
         return (self.function, self.operator) == (mutant.function, mutant.operator) and is_line
 
 
 def excuses(path: pathlib.Path = GENERATOR / "excused.txt") -> list[Excuse]:
-    """The entries of the list of equivalent mutants."""
+    """Reads the list of equivalent mutants."""
     found: list[Excuse] = []
     for number, line in enumerate(path.read_text().splitlines(), start=1):
         word, _, rest = line.strip().partition(" ")
@@ -126,7 +126,7 @@ def excuses(path: pathlib.Path = GENERATOR / "excused.txt") -> list[Excuse]:
 
 @functools.cache
 def dependents() -> dict[str, list[str]]:
-    """The test targets that can see each module, those with the fewest lines first."""
+    """Returns the test targets that can detect mutants of each module, shortest first."""
     text = subprocess.run(
         ["swift", "package", "describe", "--type", "json"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True, check=True
     ).stdout
@@ -146,12 +146,12 @@ def dependents() -> dict[str, list[str]]:
 
 @functools.cache
 def words(path: pathlib.Path) -> set[str]:
-    """The words of a file."""
+    """Returns the set of words in a file."""
     return set(re.findall(r"\w+", path.read_text()))
 
 
 def near(mutant: Generated) -> dict[str, set[str]]:
-    """The suites of each test target whose files name a type that a mutant is in."""
+    """Returns, for each test target, the suites whose files name a type that contains the mutant."""
     found: dict[str, set[str]] = {}
     for name, path in unit_tests().items():
         suite = name.partition("/")[0]

@@ -16,9 +16,9 @@ TESTS = REPOSITORY / "Tests"
 ROW = re.compile(r"^([A-Z]{1,2}-\d+[a-z]?|T\d+) ", re.MULTILINE)
 KERNEL = re.compile(r"^\d+\.\d+(\.\d+)?$")
 STANDARD_KERNEL = "6.12"
-# The most mutants of no row that may stay alive, each with its reason.
+# Maximum number of mutants without a requirement that may stay undetected, each for a stated reason.
 MOST_ALIVE = 3
-# Targets whose tests are another target's.
+# Modules that are tested by another module's test target.
 SUITES = {
     "BluetoothAdapters": "BluetoothLETests",
     "VirtualAdapters": "BluetoothLETests",
@@ -39,16 +39,16 @@ SUITES = {
 
 
 class ListError(Exception):
-    """An entry that cannot be read or applied, or that names a test that is not there."""
+    """An entry cannot be parsed or applied, or it names a test that does not exist."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Test:
-    """A test that has to notice a mutant."""
+    """A test that must detect a mutant."""
 
     kind: str  # `unit`, `lab` or `pages`
-    name: str  # a filter of `swift test`, a scenario, or a part of the names of page checks
-    kernel: str  # of a scenario
+    name: str  # a filter of `swift test`, the name of a scenario, or a part of the names of page checks
+    kernel: str  # kernel on which to run the scenario
 
     def __str__(self) -> str:
         return " ".join(word for word in (self.kind, self.name, self.kernel) if word)
@@ -61,35 +61,35 @@ class InModule:
 
     @property
     def module(self) -> str:
-        """The module of its file."""
+        """Module that contains the changed file."""
         return pathlib.PurePath(self.file).parts[1]
 
     @property
     def suite(self) -> str:
-        """The test target of its module."""
+        """Test target of the module."""
         return SUITES.get(self.module, f"{self.module}Tests")
 
 
 @dataclasses.dataclass
 class Mutant(InModule):
-    """A fault of one line."""
+    """A fault in one line."""
 
     name: str
-    place: str  # the list and the line that it stands in
+    place: str  # file name and line number of the entry
     rows: list[str] = dataclasses.field(default_factory=list)
     file: str = ""
     line: str = ""
     replacement: str = ""
     after: str = ""
-    reason: str = ""  # why it may stay alive
+    reason: str = ""  # reason why the mutant may stay undetected
     tests: list[Test] = dataclasses.field(default_factory=list)
 
     def tests_of(self, kind: str) -> list[Test]:
-        """Those of its tests that are of a kind."""
+        """Returns the tests of one kind."""
         return [test for test in self.tests if test.kind == kind]
 
     def place_in(self, text: str) -> int:
-        """The index of its line in the text of its file."""
+        """Returns the index of the mutant's line in the text of its file."""
         lines = text.split("\n")
         start = 0
         if self.after:
@@ -104,7 +104,7 @@ class Mutant(InModule):
         return places[0]
 
     def applied(self, text: str) -> str:
-        """The text of its file with the line changed."""
+        """Returns the text of the mutant's file with the line replaced."""
         lines = text.split("\n")
         place = self.place_in(text)
         indent = lines[place][: -len(lines[place].lstrip())]
@@ -113,7 +113,7 @@ class Mutant(InModule):
 
     @functools.cached_property
     def key(self) -> str:
-        """The hash of what a result hangs on, as it was when the run began: the entry, its file, and the files of its tests."""
+        """Hash of the inputs of a result at the start of the run: the entry, its file, and the files of its tests."""
         digest = hashlib.sha256(repr((self.file, self.line, self.replacement, self.after, self.tests)).encode())
         files = {REPOSITORY / self.file}
         for test in self.tests:
@@ -124,7 +124,7 @@ class Mutant(InModule):
 
 
 def read(path: pathlib.Path) -> list[Mutant]:
-    """The entries of a list."""
+    """Reads the entries of a list."""
     mutants: list[Mutant] = []
     for number, text in enumerate(path.read_text().split("\n"), start=1):
         place = f"{path.name}:{number}"
@@ -167,14 +167,14 @@ def _fill(mutant: Mutant, word: str, rest: str, place: str) -> None:
 
 
 def read_all() -> list[Mutant]:
-    """Those of all lists; mutants of one file stand together."""
+    """Reads all lists and groups the mutants by file."""
     mutants = [mutant for path in sorted(HERE.glob("*.txt")) for mutant in read(path)]
     return sorted(mutants, key=lambda mutant: (mutant.suite, mutant.file, mutant.line, mutant.name))
 
 
 @functools.cache
 def unit_tests() -> dict[str, pathlib.Path]:
-    """Each unit test, as `swift test --filter` sees it, with its file: `Target.Suite/function(…)/File.swift`."""
+    """Returns each unit test in the notation of `swift test --filter` with its file: `Target.Suite/function(…)/File.swift`."""
     found = {}
     for path in sorted((TESTS / "Unit").glob("*Tests/**/*.swift")):
         target = path.relative_to(TESTS / "Unit").parts[0]
@@ -196,14 +196,14 @@ def unit_tests() -> dict[str, pathlib.Path]:
 
 @functools.cache
 def matching(expression: str) -> dict[str, pathlib.Path]:
-    """The unit tests that a filter finds."""
+    """Returns the unit tests that match a filter."""
     pattern = re.compile(expression)
     return {name: path for name, path in unit_tests().items() if pattern.search(name)}
 
 
 @functools.cache
 def scenarios() -> list[tuple[re.Pattern[str], pathlib.Path]]:
-    """The names of the lab's scenarios as expressions, each with its file."""
+    """Returns a pattern for the names of the lab's scenarios in each file, with the file."""
     found = []
     for path in sorted((TESTS / "KernelLab/scenarios").glob("*.py")):
         for name in re.findall(r'^\s*@?scenario\(\s*f?"([^"]+)"', path.read_text(), re.MULTILINE):
@@ -214,12 +214,12 @@ def scenarios() -> list[tuple[re.Pattern[str], pathlib.Path]]:
 
 @functools.cache
 def page_checks() -> list[str]:
-    """The names of the checks of the pages."""
+    """Returns the names of the page checks."""
     return re.findall(r'^        \("([^"]+)", [\w.]+(?:, \{.*\})?\),$', (TESTS / "Terminal/run").read_text(), re.MULTILINE)
 
 
 def test_files(test: Test) -> set[pathlib.Path]:
-    """The files that a test stands in."""
+    """Returns the files that contain a test."""
     if test.kind == "unit":
         return set(matching(test.name).values())
     if test.kind == "lab":
@@ -229,7 +229,7 @@ def test_files(test: Test) -> set[pathlib.Path]:
 
 
 def state(tests: list[Test]) -> str:
-    """The hash of all sources of the product and its tests, and of the names of some tests."""
+    """Returns a hash of all sources of the product and its tests, and of the names of these tests."""
     digest = hashlib.sha256(", ".join(map(str, tests)).encode())
     files = [path for folder in ("Sources", "Tests") for path in (REPOSITORY / folder).rglob("*") if path.is_file()]
     for path in sorted(files):
@@ -239,12 +239,12 @@ def state(tests: list[Test]) -> str:
 
 
 def targets(tests: Iterable[Test]) -> set[str]:
-    """The test targets of unit tests."""
+    """Returns the test targets of unit tests."""
     return {name.partition(".")[0] for test in tests if test.kind == "unit" for name in matching(test.name)}
 
 
 def faults(mutants: list[Mutant]) -> list[str]:
-    """All that is wrong with the lists, one line each."""
+    """Returns all errors in the lists, one line each."""
     known = set(ROW.findall((TESTS / "Vectors/requirements.txt").read_text()))
     found = []
     names: set[str] = set()

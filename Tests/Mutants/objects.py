@@ -18,13 +18,14 @@ import time
 from lists import REPOSITORY, TESTS, ListError
 from product import NO_TESTS, SUITE_LIMIT, Outcome
 
-# Seconds without a line after which tests are hung, when they are asked first and when they are asked again.
+# Seconds without output after which tests count as hung: in the first run, and when they are repeated.
 SILENCE = (60, 180)
 TEST = re.compile(r'^✘ Test (?:"(.*?)"|(\S+)) (?:with \d+ arguments? .*)?(?:recorded an issue|failed)')
 
 
 def filter_of(text: str) -> str:
-    """The filter of a test by the name that it prints, `function()` or a title; nothing for what is no test."""
+    """Returns the filter for a test by the name that it prints: `function()` or a title. Returns an empty string if the text is
+    not the name of a test."""
     if match := re.match(r"(\w+)\(", text):
         return rf"/{match[1]}\("
     for path in sorted((TESTS / "Unit").glob("*Tests/**/*.swift")):
@@ -34,14 +35,14 @@ def filter_of(text: str) -> str:
 
 
 class NotCompiled(Exception):
-    """A change that the compiler refuses."""
+    """The compiler rejected a change."""
 
 
 class Objects:
-    """What `swift build --build-tests` left in .build/debug. Nothing in that folder is changed."""
+    """The output of `swift build --build-tests` in .build/debug. No file in that folder is changed."""
 
     def __init__(self, folder: pathlib.Path, log: pathlib.Path) -> None:
-        self.folder = folder  # of the mutant's object, and of what is linked with it
+        self.folder = folder  # folder for the mutant's object file and the programs linked with it
         self.log = log
         self.products = REPOSITORY / ".build/debug"
         self._jobs: dict[str, list[list[str]]] = {}
@@ -69,14 +70,14 @@ class Objects:
             log.write(text)
 
     def _arguments(self, command: str) -> list[str]:
-        """The arguments of a command of the build's plan."""
+        """Returns the arguments of a command in the build plan."""
         found = re.search(rf'^  "C\.{command}":\n(?:    .*\n)*?    args: (.*)$', self._plan, re.MULTILINE)
         if not found:
             raise ListError(f"no command {command} in .build/debug.yaml")
         return json.loads(found[1])
 
     def _compilation(self, file: str) -> list[str]:
-        """The command of the compiler's that makes the object of one file."""
+        """Returns the compiler command that creates the object file of one source file."""
         module = pathlib.PurePath(file).parts[1]
         if module not in self._jobs:
             command = [*self._arguments(rf"{module}-[^\"]*-debug\.module"), "-driver-print-jobs", "-disable-batch-mode"]
@@ -89,7 +90,7 @@ class Objects:
         raise ListError(f"no compilation of {file}")
 
     def put(self, file: str, text: str) -> None:
-        """Compiles a file with another text. Raises `NotCompiled` where that is no program."""
+        """Compiles a file with another text. Raises `NotCompiled` if the compiler rejects it."""
         if text == (REPOSITORY / file).read_text():
             raise ListError(f"{file} is not changed")
         changed = self.folder / pathlib.PurePath(file).name
@@ -97,7 +98,7 @@ class Objects:
         command, original = [], ""
         words = iter(self._compilation(file))
         for word in words:
-            # What the next build would take for its own is not written; a warning is no reason to refuse a mutant.
+            # Do not write files that the next build would mistake for its own, and do not reject a mutant because of a warning.
             if word in ("-index-store-path", "-serialize-diagnostics-path") or re.fullmatch(r"-emit-.*-path", word):
                 next(words)
             elif word == "-o":
@@ -114,11 +115,11 @@ class Objects:
             raise NotCompiled(errors[0] if errors else output[-200:])
 
     def clear(self) -> None:
-        """Goes back to the product as it is."""
+        """Restores the unmodified product."""
         self._replaced = None
 
     def _program(self, name: str) -> pathlib.Path:
-        """A program linked with the mutant's object; that of the build without one."""
+        """Returns a program linked with the mutant's object file, or the program of the build if there is no mutant."""
         if not self._replaced:
             return self.products / name
         if name not in self._linked:
@@ -139,13 +140,13 @@ class Objects:
         return self.folder / name
 
     def link(self, filters: list[str]) -> pathlib.Path:
-        """The bundle of the tests, and beside it the program where the tests that are filtered run that."""
+        """Links the test bundle, and also the program if the selected tests run it."""
         if any("CommandLineTests" in expression for expression in filters):
             self._program("blewedge")
         return self._program("blewedgePackageTests.xctest")
 
     def tests(self, filters: list[str], skips: list[str], stop: threading.Event | None = None) -> Outcome:
-        """Runs tests until the first that fails, or until they are stopped; what hangs is asked once more, with more time."""
+        """Runs tests until the first failure, or until `stop` is set. Hung tests are repeated once with more time."""
         command = [str(self.link(filters)), "--testing-library", "swift-testing"]
         words = [word for expression in filters for word in ("--filter", expression)]
         words += [word for name in skips for word in ("--skip", name)]
@@ -153,7 +154,7 @@ class Objects:
         outcome = Outcome("failed", "hung")
         for silence in SILENCE:
             outcome = self._until_failure([*command, *words], silence, stop)
-            # A test that fails only now and then has not noticed anything.
+            # A test that fails only sometimes has not detected the mutant, so repeat it.
             alone = filter_of(outcome.text) if outcome.end == "failed" else ""
             is_rare = alone and self._until_failure([*command, "--filter", alone], silence, stop).end == "passed"
             if outcome.text != "hung" and not is_rare:
@@ -186,7 +187,7 @@ class Objects:
 
     @staticmethod
     def _watch(process: subprocess.Popen[bytes], silence: float, end: float, stop: threading.Event) -> tuple[str, str]:
-        """Reads what tests print: how they ended."""
+        """Reads the output of the tests and returns their result."""
         assert process.stdout
         output = process.stdout.fileno()
         rest, count = b"", ""
@@ -215,5 +216,5 @@ class Objects:
         return ("error", "no test is found") if status in (0, NO_TESTS) else ("failed", f"exit status {status}")
 
     def remove(self) -> None:
-        """Removes what was linked."""
+        """Removes the linked programs."""
         shutil.rmtree(self.folder, ignore_errors=True)

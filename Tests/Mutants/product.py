@@ -14,42 +14,42 @@ import time
 from lists import REPOSITORY, ListError, Mutant, Test, test_files
 
 FLAGS = ["--explicit-target-dependency-import-check", "error", "-debug-info-format", "none"]
-# The most seconds of a build, of a test that is named, of a module's suite, and of the lab or the pages.
+# Time limits in seconds for a build, a named test, the test suite of a module, and the lab or the pages.
 BUILD_LIMIT = 1800
 NAMED_LIMIT = 60
 SUITE_LIMIT = 900
 LAB_LIMIT = 900
 KILLED = 137
 NO_TESTS = 69
-# Nothing but these targets is built, and linked with the tests: seconds instead of minutes.
+# Build and link only these test targets, which takes seconds instead of minutes.
 PRUNED = "\npackage.targets.removeAll {{ $0.type == .test && ![{}].contains($0.name) }}\n"
-# What a machine that has no time does to a scenario, whatever the product does: it is played once more then.
+# Errors that a scenario reports if the machine is too slow, whatever the product does. The scenario is then repeated once.
 HASTE = re.compile(r"did not boot|the controllers appear: not within|the keyboard is created: not within|subscribes: not within")
-# Files of scenarios with the program of ours that these look for beside the product.
+# Scenario files, each with the program of ours that it expects next to the product.
 PEERS = {"adapters.py": "gattpeer", "conformance.py": "conformance", "roles.py": "gattpeer"}
 
 
 @dataclasses.dataclass
 class Outcome:
-    """How a test ended: `passed`, `failed`, or `error` where it says nothing of the product; and what it said."""
+    """Result of a test (`passed`, `failed`, or `error` if it says nothing about the product), and its output."""
 
     end: str
     text: str
 
 
 class Copy:
-    """The copy. Files that are the same as in the repository keep their times, so that builds go on from the last one."""
+    """The copy of the repository. Files that did not change keep their modification times, so that builds are incremental."""
 
     def __init__(self, folder: pathlib.Path, prefix: str, log: pathlib.Path) -> None:
         self.folder = folder
         self.prefix = shlex.split(prefix)
         self.log = log
-        self.changed: tuple[str, str] | None = None  # the file that is changed now, and its text without that
-        self.built: dict[str, tuple[str, int]] = {}  # what each product was last built of
-        self.serial = 0  # one more with each change of a source file
+        self.changed: tuple[str, str] | None = None  # the currently modified file, and its original text
+        self.built: dict[str, tuple[str, int]] = {}  # inputs of the last build of each product
+        self.serial = 0  # incremented with each change of a source file
 
     def update(self) -> None:
-        """Makes it what the repository's working tree is."""
+        """Synchronizes the copy with the working tree of the repository."""
         listed = self._git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         files = {name for name in listed.split("\0") if name and (REPOSITORY / name).is_file()}
         if (REPOSITORY / "Package.resolved").is_file():
@@ -75,7 +75,7 @@ class Copy:
             path.chmod(mode)
 
     def put(self, mutant: Mutant | None) -> None:
-        """Puts the last mutant's line back, and applies the next one."""
+        """Reverts the last mutant and applies the next one."""
         if self.changed and (not mutant or mutant.file != self.changed[0]):
             self._write(self.changed[0], self.changed[1].encode())
             self.changed = None
@@ -87,7 +87,8 @@ class Copy:
             self.serial += 1
 
     def run(self, command: list[str | pathlib.Path], limit: int) -> tuple[int, str]:
-        """Runs a command in the copy; its exit status, and what it printed. The limit does not count waiting for its turn."""
+        """Runs a command in the copy. Returns its exit status and output. The time limit does not include waiting for the
+        lock."""
         words = [*self.prefix, "timeout", "--signal=KILL", str(limit), *map(str, command)]
         start = time.monotonic()
         result = subprocess.run(
@@ -111,11 +112,11 @@ class Copy:
         self.built[product] = (what, self.serial)
 
     def unit(self, targets: set[str], filters: list[str], limit: int) -> Outcome:
-        """Runs the tests of some targets that any of the expressions finds."""
+        """Runs the tests of some targets that match at least one of the filters."""
         names = ", ".join(f'"{name}"' for name in sorted(targets))
         self._write("Package.swift", ((REPOSITORY / "Package.swift").read_text() + PRUNED.format(names)).encode())
         self._build(".build", "blewedgePackageTests", names)
-        # The tests of the command run the program that lies beside them.
+        # The command-line tests run the program in the build folder, so build it too.
         if "CommandLineTests" in targets:
             self._build(".build", "blewedge", names)
         bundle = self.folder / ".build/debug/blewedgePackageTests.xctest"
@@ -138,12 +139,12 @@ class Copy:
         return Outcome("failed", failed[0] if failed else "failed")
 
     def program(self, name: str = "blewedge") -> pathlib.Path:
-        """A program built for the lab: linked statically, in a scratch folder of its own."""
+        """Builds a program for the lab, statically linked and in a separate build folder."""
         self._build(".build/lab", name, "", "--static-swift-stdlib")
         return self.folder / ".build/lab/debug" / name
 
     def lab(self, tests: list[Test]) -> Outcome:
-        """Runs scenarios, those of one kernel in one boot."""
+        """Runs scenarios. All scenarios of a kernel share one boot."""
         program = self.program()
         for name in {PEERS[path.name] for test in tests for path in test_files(test) if path.name in PEERS}:
             self.program(name)
@@ -163,7 +164,7 @@ class Copy:
         return Outcome("passed", "")
 
     def pages(self, tests: list[Test]) -> Outcome:
-        """Drives the pages in a terminal."""
+        """Runs page checks in a terminal."""
         program = self.program()
         for name in sorted({test.name for test in tests}):
             status, text = self.run(["Tests/Terminal/run", "--program", program, "--only", name], LAB_LIMIT)
