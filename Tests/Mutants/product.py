@@ -87,8 +87,8 @@ class Copy:
             self.serial += 1
 
     def run(self, command: list[str | pathlib.Path], limit: int) -> tuple[int, str]:
-        """Runs a command in the copy. Returns its exit status and output. The time limit does not include waiting for the
-        lock."""
+        """Runs a command in the copy. Returns its exit status and output. The time limit does not
+        include the time that a `--with` command waits before it starts this one."""
         words = [*self.prefix, "timeout", "--signal=KILL", str(limit), *map(str, command)]
         start = time.monotonic()
         result = subprocess.run(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The scenarios by name, in the order they run. Each is a coroutine that gets a bench, fills in its figures
-# and raises LabError with the cause when an expectation does not hold.
+# The scenarios by name, in the order in which they run. Each is a coroutine that receives a bench, sets the figures for its line
+# of output, and raises LabError with the cause if an expectation fails.
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Scenario:
     peer: str  # see Bench.set_up
     deadline: float
     body: Body
-    only_long: bool  # a measurement, not a check: part of the long tier, or run by name
-    once: bool  # the product's own doings more than the kernel's: in the short tier on one kernel only
-    newest: bool  # that kernel is the newest: what it shows is not so on older ones
-    alone: bool  # tells how soon or how late something was: meanwhile no other machine of the lab is at work
-    kernels: tuple[str, ...]  # in the short tier on these only; one with a fault (kernels.FAULTY) has no others
+    only_long: bool  # a measurement rather than a check: runs only with --long or by name
+    once: bool  # tests the product more than the kernel: runs on one kernel only in the short tier
+    newest: bool  # that one kernel must be the newest, because older kernels behave differently
+    alone: bool  # measures times: no other machine of the lab may run meanwhile
+    kernels: tuple[str, ...]  # kernels of the short tier; a faulty one (kernels.FAULTY) runs only scenarios that name it
 
 
 ALL: dict[str, Scenario] = {}
@@ -48,7 +48,7 @@ def scenario(
     return register
 
 
-# The order they run in.
+# The order in which the scenarios run.
 from scenarios import (  # noqa: E402, F401, I001
     scan,
     people,

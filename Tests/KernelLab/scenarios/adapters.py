@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Adapters that are not there, are switched off, go and come back, or belong to another; and permissions that are missing.
+# Adapters that are missing, switched off, unplugged and plugged in again, or in use by another program; and missing permissions.
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SELECTION = "/var/lib/blewedge/selection"
 CHOICE = 'address = F0:F1:F2:F3:F4:F5\ntype = random\nname = "LINBLE-TEST"\n'
 SWITCH = "/sys/class/bluetooth/hci0/rfkill*/soft"
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-# The emulator's socket, over which it plays a controller that the kernel knows nothing of.
+# The emulator's socket, through which it serves as a controller that the kernel does not know.
 SOCKET = "/tmp/bt-server-bredrle"
 MANAGEMENT_COMMAND, DISCONNECT = 16, 0x0014
 
-# A controller that takes a number and answers nothing: the kernel makes no adapter of it.
+# A controller that gets a number but answers nothing, so that the kernel creates no adapter for it.
 DEAD = """
 import os, sys
 vhci = os.open("/dev/vhci", os.O_RDWR)
@@ -39,12 +39,12 @@ sys.stdin.readline()
 
 
 async def block(bench: Bench, is_blocked: bool) -> None:
-    """rfkill's switch of the first adapter."""
+    """Sets or clears the rfkill switch of the first adapter."""
     await bench.guest.run("sh", "-c", f"echo {int(is_blocked)} >$(echo {SWITCH})")
 
 
 async def off(bench: Bench, cause: str, remedy: str, seconds: float = 20) -> dict[str, Any]:
-    """`status` has Bluetooth off, for this cause, and what mends it."""
+    """Waits until `status` reports that Bluetooth is off for this cause, and checks the remedy that it suggests."""
 
     def holds(answer: dict[str, Any]) -> bool:
         return answer["state"] == "bluetoothOff" and cause in answer.get("reason", "")
@@ -56,10 +56,10 @@ async def off(bench: Bench, cause: str, remedy: str, seconds: float = 20) -> dic
 
 
 async def forsaken(bench: Bench) -> None:
-    """The peer knows that its link is gone.
+    """Makes sure that the peer notices the loss of its link.
 
-    Linux 6.1 switches a controller off without a word to the peer, and the emulated radio has no supervision timeout that
-    would tell it.
+    Linux 6.1 switches a controller off without telling the peer, and the emulated radio has no supervision time-out through which
+    the peer would notice.
     """
     try:
         await bench.peer.until_alone(5)
@@ -69,7 +69,7 @@ async def forsaken(bench: Bench) -> None:
 
 
 async def types(bench: Bench, reader: EventReader, *numbers: int) -> int:
-    """What the peer sends now is typed; how many bytes it was."""
+    """Sends barcodes from the peer, checks that they are typed, and returns their length in bytes."""
     before = len(reader.text)
     sent = bench.peer.burst(map(ean13, numbers))
     await reader.until(before + sent, 20)
@@ -120,7 +120,7 @@ async def daemon_adapter_back(bench: Bench) -> None:
     await reader.program.until(lambda: reader.text.endswith(ean13(14)), "what came over the new adapter", 20)
     await daemon.end(signal.SIGTERM, 143)
     counts = daemon.counts()
-    # All that was received before the loss is typed; what never left the peer's controller, nobody has received.
+    # Everything received before the loss is typed. Data that never left the peer's controller was not received.
     expect(first <= counts["received"] - second <= first + rest, f"{first} + {rest} + {second} bytes sent, counted: {counts}")
     whole = b"".join(map(ean13, range(10)))[: counts["received"] - second] + b"".join(map(ean13, range(10, 15)))
     compare(whole, reader.text)
@@ -130,12 +130,12 @@ async def daemon_adapter_back(bench: Bench) -> None:
 
 
 async def disconnections(bench: Bench) -> int:
-    """How often the kernel was told to end a link of the first adapter, as the trace has it."""
+    """Returns the number of Disconnect commands for the first adapter that the trace contains."""
     trace, at, found = await bench.guest.read_file(TRACE), 16, 0
     while at + 24 <= len(trace):
         size, flags = struct.unpack_from(">4xII", trace, at)
         packet = trace[at + 24 : at + 24 + size]
-        # A cookie, and an opcode behind it.
+        # A cookie, followed by an opcode.
         found += flags == MANAGEMENT_COMMAND and packet[4:6] == DISCONNECT.to_bytes(2, "little")
         at += 24 + size
     return found
@@ -152,7 +152,8 @@ async def daemon_power(bench: Bench) -> None:
     await until_connected(bench, daemon)
     watch = await bench.start(BINARY, "status", "--json", "--watch")
     await watch.until(lambda: watch.objects, "status", 20)
-    # Both the link's end and the adapter's wait for the daemon when it goes on: the link's is the first that it sees.
+    # The end of the link and the removal of the adapter are both pending when the daemon resumes; it sees the end of the link
+    # first.
     await bench.guest.halt(daemon.program)
     await bench.guest.run("btmgmt", "--index", "0", "power", "off")
     await daemon.program.signal(signal.SIGCONT)
@@ -194,7 +195,7 @@ async def daemon_lock(bench: Bench) -> None:
     expect(words in second.program.err, f"the second says {second.program.err!r}")
     expect("blewedge stop" in second.program.err, f"the second has no remedy: {second.program.err!r}")
 
-    # A daemon of a user's own: with the system's sockets there is one at a time.
+    # Run the daemon with directories of its own, because only one daemon can use the system's sockets.
     home = "/run/lab/own"
     own = [f"{name}_DIRECTORY={home}/{name.lower()}" for name in ("CONFIGURATION", "STATE", "RUNTIME")]
     await write(bench, f"{home}/state/selection", CHOICE)
@@ -234,7 +235,7 @@ async def daemon_unauthorized(bench: Bench) -> None:
     async def waits(seconds: float, missing: str, remedy: str) -> dict[str, Any]:
         clock = bench.clock()
         while True:
-            # Nobody answers while the process begins anew.
+            # No daemon answers while the process restarts itself.
             said = await bench.guest.run(*own, program, "status", "--json", check=False)
             answer: dict[str, Any] = said.objects[0] if said.status == 0 else {}
             if missing in answer.get("reason", ""):
@@ -249,7 +250,7 @@ async def daemon_unauthorized(bench: Bench) -> None:
     refused = await bench.guest.run(*NOBODY, *own, program, "scan", "--once", check=False)
     expect(refused.status == 77, f"`scan` ends with {refused.status}{refused.evidence()}")
     expect(not bench.monitor.scanned, "the controller was made to scan")
-    # Whoever grants them to a copy of the program that nobody else runs: one of them alone changes nothing.
+    # Grant the capabilities to the copy of the program one by one. One of them alone must change nothing.
     await bench.guest.run("setcap", "cap_net_admin+ep", program)
     await waits(10, "CAP_NET_RAW", "blewedge setup")
     await bench.guest.run("setcap", "cap_net_admin,cap_net_raw+ep", program)
@@ -274,7 +275,7 @@ def states(program: Program) -> list[str]:
 
 
 async def becomes(program: Program, *wanted: str) -> None:
-    """The states of the library's adapter so far, from its beginning, are these and no others."""
+    """Waits for states of the library's adapter, and checks that these and no others were reported since the start."""
     await program.until(lambda: len(states(program)) >= len(wanted), f"the states {', '.join(wanted)}", 30)
     seen = states(program)
     expect(seen == list(wanted), f"the states were {', '.join(seen)} instead of {', '.join(wanted)}")
@@ -292,7 +293,7 @@ async def adapter_states(bench: Bench) -> None:
     await block(bench, True)
     seen += ["poweredOff"]
     await becomes(program, *seen)
-    # An attempt to open it is refused meanwhile, which changes nothing.
+    # A refused attempt to open the adapter changes nothing.
     await block(bench, False)
     seen += ["poweredOn"]
     await becomes(program, *seen)
@@ -303,13 +304,13 @@ async def adapter_states(bench: Bench) -> None:
     await becomes(refused, "unknown", "unauthorized")
     await refused.stop()
     await bench.remove_controllers()
-    # The kernel switches it off before it removes it.
+    # The kernel switches the adapter off before it removes it.
     seen += ["poweredOff", "unsupported"]
     await becomes(program, *seen)
     await program.write(b"quit\n")
     expect(await program.wait(20) == 0, f"exit {program.status}{program.evidence()}")
 
-    # A permission that comes while it waits.
+    # Test a permission that is granted while the library waits.
     await bench.guest.run("rm", "-f", SOCKET)
     emulator = await bench.start_emulator("-s")
     await bench.guest.run("sh", "-c", f"until test -S {SOCKET}; do sleep 0.1; done; chmod 700 {SOCKET}")

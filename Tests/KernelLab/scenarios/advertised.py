@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A device that is chosen by the address printed on it, which it carries in its manufacturer data.
+# A device that is selected by the address printed on it, which it advertises in its manufacturer data.
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from waiting import expect
 
 PRINTED = "C0:FF:EE:01:02:03"
 COMPANY = b"\xff\xff"
-# The offset is counted from the company's number.
+# The offset is counted from the company identifier.
 SETTINGS = "[advertised-address]\noffset = 2\n"
 
 
@@ -33,7 +33,7 @@ async def use_advertised(bench: Bench) -> None:
     await until_connected(bench, daemon)
     selection = (await status(bench))["selection"]
     expect((selection["address"], selection["name"]) == (PRINTED, NAME), f"kept: {selection}")
-    # The kernel's own scans, before it connects, are passive ones.
+    # Before the kernel connects, it scans too, but passively.
     scans = [scan for scan in bench.monitor.events("scan") if scan["on"] and scan["active"]]
     expect(len(scans) == 1, f"{len(scans)} scans for one choice")
     sent = bench.peer.burst([ean13(1)])
@@ -44,7 +44,7 @@ async def use_advertised(bench: Bench) -> None:
     bench.account(sent, len(reader.text), daemon.counts())
 
     await tell(bench, "forget")
-    # BT-3: the name and the address together, and not one of them.
+    # BT-3: the name and the address must both match.
     said = await tell(bench, "use", f"OTHER@{PRINTED}", "--security", "none", code=75)
     expect("press its button" in said, f"no hint to wake a device that sleeps: {said!r}")
     await use_open(bench, f"{NAME.lower()}@{PRINTED}")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Beacons: Bumble's are watched, ranged and designated, open the gate and type their codes; and the product is one itself.
+# Beacons: Bumble's beacons are watched, ranged and designated, open the gate, and type their codes; and the product is a beacon
+# itself.
 #
-# The emulated radio reports an advertisement once, as it is switched on, with an unknown strength: the peer switches it off
-# and on again. So distances are unknown here; they are shown in memory and over a scripted line.
+# The emulated radio reports an advertisement only once, when advertising starts, and without a signal strength. Therefore the
+# peer switches advertising off and on again. Distances are unknown in these scenarios; the tests with simulated controllers cover
+# them.
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ key {BADGES}/1/2 A17C
 key {BADGES}/1/3 B28D
 """
 SETTINGS = f'[beacons]\nregions = "{REGIONS}"\nexit-after = "3s"\n'
-PERIOD = 0.5  # of a beacon, whose sightings enter a region if there are two within 2 s
+PERIOD = 0.5  # period of a beacon in seconds; a region is entered after two sightings within 2 s
 EVENT = 30
 
 
@@ -65,7 +67,7 @@ def eddystone(namespace: str, instance: str) -> bytes:
 
 @contextlib.asynccontextmanager
 async def beacons(bench: Bench, *frames: bytes) -> AsyncIterator[None]:
-    """These are on the air, one after another, until the end."""
+    """Broadcasts these frames in turn until the context ends."""
     device = bench.peer.device
 
     async def play() -> None:
@@ -90,14 +92,14 @@ async def beacons(bench: Bench, *frames: bytes) -> AsyncIterator[None]:
 
 
 async def regions(bench: Bench, settings: str = SETTINGS) -> None:
-    """A configuration, and its file of regions."""
+    """Writes a configuration and its file of regions."""
     await fresh(bench)
     await write(bench, CONFIGURATION, settings)
     await write(bench, REGIONS, FILE)
 
 
 async def told(program: Program, change: str, region: str) -> dict[str, Any]:
-    """The event of a region."""
+    """Waits for an event about a region and returns it."""
 
     def found() -> dict[str, Any] | None:
         of = [o for o in program.objects if o.get("event") == "region" and (o["change"], o["region"]) == (change, region)]
@@ -108,7 +110,7 @@ async def told(program: Program, change: str, region: str) -> dict[str, Any]:
 
 
 async def asked(bench: Bench, *words: str, code: int = 0) -> dict[str, Any]:
-    """The answer to a request about beacons."""
+    """Returns the answer to a request about beacons."""
     answer: dict[str, Any] = json.loads((await tell(bench, "beacons", *words, "--json", code=code)).splitlines()[0])
     return answer
 
@@ -251,14 +253,14 @@ async def badge(bench: Bench) -> None:
         await bench.peer.until(lambda: ibeacon(GATES, 7, 8) in heard, "the peer hears the product's beacon", EVENT)
         await listener.stop_scanning()
     await until_status(bench, EVENT, "the gate closes behind the badge", lambda answer: answer["gate"] == "closed")
-    # A pause is the user's, and no badge ends it.
+    # The user paused typing, so a badge must not resume it.
     await tell(bench, "pause")
     async with beacons(bench, ibeacon(BADGES, 1, 2)):
         await until_asked(bench, "the badge is near again", lambda answer: BADGES in answer["inside"])
         expect((await status(bench))["gateReason"].startswith("paused"), "a badge ends a pause")
     await daemon.end(signal.SIGTERM, 143)
     counts = daemon.counts()
-    # The code of the paused time was received too, and gated.
+    # The code of the beacon seen during the pause was received too, and gated.
     expect(counts["received"] == sent + 5 and counts["gated"] == 14 + 5, f"the account: {counts}")
     bench.note = "gated, opened, typed A17C and two barcodes"
 
@@ -357,7 +359,8 @@ async def advertise(bench: Bench) -> None:
 
 
 async def by_tshark(bench: Bench) -> str:
-    """The manufacturer data of Apple that tshark finds in what the kernel sent to the controller."""
+    """Returns the manufacturer data with Apple's company identifier that tshark finds in the commands that the kernel sent to the
+    controller."""
     fields = ("-e", "btcommon.eir_ad.entry.data")
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder) / "beacons.btsnoop"

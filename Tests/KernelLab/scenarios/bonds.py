@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The file with the keys of paired devices: who may read it, whose it is, what is broken in it, and no room for it.
+# The file with the keys of paired devices: its permissions and owner, damaged records, and a full disk.
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ STATE = "/var/lib/blewedge"
 KEPT = "/run/lab/bonds.kept"
 IO = PairingDelegate.IoCapability
 OTHERS = 9
-BROKEN = 5  # which of ten
+BROKEN = 5  # index of the damaged record, of ten
 
 
 def others(record: str) -> list[str]:
-    """Records of other devices, each with the checksum that belongs to it."""
+    """Returns records of other devices, each with a valid checksum."""
     found = []
     for number in range(OTHERS):
         text = record.rsplit(" crc=", 1)[0].replace(ADDRESS, f"F0:00:00:00:00:{number:02X}")
@@ -51,7 +51,8 @@ async def keys_kept(bench: Bench) -> None:
     text = "".join(f"{line}\n" for line in (heading, *records)).encode()
     await bench.guest.write_file(BONDS, text)
 
-    # For everybody to read: tightened, and said; the broken one is named by its line.
+    # A file that everybody may read: its permissions are corrected and reported, and an error names the line of the damaged
+    # record.
     await bench.guest.run("chmod", "755", STATE)
     await bench.guest.run("chmod", "644", BONDS)
     listed = await bench.guest.run(BINARY, "bonds", "--json")
@@ -62,7 +63,7 @@ async def keys_kept(bench: Bench) -> None:
         expect(said in listed.err, f"nothing says {said!r}: {listed.err!r}")
     expect((await bench.guest.read_file(BONDS)) == text, "reading has changed the file")
 
-    # The keys behind the broken record are good for what they are for.
+    # The keys after the damaged record still work.
     daemon = await start(bench)
     reader = await EventReader.open(bench, daemon.node)
     await tell(bench, "use", NAME)
@@ -73,7 +74,7 @@ async def keys_kept(bench: Bench) -> None:
     compare(ean13(1), reader.text)
     await daemon.end(signal.SIGTERM, 143)
 
-    # Another's: neither read nor written.
+    # A file or folder owned by another user is neither read nor written.
     for path in (BONDS, STATE):
         await bench.guest.run("chown", "7001", path)
         for command in (("bonds",), ("forget", ADDRESS)):
@@ -87,7 +88,8 @@ async def keys_kept(bench: Bench) -> None:
 
 
 async def no_room(bench: Bench, text: bytes) -> None:
-    """A state directory on a disk that is full: what cannot be kept is said, and what was kept is as it was."""
+    """Fills the disk of the state directory, and checks that a failure to save is reported and that the saved data is
+    unchanged."""
     await bench.guest.run("cp", "-p", BONDS, KEPT)
     await bench.guest.run("mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", STATE)
     try:
@@ -99,7 +101,7 @@ async def no_room(bench: Bench, text: bytes) -> None:
         expect((await bench.guest.read_file(BONDS)) == text, "the old file is not as it was")
         names = (await bench.guest.run("ls", "-A", STATE)).out.split()
         expect(sorted(names) == ["bonds", "filler"], f"left behind are {names}")
-        # With room again it goes on.
+        # After space is freed, saving works again.
         await bench.guest.run("rm", filler)
         await tell(bench, "forget", "F0:00:00:00:00:00")
         found = (await tell(bench, "bonds", "--json")).count('"address"')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `--capture`: what the product has recorded is what Wireshark's own decoder finds in it, packet by packet.
+# `--capture`: Wireshark's decoder finds the same packets in the file as the product.
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ async def capture(bench: Bench) -> None:
         expect(not cause, cause)
         kinds = {p.opcode for p in ours}
         expect({0x02, 0x08, 0x09, 0x0C, 0x12, 0x16, 0x1B, 0x1D, 0x1E, 0x52} <= kinds, f"only {sorted(kinds)}")
-        # btmon 5.66 crashes on the first Read By Type request for characteristics, so it reads the file up to there.
+        # btmon 5.66 crashes at the first Read By Type request for characteristics, so give it only the part of the file before
+        # that.
         before = data[: beginning(data, bytes.fromhex("0328"))]
         path.write_bytes(before)
         btmon = subprocess.run(["btmon", "-r", str(path)], capture_output=True, text=True)
@@ -73,7 +74,7 @@ async def capture(bench: Bench) -> None:
         seen, own = btmon.stdout.count("\n      ATT: "), len(await decoded(bench, CAPTURE))
         expect(btmon.returncode == 0 and seen == own > 2, f"btmon ends with {btmon.returncode}, sees {seen} packets of {own}")
 
-        # The control: one byte of one value altered, and the two decoders must be seen to disagree.
+        # Negative control: change one byte of a value, and check that the two decoders disagree.
         at = data.index(scans[20])
         altered = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
         await bench.guest.write_file(CAPTURE, altered)
@@ -85,7 +86,7 @@ async def capture(bench: Bench) -> None:
 
 
 def beginning(data: bytes, end: bytes) -> int:
-    """Where the first record lies whose packet ends so."""
+    """Returns the offset of the first record whose packet ends with these bytes."""
     at = 16
     while at < len(data):
         (length,) = struct.unpack_from(">I", data, at + 4)
@@ -96,7 +97,7 @@ def beginning(data: bytes, end: bytes) -> int:
 
 
 def records(data: bytes) -> list[tuple[int, int]]:
-    """Adapter and opcode of each record."""
+    """Returns the adapter and the opcode of each record."""
     found = []
     at = 16
     while at < len(data):
@@ -106,7 +107,8 @@ def records(data: bytes) -> list[tuple[int, int]]:
     return found
 
 
-# Bytes: a disk for a link's beginning and some 100 barcodes; a btsnoop record of the longest packet that this link carries.
+# Sizes in bytes: a disk with room for the start of a link and about 100 barcodes, and a btsnoop record with the longest packet of
+# this link.
 DISK = 12 << 10
 LONGEST_RECORD = 24 + 4 + 255
 
@@ -130,8 +132,7 @@ async def disk_full(bench: Bench) -> None:
         expect(said == 1, f"said so {said} times: {product.program.err[-300:]!r}")
         bench.account(sent, len(reader.text), product.counts())
         recorded = await decoded(bench, path)
-        # The link's beginning and some barcodes: the disk has room for them, and not for all. What is missing at its end
-        # is a part of one record.
+        # The disk has room for the start of the link and for some of the barcodes. At its end, less than one record is missing.
         barcodes = sum(packet.opcode == NOTIFICATION for packet in recorded)
         expect(0 < barcodes < len(scans), f"{barcodes} of {len(scans)} barcodes are in the capture of {len(recorded)} packets")
         size = len(await bench.guest.read_file(path))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The choice, killed between any two system calls of its writing.
+# The file of the selected device, when the process is killed at any system call while writing it.
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE = 60
 
 @dataclass(frozen=True)
 class Call:
-    """A system call: which one of its name, counted from 1."""
+    """A system call, and its number among the calls with the same name, counted from 1."""
 
     name: str
     number: int
@@ -33,11 +33,11 @@ class Call:
 
 
 async def traced(bench: Bench, *command: str) -> list[Call]:
-    """The system calls of a command."""
+    """Returns the system calls of a command."""
     await bench.guest.run("strace", "-f", "-y", "-o", TRACE, *ENVIRONMENT, BINARY, *command, seconds=PATIENCE)
     calls: list[Call] = []
     count: dict[str, int] = {}
-    # What env does before it becomes the program is counted too: it is the same process.
+    # The calls of env before it executes the program are counted too, because it is the same process.
     for line in (await bench.guest.read_file(TRACE)).decode(errors="replace").splitlines():
         if match := CALL.match(line):
             name = match["name"]
@@ -47,7 +47,7 @@ async def traced(bench: Bench, *command: str) -> list[Call]:
 
 
 async def killed(bench: Bench, call: Call, *command: str) -> str | None:
-    """Kills a command before that call is made; the file as it is then, nothing where there is none."""
+    """Kills a command just before this call. Returns the content of the file afterwards; None if it does not exist."""
     inject = f"inject={call.name}:signal=SIGKILL:when={call.number}"
     line = ("strace", "-f", "-o", TRACE, "-e", inject, *ENVIRONMENT, BINARY, *command)
     program = await bench.guest.run(*line, seconds=PATIENCE, check=False)
@@ -58,14 +58,15 @@ async def killed(bench: Bench, call: Call, *command: str) -> str | None:
 
 
 def place(calls: list[Call], name: str, text: str, start: int = 0) -> int:
-    """Where a call of that name with that text stands, from `start` on."""
+    """Returns the index of the first call from `start` on with this name and this text."""
     found = [at for at, call in enumerate(calls) if at >= start and call.name.startswith(name) and text in call.rest]
     expect(found, f"no {name} of {text} behind call {start}: {[call.name for call in calls[-25:]]}")
     return found[0]
 
 
 def is_on_disk(calls: list[Call]) -> tuple[int, int]:
-    """Where the writing begins, and where the new file takes the old one's place: on the disk before, its name after."""
+    """Returns the indexes of the calls where writing begins and where the new file replaces the old one. Checks that the new file
+    is synchronized to the disk before, and its directory after the replacement."""
     begin = place(calls, "open", f'"{HOME}/.selection.')
     rename = place(calls, "rename", f'"{FILE}"', begin)
     written = [at for at, call in enumerate(calls) if call.name == "write" and "/.selection." in call.rest]
@@ -88,7 +89,7 @@ async def choice_atomic(bench: Bench) -> None:
     expect(new == old.replace(OLD, NEW), f"kept is {new!r}")
     begin, rename = is_on_disk(calls)
 
-    # From the call before the new file is made to the end of the program.
+    # From the call before the new file is created to the end of the program.
     points = range(begin - 2, len(calls))
     for at in points:
         await bench.guest.write_file(FILE, old.encode())
@@ -96,7 +97,7 @@ async def choice_atomic(bench: Bench) -> None:
         wanted = old if at <= rename else new
         where = f"killed before call {at - begin} of the writing, {calls[at].name}"
         expect(text == wanted, f"{where}, the file is {text!r} instead of the {'old' if wanted == old else 'new'} one")
-        # What a killed one leaves behind is in nobody's way.
+        # A temporary file left behind by a killed process must not disturb the next one.
         await bench.guest.run(*ENVIRONMENT, BINARY, *USE_OLD)
         expect((await bench.guest.run("cat", FILE)).out == old, f"{where}: the next choice was not kept")
 

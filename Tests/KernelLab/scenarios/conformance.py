@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The conformance files, replayed at PDU level with our own host on the second controller's user channel as lower
-# tester: over the kernel's sockets, and over the user channel.
+# Replays the conformance files at PDU level. The lower tester is our own host on the user channel of the second controller. The
+# host under test uses the kernel's sockets, then the user channel.
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from waiting import expect
 
 async def replay(bench: Bench, adapter: str, *options: str, seconds: float) -> None:
     runner = bench.machine.beside("conformance")
-    # The guest sees the repository where it is here: the vectors that the runner reads.
+    # The guest has the repository at the same path as the host, so the runner finds the vectors.
     program = await bench.start(f"/run/host{runner}", adapter, "user:hci1", *options)
     status = await program.wait(seconds)
     lines = program.out.splitlines()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The way to a link and back to it: its steps, the quiet before it, when it is tried again, and with whom.
+# Connecting and reconnecting: the steps, the pause in scanning before an attempt, the times of retries, and the choice of the
+# device.
 
 from __future__ import annotations
 
@@ -17,18 +18,18 @@ from readers import EventReader
 from scenarios import scenario
 from waiting import expect
 
-# On a busy machine a step may be late, never early: a clock's rounding.
+# Tolerance in seconds: early for the rounding of a clock, late for a busy machine.
 EARLY, LATE = 0.05, 2.5
 
 
 def steps(bench: Bench) -> list[dict[str, Any]]:
-    """Scans, attempts and links of the product's controller, in their order."""
+    """Returns the scans, connection attempts and links of the product's controller in order."""
     kinds = ("scan", "attempt", "link")
     return [o for o in bench.monitor.program.objects if o.get("index") == 0 and o["event"] in kinds]
 
 
 def quiet(found: list[dict[str, Any]]) -> int:
-    """Nothing scans from before an attempt until its link is up; how many attempts there were."""
+    """Checks that no scan runs during an attempt, from before its start until the link is up. Returns the number of attempts."""
     scanning = attempting = False
     attempts = 0
     for step in found:
@@ -55,7 +56,7 @@ async def connect_quiet(bench: Bench) -> None:
         reader = await EventReader.open(bench, product.node)
         found = steps(bench)[before:]
         expect(quiet(found) == 1, f"not one attempt: {found}")
-        # The kernel listens passively itself before it connects; ours asks, for the name.
+        # The kernel scans passively before it connects. The product's own scan is active, because it needs the name.
         ours = [step for step in found if step["event"] == "scan" and step["on"] and step["active"]]
         expect(len(ours) == 1, f"{len(ours)} active scans for one link: {found}")
         start = next(number for number, step in enumerate(found) if step is ours[0])
@@ -65,7 +66,7 @@ async def connect_quiet(bench: Bench) -> None:
         expect(timing == ([12, 24], 0, 400), f"asked for is {timing}, not 15 to 30 ms, no latency, 4 s")
         quiet_for = attempt["time"] - found[start + 1]["time"]
         notes.append(f"{adapter}: our scan ended {1000 * quiet_for:.1f} ms before the attempt")
-        # As long as the link stands nothing is listened for.
+        # No scan runs while the link is up.
         await reader.until(bench.peer.burst([ean13(1)]), 20)
         await product.end(signal.SIGINT, 130)
         expect(not any(step["event"] == "scan" and step["on"] for step in steps(bench)[before + len(found) :]), "scanned on")
@@ -135,7 +136,7 @@ async def retries(bench: Bench) -> None:
     """LK-16: a device that refuses is tried again after 3 s, then after 6 s; silent and heard again, at once."""
     await fresh(bench)
     daemon = await start(bench)
-    bench.peer.mute = True  # no request is answered, and each link ended
+    bench.peer.mute = True  # answer no request, so that each link can be ended here
     await use_open(bench)
     ends: list[float] = []
     gaps: list[float] = []
@@ -144,7 +145,7 @@ async def retries(bench: Bench) -> None:
         return [link["time"] for link in bench.monitor.events("link") if link["up"] is up]
 
     async def refuse() -> None:
-        """The next attempt; the pause before it, and its end."""
+        """Waits for the next attempt, records the pause before it, and disconnects."""
         await bench.monitor.program.until(lambda: len(links(up=True)) > len(ends), "the next attempt", 40)
         connection = await bench.peer.until(lambda: bench.peer.connection, "the link comes up", 10)
         gaps.extend(links(up=True)[-1] - end for end in ends[-1:])
@@ -155,11 +156,12 @@ async def retries(bench: Bench) -> None:
 
     for _ in range(2):
         await refuse()
-    # During the second pause, so that it is silent once the third attempt has failed.
+    # Become silent during the second pause, so that the device is silent when the third attempt has failed.
     await bench.peer.fall_silent()
     await bench.peer.advertise(again=False)
     await refuse()
-    # Heard within 3 s, which brings nothing forward; then it is silent. The next attempt would come after 12 s.
+    # The device is heard within 3 s, too early to bring the next attempt forward, and is then silent. The next attempt would come
+    # after 12 s.
     await bench.peer.advertise()
     await bench.peer.fall_silent()
     await asyncio.sleep(5)
@@ -186,7 +188,7 @@ async def reconnect(bench: Bench) -> None:
         await daemon.state("lost", 20)
         lost = (await bench.monitor.last_link(up=False))["time"]
         if away:
-            # Only the double is there to be heard.
+            # Only the impostor advertises.
             await daemon.state("connecting", 20)
             await asyncio.sleep(away)
         clock = bench.clock()
@@ -201,7 +203,7 @@ async def reconnect(bench: Bench) -> None:
     expect(not others, f"connected to another device: {others}")
     taken = [o for o in double.program.objects if o.get("event") == "connected"]
     expect(not taken, f"the double was connected to: {taken}")
-    # Negative control: the double can be heard, and connected to.
+    # Negative control: the impostor can be found and connected to.
     await use_open(bench, next(o["adapterAddress"] for o in double.program.objects if "adapterAddress" in o), "--yes")
     await event(double.program, "connected", 40)
     await daemon.end(signal.SIGTERM, 143)

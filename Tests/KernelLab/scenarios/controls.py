@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Negative controls: something is broken on purpose, and the check that the other scenarios rely on has to
-# fail, for the reason that was built in. A control passes only then.
+# Negative controls: each breaks something on purpose, and passes only if a check that the other scenarios rely on fails for
+# exactly that reason.
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLE, BROKEN = "/run/lab/broken.table", b'# broken on purpose\n0x30 = text "1"\
 
 
 def must_differ(sent: bytes, arrived: bytes) -> str:
-    """The comparison has to fail; its words."""
+    """Checks that the comparison fails, and returns its error."""
     try:
         compare(sent, arrived)
     except LabError as error:
@@ -62,7 +62,7 @@ async def control_pacing(bench: Bench) -> None:
     summary = await reader.summary()
     counts = product.counts()
     bench.account(sent, len(reader.text), counts)
-    # On a busy machine the reader wakes before the last notification has arrived: what counts is what was typed.
+    # On a busy machine the reader may start before the last notification arrives, so compare only what was typed.
     must_differ(b"".join(scans)[: counts["typed"]], reader.text)
     expect(counts["typed"] + counts["waiting"] == counts["received"], f"the product itself lost some: {counts}")
     expect(summary["dropped"] > 0, f"no SYN_DROPPED: {summary}")
@@ -92,26 +92,27 @@ LINES = [f"line {number:02d}" for number in range(40)]
 
 
 async def simulated(bench: Bench) -> tuple[Program, Counter]:
-    """`simulate` on the first controller, and what the peer hears of it, which are the first lines so far."""
+    """Starts `simulate` on the first controller. Returns it with a counter of the values that the peer receives, after the first
+    lines have arrived."""
     device = bench.peer.device
     await device.stop_advertising()
     program = await bench.start(BINARY, "simulate", "--json")
     await event(program, "advertising")
     _, client = await meet(device, await find(device, SERVICE, NAME), 247)
     counter = await subscribe(client, NOTIFY)
-    for line in LINES[:10]:  # each by itself, so that each is a notification
+    for line in LINES[:10]:  # one at a time, so that each is a notification
         await send(program, counter, line)
     return program, counter
 
 
 async def send(program: Program, counter: Counter, line: str) -> None:
-    """A line, which has to arrive."""
+    """Sends a line and waits until it arrives."""
     await program.write(f"{line}\n".encode())
     await counter.until(lambda: counter.values[-1:] == [f"{line}\r".encode()], line, 20)
 
 
 async def command(relay: Program, number: signal.Signals) -> None:
-    """An order to the relay, carried out when this returns."""
+    """Sends a command to the relay as a signal, and waits until it is executed."""
     done = sum(o.get("event") == "ordered" for o in relay.objects)
     await relay.signal(number)
     await relay.until(lambda: sum(o.get("event") == "ordered" for o in relay.objects) > done, "the relay obeys", 10)

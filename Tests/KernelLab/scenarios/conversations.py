@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Tests/Vectors/typing with real keyboards: notifications of the peer, and the keys that arrive at the evdev node.
+# Replays Tests/Vectors/typing with real keyboards: the peer sends the notifications, and the keys are read from the evdev node.
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from waiting import LabError, expect
 
 TABLE = "/run/lab/conversation.table"
 SNIPPETS = "/etc/blewedge/snippets.json"
-LONGEST = 200  # bytes of a notification that the peer's MTU allows in any case
-READ = bytes.fromhex("0a0100")  # a request, which is answered when all that was sent before it has been received
-MOST = 16  # settings in the short tier
-AHEAD = 100  # keystrokes that are waited for later than the bytes after them are sent
-SPACER = b"\0"  # no table types it: it parts a CR from the LF of the next conversation
+LONGEST = 200  # length of a notification in bytes that every MTU of the peer allows
+READ = bytes.fromhex("0a0100")  # a request; its response shows that all earlier packets were received
+MOST = 16  # maximum number of settings in the short tier
+AHEAD = 100  # maximum number of keystrokes not yet typed when further bytes are sent
+SPACER = b"\0"  # not typed by any table; separates a CR from the LF of the next conversation
 
 
 async def options(bench: Bench, settings: Settings) -> list[str]:
-    """The options that stand for the settings; the files that they name are written."""
+    """Returns the command-line options for these settings, and writes the files that they name."""
     rules = [value for name, value in settings if name == "rule"]
     meanings = [value.split(" = ") for name, value in settings if name == "received"]
     words = [word for name, value in settings if name not in ("rule", "received", "open") for word in (f"--{name}", value) if word]
@@ -43,7 +43,8 @@ async def options(bench: Bench, settings: Settings) -> list[str]:
 
 
 async def started(bench: Bench, settings: Settings, has_client: bool) -> tuple[Product, EventReader]:
-    """The product with these settings, connected, and a reader of its keys; the daemon where a client asks for keys."""
+    """Starts the product with these settings (the daemon if a client requests keys), waits for the connection, and returns it
+    with a reader of its keys."""
     await fresh(bench)
     words = await options(bench, settings)
     product = await start(bench, *words) if has_client else await bench.run(*words)
@@ -55,14 +56,14 @@ async def started(bench: Bench, settings: Settings, has_client: bool) -> tuple[P
 
 
 class Group:
-    """Conversations of the same settings, played with one start of the product."""
+    """Conversations with the same settings, replayed in one run of the product."""
 
     def __init__(self, bench: Bench, product: Product, reader: EventReader) -> None:
         self._bench = bench
         self._product = product
         self._reader = reader
         self._sent = b""
-        self._wanted: list[tuple[str, list[Stroke]]] = []  # by conversation, in their order
+        self._wanted: list[tuple[str, list[Stroke]]] = []  # expected strokes of each conversation, in order
         self._counts = dict.fromkeys(COUNTED, 0)
 
     def _compare(self, came: list[Stroke]) -> None:
@@ -73,7 +74,7 @@ class Group:
         expect(not came, f"{came[:5]} came after all that was wanted")
 
     async def _seen(self, count: int) -> None:
-        """Waits for the first strokes of all that are wanted."""
+        """Waits for the first `count` expected strokes."""
         try:
             await self._reader.program.until(lambda: len(strokes(self._reader.keys)) >= count, f"{count} keystrokes", 20)
         except LabError:
@@ -82,7 +83,7 @@ class Group:
 
     async def play(self, talk: Talk) -> None:
         before = sum(len(wanted) for _, wanted in self._wanted)
-        # Never far ahead of the typist: what waits for longer than the greatest age is not typed.
+        # Do not send far ahead of the typing, because text that waits longer than the maximum age is discarded.
         await self._seen(before - AHEAD)
         self._wanted.append((talk.name, talk.strokes))
         for part in COUNTED:
@@ -102,7 +103,7 @@ class Group:
             self._sent = step.value
 
     async def end(self, settings: Settings) -> None:
-        """Ends the product, and compares all that came and what it counted."""
+        """Ends the product, and compares the strokes and the counts."""
         await self._seen(sum(len(wanted) for _, wanted in self._wanted))
         await self._bench.peer.ask(READ)
         await self._product.end(signal.SIGINT, 130)
@@ -124,7 +125,7 @@ async def conversations(bench: Bench) -> None:
     groups: dict[tuple[Settings, bool], list[Talk]] = {}
     for talk in talks:
         groups.setdefault((talk.settings, talk.has_client), []).append(talk)
-    # Each start of the product takes a second or more: in the short tier for the settings that most conversations have.
+    # Each start of the product takes a second or more, so the short tier covers only the settings with the most conversations.
     by_size = sorted(groups.items(), key=lambda item: (len(item[1]), len(item[0][0])), reverse=True)
     chosen = by_size[: None if bench.long else MOST]
     for (settings, has_client), group in chosen:

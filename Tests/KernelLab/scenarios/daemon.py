@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The daemon: the choice that outlives it, the switch between devices, the gate, and what comes in its way.
+# The daemon: the selected device, which survives a restart; switching devices; the gate; and faults.
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ async def daemon_choice(bench: Bench) -> None:
     await fresh(bench)
     daemon = await start(bench)
     await daemon.state("unselected", 20)
-    # A script is not asked: it says that anybody may be the device, or the choice is refused.
+    # A script cannot be asked, so it must accept in advance that anyone can impersonate the device; otherwise the selection is
+    # refused.
     for options, cause in (((), "anyone who copies its name and address can type"), (("--security", "encrypted"), "is not paired")):
         said = await tell(bench, "use", NAME, *options, code=78)
         expect(cause in said and f"blewedge pair {ADDRESS}" in said, f"use {options} says {said!r}")
@@ -118,7 +119,7 @@ async def daemon_lost(bench: Bench) -> None:
 
 
 class Disguise:
-    """The peer's controller as another device: another address and name from now on. Its link stays what it was."""
+    """Makes the peer's controller appear as another device, with another address and name. The existing link is not affected."""
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
@@ -141,7 +142,7 @@ async def daemon_switch(bench: Bench) -> None:
     """LK-8, BT-9: from one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
     daemon, reader = await chosen(bench, *FOREVER)
     await Disguise(bench.peer).advertise()
-    await tell(bench, "use", OTHER_NAME, "--security", "none", code=64)  # another is chosen: nobody said that it may be given up
+    await tell(bench, "use", OTHER_NAME, "--security", "none", code=64)  # replacing a selected device is not confirmed
     first = bench.peer.burst([b"a" * 20] * 400)
     await reader.until(40, 20)
     links = bench.peer.connections
@@ -179,7 +180,7 @@ async def daemon_disconnect(bench: Bench) -> None:
     await bench.monitor.until_quiet()
     links = bench.peer.connections
     expect((await status(bench))["state"] == "disconnected", "not disconnected")
-    await asyncio.sleep(8)  # more than the time after which a lost link would be tried again
+    await asyncio.sleep(8)  # longer than the pause before a lost link is retried
     expect(bench.peer.connections == links, "connected though nobody wants it")
     await tell(bench, "connect")
     await until_connected(bench, daemon)
@@ -258,11 +259,12 @@ async def daemon_keys(bench: Bench) -> None:
 
 
 async def cleared(bench: Bench, reader: EventReader) -> int:
-    """`clear` deletes all that stands in the field: what the device sent and what clients pressed, and nothing else."""
+    """Checks that `clear` deletes exactly the text in the field: what the device sent and what clients typed. Returns the number
+    of bytes."""
     sent = bench.peer.burst([b"\r", b"1234567", b"\b"])
     await reader.program.until(lambda: reader.text.endswith(b"\r1234567\b"), "what is typed into an empty field", 20)
     await tell(bench, "key", "8", "9")
-    # Twice: the second finds nothing that it could delete.
+    # Clear twice: the second time there is nothing to delete.
     await tell(bench, "clear")
     await tell(bench, "clear")
     sent += bench.peer.burst([b"\r"])
@@ -285,8 +287,8 @@ async def daemon_rfkill(bench: Bench) -> None:
     try:
         await bench.peer.until_alone(5)
     except LabError:
-        # Linux 6.1 switches the controller off without a word to the peer, and the emulated radio has no
-        # supervision time-out that would tell it.
+        # Linux 6.1 switches the controller off without telling the peer, and the emulated radio has no supervision time-out
+        # through which the peer would notice.
         await bench.peer.vanish()
         await bench.peer.advertise()
     await bench.guest.run("sh", "-c", f"echo 0 >{switch}")

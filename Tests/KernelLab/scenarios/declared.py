@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The keys that the virtual keyboard can press at all, as the kernel has them, and what hostile bytes reach.
+# The keys that the virtual keyboard is able to press according to the kernel, and the keys that hostile bytes can reach.
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from waiting import expect
 
 TABLE = "/run/lab/declared.table"
 CODES = key_codes()
-# What a US keyboard makes printable ASCII, Tab, Enter and Backspace of.
+# Keys that produce printable ASCII, Tab, Enter and Backspace on a US keyboard.
 TEXT = {*range(2, 29), *range(30, 42), *range(42, 54), 57}
-UDEV = set(range(1, 32))  # ID_INPUT_KEYBOARD wants all of these
+UDEV = set(range(1, 32))  # the keys that udev requires for ID_INPUT_KEYBOARD
 KEYPAD = {CODES[name] for name in ("left", "right", "home", "end", "delete", "escape")}
 TWO_KEYSTROKES = "base = discard\n0x41 = key f9\n0x42 = key ctrl+c\n"
 TWO = {CODES[name] for name in ("f9", "leftctrl", "c")}
 CHORDS = ["ctrl+alt+delete", "ctrl+alt+f1", "alt+f2", "alt+left", "alt+sysrq", "sysrq", "power", "sleep", "suspend"]
 HELD = [CODES[name] for name in ("leftctrl", "leftalt", "delete", "f1", "sysrq")]
-# Z, RX, RY, RZ, MISC and four without a use: no X, no Y, no wheel and no DIAL, by which programs know a pointer (X-16).
+# Z, RX, RY, RZ, MISC and four unused ones, but not X, Y, the wheels and DIAL, by which programs recognize a pointer (X-16).
 AXES = (2, 3, 4, 5, 9, 10, 13, 14, 15)
-SYN, KEY, REL, LED = 0, 1, 2, 17  # types of events; no EV_ABS, no EV_REP
-TYPED = {8, 9, *range(0x20, 0x7F)}  # what the table linble types wherever it stands
-LINE_ENDS = (b"\r", b"\n")  # and at the end of what an open device sends (D-2)
+SYN, KEY, REL, LED = 0, 1, 2, 17  # event types; the keyboard has neither EV_ABS nor EV_REP
+TYPED = {8, 9, *range(0x20, 0x7F)}  # bytes that the table linble types anywhere
+LINE_ENDS = (b"\r", b"\n")  # typed at the end of a message from an unpaired device (D-2)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ CASES = [
 
 
 async def bits_of(bench: Bench, product: Product) -> dict[str, list[int]]:
-    """What the kernel says the keyboard has, and the keys that it lets a program press that got hold of it."""
+    """Returns the keyboard's capabilities according to the kernel, and the keys that a program with access to the keyboard can
+    press."""
     found: dict[str, list[int]] = (await bench.guest.run("keybits", product.node)).objects[0]
     return found
 
@@ -83,7 +84,7 @@ async def declares(bench: Bench, case: Case) -> None:
 
 
 async def refused(bench: Bench, chord: str) -> None:
-    """No table makes a keyboard that could press it."""
+    """Checks that a table with this chord is refused."""
     await write(bench, TABLE, f"0x01 = key {chord}\n")
     program = await bench.guest.run(BINARY, "run", "--device", "LINBLE-TEST", *OPEN, "--table", TABLE, seconds=40, check=False)
     said = program.out + program.err
@@ -91,7 +92,8 @@ async def refused(bench: Bench, chord: str) -> None:
 
 
 def hostile() -> list[bytes]:
-    """Every byte; what terminals send for such chords; and the chords as the kernel's own events, in both layouts."""
+    """Returns every byte, the sequences that terminals send for dangerous chords, and the chords as kernel events in both
+    layouts."""
     events = b"".join(
         struct.pack(layout, 0, 0, 1, code, value) for layout in ("<qqHHi", "<iiHHi") for value in (1, 0) for code in HELD
     )
@@ -107,12 +109,12 @@ async def declared_keys(bench: Bench) -> None:
     for chord in CHORDS:
         await refused(bench, chord)
     await fresh(bench)
-    product = await bench.connected("--max-age", "0")  # all is looked at, however slow the machine
+    product = await bench.connected("--max-age", "0")  # no age limit, so that everything is typed even on a slow machine
     reader = await EventReader.open(bench, product.node, keys=True)
     values = hostile()
     typed = sum(byte in TYPED for value in values for byte in value) + sum(value.endswith(LINE_ENDS) for value in values)
     sent = bench.peer.burst(values)
-    # The last one, so that all before it has been typed or discarded.
+    # Sent last: when it arrives, all earlier bytes have been typed or discarded.
     sent += bench.peer.burst([b"z"])
     z = CODES["z"]
     await reader.program.until(lambda: reader.keys[-1:] == [(z, 0)] and len(reader.text) == typed + 1, "the last byte", 30)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Pairing with a peer that does not do what the specification says, and computes.
+# Pairing with a peer that violates the specification, or that computes secrets.
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ VICTIM = hci.Address("00:1D:12:00:01:20", hci.Address.PUBLIC_DEVICE_ADDRESS)
 
 
 class ClaimingSession(smp.Session):
-    """Claims the identity of another device."""
+    """Claims the identity address of another device."""
 
     def send_identity_address_command(self) -> None:
         self.send_command(smp.SMP_Identity_Address_Information_Command(addr_type=VICTIM.address_type, bd_addr=VICTIM))
 
 
 class ReflectingSession(smp.Session):
-    """Sends back each value that it gets, and so needs neither a key of its own nor the passkey."""
+    """Reflects each value that it receives, and so needs neither a private key nor the passkey."""
 
     def on_smp_pairing_public_key_command(self, command: smp.SMP_Pairing_Public_Key_Command) -> None:
         self.send_command(
@@ -45,7 +45,7 @@ class ReflectingSession(smp.Session):
 
 
 async def reflects(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """Reflected public keys, and reflected confirm and random values of legacy pairing, give no bond."""
+    """Checks that reflected public keys, and reflected confirm and random values of legacy pairing, do not lead to a bond."""
     manager = bench.peer.device.smp_manager
     manager.session_proxy = ReflectingSession
     try:
@@ -58,7 +58,8 @@ async def reflects(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 
 async def claims(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """A device with an identity address that claims another one is bonded by its own, and the other has no bond."""
+    """Checks that a device that claims another device's identity address is bonded under its own address, and that no bond for
+    the other device is saved."""
     manager = bench.peer.device.smp_manager
     manager.session_proxy = ClaimingSession
     try:
@@ -71,7 +72,8 @@ async def claims(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 
 async def asks_early(bench: Bench, adapter: tuple[str, ...]) -> int:
-    """A bonded device that sends its Security Request as soon as the link is up is typed for; the bytes that it sent."""
+    """Checks that a bonded device that sends its Security Request as soon as the link is up is accepted, and returns the number
+    of bytes typed."""
     device = bench.peer.device
     bond(await pair(bench, hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT)), "none", "", *adapter))
     requests = []
@@ -98,7 +100,7 @@ async def asks_early(bench: Bench, adapter: tuple[str, ...]) -> int:
 
 
 async def swaps_its_type(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """Who has a bonded device's name, and its public address as a random one, is not connected to."""
+    """Checks that a device with the name of a bonded device, and with its public address as a random one, is not connected to."""
     device = bench.peer.device
     await bench.peer.fall_silent()
     await bench.peer.advertise(own=hci.OwnAddressType.PUBLIC)
@@ -131,7 +133,8 @@ async def dishonest_peer(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 
 async def computed_passkey(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """A peer that computes the passkey it was not told gets encrypted keys at most, and types nothing as authenticated."""
+    """Checks that a peer that computes the passkey instead of being told it gets an encrypted bond at most, and cannot type if
+    authentication is required."""
     manager = bench.peer.device.smp_manager
     manager.session_proxy = ComputingSession
     ComputingSession.found.clear()
@@ -199,7 +202,7 @@ async def authenticated(bench: Bench) -> None:
     hands = hold(bench, Hands(IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT))
     said = bond(await pair(bench, hands, "yes-no", "y", "--security", "authenticated"))
     expect(said["security"] == "authenticated" and said["secureConnections"], f"the bond is {said}")
-    await bench.guest.run("btmgmt", "--index", "0", "ltks")  # as after a restart: the key is on the disk only
+    await bench.guest.run("btmgmt", "--index", "0", "ltks")  # as after a restart: the key is only on the disk
     daemon = await start(bench)
     reader = await EventReader.open(bench, daemon.node)
     chosen = json.loads(await tell(bench, "use", NAME, "--security", "authenticated", "--json"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The doctor on machines that each lack one thing: it names that, and nothing else.
+# The doctor on machines with exactly one fault each, which it must report, and nothing else.
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ HOME = "/run/lab/doctor"
 SELECTION = f"{HOME}/state/blewedge/selection"
 CONFIGURATION = f"{HOME}/config/blewedge.toml"
 CHOICE = b'address = F0:F1:F2:F3:F4:F5\ntype = random\nname = "LINBLE-TEST"\n'
-# Directories of its own, so that neither the machine's nor another scenario's choice is meant.
+# Separate directories, so that the selected device of the machine or of another scenario has no effect.
 ENVIRONMENT = (
     "env", f"HOME={HOME}", f"STATE_DIRECTORY={HOME}/state/blewedge", f"RUNTIME_DIRECTORY={HOME}/run",
     f"CONFIGURATION_DIRECTORY={HOME}/config",
 )  # fmt: skip
 CONSOLE = "/dev/tty1"
-# KDSETMODE; 1 is KD_GRAPHICS, 0 KD_TEXT.
+# KDSETMODE: 1 is KD_GRAPHICS, 0 is KD_TEXT.
 SCREEN = "import fcntl, os, sys; fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY), 0x4B3A, int(sys.argv[2]))"
 RIGHTS = "+net_admin,+net_raw"
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
@@ -38,7 +38,7 @@ WITH_RIGHTS = (*AS_NOBODY, f"--inh-caps={RIGHTS}", f"--ambient-caps={RIGHTS}")
 BLUETOOTH = ("hci_vhci", "bluetooth")
 
 class Patient:
-    """A machine that is looked at again and again, and what was found."""
+    """A machine that is examined repeatedly, and the faults found so far."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
@@ -56,7 +56,7 @@ class Patient:
         return await self.bench.guest.run("sh", "-c", line)
 
     async def report(self, *arguments: str, before: tuple[str, ...] = ()) -> tuple[dict, int]:
-        """The doctor's object, and how it ends."""
+        """Runs the doctor and returns its report and exit code."""
         program = await self.bench.guest.run(*before, *ENVIRONMENT, BINARY, "doctor", "--json", *arguments, check=False)
         expect(len(program.objects) == 1, f"the doctor printed no object{program.evidence()}")
         report = program.objects[0]
@@ -64,17 +64,17 @@ class Patient:
         return report, program.status or 0
 
     async def states(self, before: tuple[str, ...] = ()) -> dict[str, str]:
-        """The state of each feature of the kernel, by the doctor's table."""
+        """Returns the state of each kernel feature from the doctor's table."""
         report, _status = await self.report(before=before)
         for row in report["kernel"]:
             expect(("without" in row) == (row["state"] == "absent"), f"says too little, or too much: {row}")
         return {row["id"]: row["state"] for row in report["kernel"]}
 
     async def findings(self, *arguments: str, before: tuple[str, ...] = ()) -> tuple[list[str], int]:
-        """What the doctor finds but notes, and how it ends."""
+        """Returns the doctor's findings without the notes, and its exit code."""
         report, status = await self.report(*arguments, before=before)
         notes = [finding["id"] for finding in report["findings"] if finding["severity"] == "note"]
-        # A daemon says what its keyboard may press; `settled` asks for it.
+        # With a daemon, a note lists the keys that its keyboard may press; `settled` checks it.
         self.says_keys = "keys-beyond-text" in notes
         notes = [note for note in notes if note != "keys-beyond-text"]
         expect(notes == [], f"notes {notes}, expected none")
@@ -89,7 +89,7 @@ class Patient:
         self.found.append(cause)
 
     async def until_received(self, count: int) -> None:
-        """The daemon has counted so many bytes."""
+        """Waits until the daemon has received this many bytes."""
         for _ in range(20):
             status = await self.bench.guest.run(*ENVIRONMENT, BINARY, "status", "--json")
             if status.objects[0]["counts"]["received"] >= count:
@@ -109,7 +109,7 @@ class Patient:
 
     @asynccontextmanager
     async def over(self, path: str, fake: str) -> AsyncIterator[None]:
-        """Something else in the place of a path of sysfs, which nobody can write."""
+        """Covers a read-only path in sysfs with something else."""
         await self.shell(f'mount --bind {fake} "$(readlink -f {path})"')
         try:
             yield
@@ -118,7 +118,7 @@ class Patient:
 
     @asynccontextmanager
     async def without(self, *modules: str) -> AsyncIterator[None]:
-        """A kernel from which modules were taken, which are put back in the opposite order."""
+        """Removes modules from the kernel, and loads them again in reverse order."""
         for module in modules:
             await self.bench.guest.run("rmmod", module)
         try:
@@ -130,7 +130,7 @@ class Patient:
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
-        """The first controller on the user channel of another program."""
+        """Lets another program take the first controller through its user channel."""
         _reader, writer = await asyncio.open_unix_connection(str(self.bench.machine.vm.hci_socket))
         relay = await self.bench.start("relay", "0", "lab.hci")
         await relay.until(lambda: "ready" in relay.out, "the relay owns the controller", 20)
@@ -149,7 +149,7 @@ async def doctor(bench: Bench) -> None:
     await patient.finds("no-adapter", 69)
     await serial_port(patient)
     async with patient.controllers("-l1"):
-        # Nothing is wrong but that nobody types.
+        # The only fault is that no daemon runs.
         await patient.finds("daemon-not-running", 69)
         await patient.finds("adapter-not-found", 69, "--adapter", "hci7")
         await radio_switches(patient)
@@ -161,7 +161,7 @@ async def doctor(bench: Bench) -> None:
             await patient.finds("uinput-missing", 69)
     async with patient.controllers("-B", "-l1"):
         await patient.finds("adapter-without-low-energy", 69)
-    # Whoever has a Bluetooth socket keeps the module.
+    # A program with a Bluetooth socket keeps the module in use.
     await bench.monitor.program.stop()
     async with patient.without(*BLUETOOTH):
         await patient.finds("kernel-without-bluetooth", 69)
@@ -182,7 +182,7 @@ async def doctor_kernel(bench: Bench) -> None:
         same(await patient.states(), everything | {"uinput": "absent"})
     async with patient.without("evdev"):
         same(await patient.states(), everything | {"evdev": "absent"})
-    # Who may not change an adapter is not told what the kernel could do for others.
+    # A user without permission to change an adapter cannot query these features, so their state is unknown.
     hidden = {feature: "unknown" for feature in features if feature.startswith("mgmt") or feature == "uinput"}
     same(await patient.states(AS_NOBODY), everything | hidden)
     await bench.monitor.program.stop()
@@ -193,14 +193,14 @@ async def doctor_kernel(bench: Bench) -> None:
 
 
 def vectors() -> dict[str, str]:
-    """The features, each with the kernel or the option that has it."""
+    """Returns the features, each with the kernel version or the build option that provides it."""
     text = (Path(__file__).parents[2] / "Vectors/kernel-features.txt").read_text()
     lines = [line.split(" ", 1) for line in text.splitlines() if line.startswith(("feature ", "since "))]
     return {feature: since for (_, feature), (_, since) in zip(lines[::2], lines[1::2], strict=True)}
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The first two numbers of a version."""
+    """Returns the first two numbers of a version."""
     return tuple(int(number) for number in re.findall("[0-9]+", version)[:2])
 
 
@@ -210,7 +210,7 @@ def same(found: dict[str, str], expected: dict[str, str]) -> None:
 
 
 async def serial_port(patient: Patient) -> None:
-    """A controller that the firmware describes behind a UART, and that no driver has."""
+    """Tests a controller that the firmware describes on a UART, and that has no driver."""
     fake = f"{HOME}/serial/serial0-0"
     await patient.shell(f"mkdir -p {fake} && echo 'of:NbluetoothT(null)Cbrcm,bcm43438-bt' >{fake}/modalias")
     async with patient.over("/sys/bus/serial/devices", f"{HOME}/serial"):
@@ -228,7 +228,7 @@ async def radio_switches(patient: Patient) -> None:
 
 
 async def rights(patient: Patient) -> None:
-    """Another user: with the capabilities and not the node, with the node and not the capabilities."""
+    """Tests other users: one with the capabilities but not the device node, and one with the node but not the capabilities."""
     await patient.finds("uinput-not-permitted", 77, before=WITH_RIGHTS)
     await patient.shell("chmod 666 /dev/uinput")
     await patient.finds("capabilities-missing", 77, before=AS_NOBODY)
@@ -280,7 +280,7 @@ async def doctor_daemon(bench: Bench) -> None:
 
 
 async def settled(patient: Patient) -> None:
-    """Nothing is found any more, soon."""
+    """Waits until the doctor finds nothing."""
     for _ in range(20):
         found, code = await patient.findings()
         if not found:
@@ -291,7 +291,7 @@ async def settled(patient: Patient) -> None:
 
 
 async def told(patient: Patient) -> None:
-    """What a command told the daemon to do."""
+    """Tests the findings about commands given to the daemon."""
     for command, cause, opposite in (
         ("pause", "paused", "resume"),
         ("disconnect", "disconnected-by-user", "connect"),
@@ -303,9 +303,9 @@ async def told(patient: Patient) -> None:
 
 
 async def consoles(patient: Patient) -> None:
-    """What the terminal in front does with the keys."""
+    """Tests the findings about the keyboard mode of the active terminal."""
     guest = patient.bench.guest
-    await guest.run("chvt", "1")  # another scenario may have left another in front
+    await guest.run("chvt", "1")  # another scenario may have left another terminal active
     await guest.run("kbd_mode", "-k", "-C", CONSOLE)
     await patient.finds("console-ignores-keys", 78)
     await guest.run("kbd_mode", "-f", "-u", "-C", CONSOLE)
@@ -323,7 +323,7 @@ async def consoles(patient: Patient) -> None:
 
 
 async def rival(patient: Patient) -> None:
-    """bluetoothd beside the daemon."""
+    """Tests bluetoothd running at the same time as the daemon."""
     await patient.shell("mkdir -p /run/dbus")
     bus = await patient.bench.start("dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address=1")
     await bus.until(lambda: "unix:" in bus.out, "the system's bus", 20)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Other ends of the wire than the keyboard, both ways: what arrives there, what comes from there, and what is counted.
+# Outputs other than the keyboard, in both directions: the data that arrives there, the data that is sent from there, and the
+# counts.
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from waiting import expect
 
 LINE = "/run/lab/end.line"
 SOCKET = "/run/lab/end.socket"
-# A program at the other end: what it gets goes to standard output, and what it is given there. It reads after the first
-# line of standard input only.
+# A client of an output: copies the data that it receives to standard output, and sends what it reads from standard input. It
+# starts to read the output after the first line of standard input.
 CLIENT = """
 import os, socket, sys, threading
 path = sys.argv[1]
@@ -36,7 +37,7 @@ while data := os.read(end, 65536): os.write(1, data)
 """
 RAW = bytes(range(256))
 PIECE = b"0123456789abcdef" * 12 + b"\r"
-PIECES = 2000  # more than a socket's and a terminal's queues and the product's own hold
+PIECES = 2000  # more than fits in the queues of a socket and a terminal and in the product's own buffer
 BACK = b"from the other end\r\n"
 
 
@@ -47,7 +48,7 @@ async def client(bench: Bench, path: str) -> Program:
 
 
 async def wired(bench: Bench, to: str, raw: bool) -> Product:
-    """A daemon that is connected, with that other end."""
+    """Starts a daemon with this output and waits for the connection."""
     await fresh(bench)
     await write(bench, CONFIGURATION, f'to = "{to}"\nraw = {"true" if raw else "false"}\nmax-age = "0s"\n')
     daemon = await bench.product("run", "--json")
@@ -67,7 +68,8 @@ async def both_ways(bench: Bench, end: Program, sent: bytes, wanted: bytes) -> N
 
 
 async def unread(bench: Bench, daemon: Product, end: Program, before: int) -> tuple[int, int]:
-    """A client that does not read, and then reads all that is there for it; the bytes sent, and those that it got."""
+    """Sends to a client that does not read until everything is received. Returns the number of bytes sent and the number that the
+    client got."""
     sent = bench.peer.burst([PIECE] * PIECES, in_flight=16)
     await bench.peer.drained(120)
     done = lambda answer: answer["counts"]["received"] >= before + sent  # noqa: E731
@@ -78,8 +80,8 @@ async def unread(bench: Bench, daemon: Product, end: Program, before: int) -> tu
     expect(counts["lost"] == sent - arrived, f"the account is not closed: {counts}")
     expect(0 < arrived < sent, f"{arrived} of {sent} bytes taken: this proves nothing: {counts}")
     await end.until(lambda: len(end.stdout) >= arrived, f"{arrived} bytes at the other end", 30)
-    # The end of what was taken is seen by what comes behind it. Where bytes were lost last, the first line behind them has
-    # no beginning that anybody knows.
+    # The data sent after the loss marks the end of what the client got. The first line after lost bytes is discarded, because its
+    # beginning may be lost.
     behind = [b"beginning\r", b"the end\r"]
     bench.peer.burst(behind)
     came = lambda: bytes(end.stdout).replace(b"\n", b"\r")  # noqa: E731
@@ -127,12 +129,12 @@ async def other_ends(bench: Bench) -> None:
 
 
 async def ticks(bench: Bench, pid: int) -> int:
-    """The processor time of a process, in hundredths of a second (proc(5), fields 14 and 15 of stat)."""
+    """Returns the processor time of a process in hundredths of a second (proc(5), fields 14 and 15 of stat)."""
     fields = (await bench.guest.run("cat", f"/proc/{pid}/stat")).out.rsplit(") ", 1)[1].split()
     return int(fields[11]) + int(fields[12])
 
 
-LIMIT = 24  # descriptors: enough to connect, too few for eight clients
+LIMIT = 24  # file descriptors: enough to connect, but not for eight clients
 
 
 @scenario("end-no-descriptors", deadline=120, once=True)
@@ -155,7 +157,7 @@ async def no_descriptors(bench: Bench) -> None:
         await end.stop()
     end = await client(bench, SOCKET)
     await end.write(b"go\n")
-    # What it has written is read when it is taken.
+    # Data that the client has written is read after the client is accepted.
     await end.write(BACK)
     await bench.peer.until(lambda: b"".join(bench.peer.writes).endswith(BACK), "the new client is taken", 20)
     bench.peer.burst([ean13(4)])
@@ -170,14 +172,14 @@ async def kernel_drops(bench: Bench) -> None:
     program = await bench.start(BINARY, "run", "--device", NAME, *OPEN, "--to", "stdout", "--scan", *FOREVER)
     await bench.peer.until_subscribed()
     await program.signal(signal.SIGSTOP)
-    # A byte each, so that hardly any number of them ends with a barcode.
+    # Send single bytes, so that the kernel's queue hardly ever ends at the end of a barcode.
     barcodes = [ean13(number) for number in range(1000)]
     bench.peer.burst((bytes([byte]) for barcode in barcodes for byte in barcode), in_flight=50)
     await bench.peer.drained(150)
     await program.signal(signal.SIGCONT)
-    # There is room again when some have been read.
+    # The kernel's queue has room again after some packets are read.
     await program.until(lambda: len(program.stdout) >= 2000, "what the kernel has kept", 60)
-    # The first one behind the gap has no beginning that anybody knows.
+    # The first barcode after the gap is discarded, because its beginning may be lost.
     end = ean13(9999)
     for _ in range(2):
         bench.peer.burst([end])

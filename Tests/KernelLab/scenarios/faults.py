@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Peers that are not what one hopes for.
+# Peers with faults.
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def vanish_return(bench: Bench) -> None:
         link = await bench.monitor.last_link(up=False)
         expect(link["reason"] == 8, f"the link ended otherwise than by its timeout: {link}")
         lost = link["time"]
-        await asyncio.sleep(absent)  # how long the peer is away
+        await asyncio.sleep(absent)  # time in seconds that the peer is away
         await bench.peer.advertise()
         await product.state("connected", 40)
         await bench.peer.until_subscribed()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Figures with gates: how soon the first key comes, beside a minimal C program, and what the product costs idle.
+# Measurements with limits: the latency of the first key compared with a minimal C program, and the cost of the idle product.
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ from scenarios import scenario
 from vm import Kind
 from waiting import expect
 
-SCANS = [ean13(number) for number in range(50)]  # 13 digits and Enter
-REST = 0.2  # seconds between scans: what pacing owes to the scan before is no latency
+SCANS = [ean13(number) for number in range(50)]  # 13 digits and Enter each
+REST = 0.2  # seconds between scans, so that pacing after one scan does not add to the latency of the next
 LATENCY_RATIO = 1.3
 INSTRUCTION_RATIO = 1.2
 BLUEZ_RATIO = 5
-# How far beside its gate a measurement may lie on a machine that is not quiet, without --long: still of that order.
+# Factor by which a measurement may exceed its limit without --long, when the machine may be busy.
 NOISE = 2
 NOTIFIED = "27adc9cb-35eb-465a-9154-b8ff9076f3e8"
 BUS = "/run/dbus/system_bus_socket"
-# By the host's own root: a cache under /tmp is hidden in the guest, which has its own there.
+# Path through the host's root, because the guest has its own /tmp, which hides a cache there.
 SCRIPT = f"/run/host{Path(__file__).resolve().parents[1]}/bleakwedge.py"
 BLUEZ_PYTHON = f"/run/host{Path(sys.prefix).parent}/venv-bluez/bin/python"
-# With the functions of a connected device side by side (Tests/Release/compact --order), as in a release, and without.
+# Memory limits with the functions of a connected device placed next to each other (Tests/Release/compact --order), as in a
+# release, and without.
 ORDERED_PSS_KB, PSS_KB = 6 << 10, 8 << 10
 TURNS = 5
-# Of the share of the other's time, and of the milliseconds beyond the 3 s that a lost link is left alone.
+# Limits and goals: the share of the other program's time, and the milliseconds after the 3 s pause that follows a lost link.
 SHARE, SHARE_GOAL = 0.5, 0.25
 BEYOND, BEYOND_GOAL = 300, 100
 QUIET = 3.0
-# Milliseconds between the peer's advertisements: how often a scanner says that it is there is not what is measured.
+# Milliseconds between the peer's advertisements, short so that the advertising interval does not affect the measurement.
 INTERVAL = 20
 SWITCHES_PER_SECOND = 1
 
 
 async def latencies(bench: Bench, reader: EventReader, scans: list[bytes]) -> list[tuple[float, float]]:
-    """For each scan, milliseconds from the packet in the kernel to the first and to the last key."""
+    """Returns the milliseconds from a scan's packet in the kernel to its first and to its last key, for each scan."""
     found = []
     for scan in scans:
         await asyncio.sleep(REST)
@@ -61,10 +62,10 @@ async def latencies(bench: Bench, reader: EventReader, scans: list[bytes]) -> li
 
 
 async def go_first(bench: Bench, *programs: Program) -> None:
-    """Puts what is measured before the lab's own processes.
+    """Gives the measured programs priority over the lab's processes.
 
-    The witness and the peer's wire are woken by the very packets that are measured. On a board they are not there, and which
-    of those that wake at once runs first is the scheduler's whim: it made up more of the time than the programs did.
+    The packets that are measured also wake the monitor and the relay of the peer's data. A real board has neither, and the
+    scheduler decides which process runs first. Without the priority, this affected the time more than the programs did.
     """
     for program in programs:
         await bench.guest.run("chrt", "--fifo", "--all-tasks", "--pid", "1", str(program.pid))
@@ -110,9 +111,10 @@ Latencies = dict[str, list[tuple[float, float]]]
 
 
 async def beside_minimal(bench: Bench) -> tuple[float, Latencies]:
-    """300 scans of each: how many times the C program's median to the first key the product's is, and all of them."""
+    """Measures 300 scans with the C program and with the product. Returns the ratio of the median latencies to the first key, and
+    all measurements."""
     found: Latencies = {"C": [], "product": []}
-    # Alternating, because the host's mood changes from minute to minute.
+    # Alternate between the two, because the load of the host changes from minute to minute.
     for who, measure, part in 6 * (
         ("C", of_minimal, SCANS[:25]), ("product", of_product, SCANS[:25]),
         ("product", of_product, SCANS[25:]), ("C", of_minimal, SCANS[25:]),
@@ -144,7 +146,7 @@ async def latency_instructions(bench: Bench) -> None:
 
 
 async def bluetoothd(bench: Bench) -> tuple[Program, Program]:
-    """The system's bus, and BlueZ's daemon on it."""
+    """Starts the D-Bus system bus and bluetoothd."""
     await bench.guest.run("mkdir", "-p", "/run/dbus")
     bus = await bench.start("dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address=1")
     await bus.until(lambda: BUS in bus.out, "the system's bus", 20)
@@ -179,7 +181,7 @@ async def latency_bluez(bench: Bench) -> None:
 
 
 async def eager(bench: Bench) -> None:
-    """The peer advertises as often as it may."""
+    """Lets the peer advertise as often as possible."""
     bench.peer.device.advertising_interval_min = bench.peer.device.advertising_interval_max = INTERVAL
     await bench.peer.device.stop_advertising()
     await bench.peer.advertise()
@@ -202,7 +204,7 @@ async def exec_of_bleak(bench: Bench) -> float:
     taken = clock()
     await script.until(lambda: any("subscribed" in o for o in script.objects), "bleak subscribes", 60)
     await script.stop()
-    # Else the link stays, and what was found on it is remembered.
+    # Otherwise the link would stay up, and the discovered services would be cached.
     await bench.guest.run("bluetoothctl", "--timeout", "10", "remove", ADDRESS, check=False)
     return taken
 
@@ -253,7 +255,7 @@ async def soon_connected(bench: Bench) -> None:
         expect(share <= SHARE and most <= BEYOND, f"a gate is missed: {bench.note}")
 
 
-# The sum over all threads, ten seconds apart; then the memory.
+# Prints the switches of all threads during ten seconds, then the memory.
 WATCH = """
     switches() { cat /proc/$1/task/*/status | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'; }
     sleep 3; before=$(switches $1)
@@ -262,7 +264,7 @@ WATCH = """
 
 
 async def watch(bench: Bench, pid: int) -> tuple[float, int, int]:
-    """Voluntary switches a second, Pss and its anonymous part in kB."""
+    """Returns the voluntary context switches per second, and the Pss and its anonymous part in kB."""
     program = await bench.guest.run("sh", "-c", WATCH, "sh", str(pid), seconds=40)
     words = [int(word) for word in program.out.split()]
     expect(len(words) == 3, f"the watching failed: {program.out!r} {program.err!r}")
@@ -270,7 +272,7 @@ async def watch(bench: Bench, pid: int) -> tuple[float, int, int]:
 
 
 def excess(switches: float, pss: int, most: int) -> str:
-    """What is above its gate, or nothing."""
+    """Returns the figures that exceed their limits; empty if none does."""
     above = [f"{switches:g} switches/s"] if switches > SWITCHES_PER_SECOND else []
     return ", ".join(above + ([f"Pss {pss} kB"] if pss > most else []))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The first time: the commands that the guide prints, run one after the other as they stand.
+# First use: runs the commands that the guide prints one after the other, exactly as printed.
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 3
 
 
 async def guide_commands(guest: Guest, binary: str) -> list[list[str]]:
-    """The commands that the guide prints for the first time, without `sudo`: the lab is root."""
+    """Returns the commands that the guide prints for first use, without `sudo` because the lab runs as root."""
     guide = await guest.run(binary, "guide", seconds=60)
     lines = re.findall(r"^ +(?:sudo )?(blewedge .*)$", guide.out, re.MULTILINE)
     expect(lines, f"the guide has no commands: {guide.out!r}")
@@ -38,7 +38,7 @@ async def first_use(bench: Bench) -> None:
         words = [name if word == "DEVICE" else word for word in command]
         ran.append(" ".join(["blewedge", *words[1:]]))
         if words[1] == "use":
-            # A device without keys: a person is asked, at a terminal.
+            # The product asks for confirmation on the terminal, because the device is unpaired.
             program = await bench.start("script", "-qec", shlex.join(words), "/dev/null")
             await program.until(lambda: "[y/N]" in program.out, "the question of a device that is not paired", 30)
             await program.write(b"y\n")
@@ -48,7 +48,7 @@ async def first_use(bench: Bench) -> None:
             break
         expect(await program.wait(60) == 0, f"{ran[-1]}: exit {program.status}{program.evidence()}")
         if words[1] == "scan":
-            # What a person reads off the list: the name of the one with a serial service.
+            # A user would choose the name of the device with a serial service from the list.
             rows = [line.split("\t") for line in program.out.splitlines()]
             name = next((row[3] for row in rows if row[4] != "-"), "")
             expect(name == NAME, f"the list has {rows}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Who may only read stops nothing: clients that ask without end, and scans that do not end.
+# Clients with read-only access cannot stop the daemon with endless requests, nor can scans that never end.
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from waiting import expect
 
 CONTROL = "/run/blewedge/control"
 FLOODS = 8
-# The gate of B-21, in milliseconds; only with --long, on a machine that is quiet.
+# Limit of B-21 in milliseconds. It applies only with --long, on a quiet machine.
 GATE = 50
 
 
 async def waiting(bench: Bench) -> Product:
-    """A daemon whose chosen device is out of range."""
+    """Starts a daemon whose selected device is out of range."""
     daemon, _ = await chosen(bench)
     await bench.peer.vanish()
     await until_status(bench, 40, "it is waited for", lambda answer: answer["state"] == "failed")
@@ -66,11 +66,11 @@ async def scan_taken(bench: Bench) -> None:
     daemon = await waiting(bench)
     await bench.monitor.program.until(lambda: bench.monitor.scanning, "it scans", 20)
     seen = len(bench.monitor.events("scan"))
-    # It scans for ten seconds, and switches the controller's scan off then.
+    # btmgmt scans for ten seconds and then switches off the controller's scan.
     await bench.guest.run("timeout", "15", "btmgmt", "--index", "0", "find", "-l", seconds=40, check=False)
     await bench.peer.advertise()
     await bench.peer.until_subscribed(50)
-    # By what was seen of the other program, and not only after half a minute in which nothing was heard.
+    # The daemon notices this because it saw the other program, not because it heard nothing for half a minute.
     radio = (await status(bench))["radio"]
     expect(radio["scanDisturbed"] > 0 and radio["scanArmed"] > radio["scanQuiet"], f"the radio's counts: {radio}")
     bench.note = f"{len(bench.monitor.events('scan')) - seen} changes of the scan"
@@ -89,7 +89,7 @@ async def connect_stalled(bench: Bench) -> None:
     await bench.peer.until_alone()
     await bench.guest.run("rawscan", "0")
     clock = bench.clock()
-    # It searches for an address passively, which leaves the kernel's belief as it is.
+    # Searching for an address is passive, and so does not change the kernel's discovery state.
     daemon = await start(bench)
     await until_connected(bench, daemon)
     taken = clock()
@@ -108,12 +108,12 @@ async def notification_flood(bench: Bench) -> None:
     """X-1, LK-16: a device that sends more than can be typed loses its link when 256 KiB found no room, and gets the next one."""
     daemon, _ = await chosen(bench, *FOREVER)
     clock = bench.clock()
-    # What is typed and what the ring holds is the least of it.
+    # Only a small part of the flood is typed or fits in the ring buffer.
     bench.peer.burst((b"%0239d\r" % number for number in range(2200)), in_flight=50)
     answer = await until_status(bench, 60, "the flood ends its link", lambda answer: answer["links"]["flooded"] > 0)
     taken = clock()
     counts = answer["counts"]
-    # The packets that are just being read, 64 at most, and those of the turn before the loop's timer fires.
+    # The excess is up to 64 packets of the current read and 64 of the loop iteration before the timer fires.
     expect(1 << 18 < counts["ringFull"] <= (1 << 18) + 240 * 2 * 64, f"the counts: {counts}")
     said = answer["reason"]
     expect(answer["state"] != "failed" or "faster than text can be typed" in said, f"the reason: {said}")

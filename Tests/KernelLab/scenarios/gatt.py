@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `gatt`: what the peer has built is what the product prints, reads, writes and is told; and `run`'s hooks.
+# `gatt` prints, reads, writes and subscribes to exactly the attributes on the peer; and the hooks of `run`.
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from scenarios import scenario
 from waiting import expect
 
 async def look(bench: Bench, *arguments: str, code: int = 0) -> list[dict[str, Any]]:
-    """`gatt` on the peer; what it printed. The link is closed and the controller quiet afterwards."""
+    """Runs `gatt` on the peer and returns its output. Checks that the link is closed afterwards and that the controller is
+    idle."""
     product = await bench.product("gatt", NAME, "--json", *arguments)
     await product.exits(code, 40)
     await bench.peer.until_alone()
@@ -53,7 +54,7 @@ async def values(bench: Bench) -> None:
     expect(only(await look(bench, "read", "2A00")) == NAME.encode(), "the name by its UUID")
     expect(only(await look(bench, "read", LONG)) == VALUE, "512 bytes by UUID")
     expect(only(await look(bench, "read", f"0x{long.handle:04x}")) == VALUE, "512 bytes by handle")
-    # No control character of the device reaches a terminal.
+    # Control characters from the device must not reach a terminal.
     product = await bench.product("gatt", NAME, "read", INDICATED)
     await product.exits(0, 40)
     expect("\x1b" not in product.program.out, f"an escape sequence was printed: {product.program.out!r}")
@@ -145,7 +146,7 @@ async def hooks(bench: Bench) -> None:
         return sum(o["length"] for o in events.objects if o.get("event") == "received")
 
     await events.until(lambda: received() == sent, f"{sent} bytes are reported", 30)
-    # The end of the run waits 5 s at most for the hook.
+    # At its end, `run` waits up to 5 s for the hook.
     whole = f'until [ "$(cat /run/lab/hook-input 2>/dev/null | wc -c)" -ge {sent} ]; do sleep 0.1; done'
     await bench.guest.run("sh", "-c", whole)
     await product.end(signal.SIGINT, 130)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A device that has to be greeted: nothing of it is typed before every reply has come.
+# A device with a handshake: nothing that it sends is typed before every reply has arrived.
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from waiting import expect
 
 PROFILE = "/etc/blewedge/scale.toml"
 CONTROL = "/run/blewedge/control"
-# Two commands: the second has the byte that the first reply brought, once under a key and once less one.
+# Two commands. The second contains the byte from the first reply twice: XORed with a key, and decreased by one.
 GREETING = f"""
 title = "Counter scale"
 service = "{SERVICE}"
@@ -39,7 +39,7 @@ within = "2s"
 
 
 def crc8_maxim(data: bytes) -> int:
-    """Dallas and Maxim's one-wire CRC, bit by bit: x^8 + x^5 + x^4 + 1, the lowest bit first."""
+    """Computes the CRC-8 of Dallas/Maxim's 1-Wire bit by bit: x^8 + x^5 + x^4 + 1, least significant bit first."""
     value = 0
     for byte in data:
         value ^= byte
@@ -76,11 +76,11 @@ async def daemon_handshake(bench: Bench) -> None:
     expect("unexpected reply" in answer["reason"], f"the reason is {answer}")
 
     await asked(bench, first)
-    bench.peer.burst([good[:2], good[2:]])  # split over two
+    bench.peer.burst([good[:2], good[2:]])  # reply split over two notifications
     await asked(bench, checked(0xA5, 0x02, 0x3C ^ 0x5A, 0x3B))
     expect(reader.text == b"", f"before the handshake was over {reader.text!r} was typed")
     expect(daemon.states[-1] == "connecting", f"the state amid the handshake is {daemon.states[-1]}")
-    # What comes behind the last reply is the first to be typed.
+    # The bytes after the last reply are the first to be typed.
     bench.peer.burst([ean13(3), checked(0xA5, 0x82, 0x00) + b"7"])
     await daemon.state("connected", 20)
     sent = 1 + bench.peer.burst([ean13(4)])
@@ -93,14 +93,14 @@ async def daemon_handshake(bench: Bench) -> None:
 
 
 async def asked(bench: Bench, command: bytes) -> None:
-    """The device gets that command, and no other."""
+    """Waits until the device receives this command, and checks that it receives no other."""
     count = len(bench.peer.writes)
     await bench.peer.until(lambda: len(bench.peer.writes) > count, f"the command {command.hex()}", 40)
     expect(bench.peer.writes[count:] == [command], f"the device got {bench.peer.writes[count:]}, not {command.hex()}")
 
 
 async def refused(bench: Bench, daemon: Product) -> dict[str, Any]:
-    """The attempt fails, and nothing was typed; how status tells it."""
+    """Checks that the attempt fails and that nothing is typed, and returns the status."""
     await daemon.state("failed", 20)
     answer = await status(bench)
     expect(answer["state"] == "failed", f"the state is {answer['state']}")
@@ -112,14 +112,15 @@ ASK = ("ask", "A5 01 {crc8-maxim}", "--reply", "A5 81 ?? {crc8-maxim}", "--withi
 
 
 async def waits(bench: Bench, request: str) -> Program:
-    """A client whose request the daemon has: it has answered one that came behind it."""
+    """Starts a client and waits until the daemon has received its request, which it shows by answering a later one."""
     program = await client(bench, CONTROL, request)
     await status(bench)
     return program
 
 
 async def in_order(bench: Bench, reader: EventReader) -> bytes:
-    """Two commands of two clients: the second is written when the first has its reply; what is no reply is typed."""
+    """Runs commands of two clients: the second is written after the reply to the first, and bytes outside a reply are typed.
+    Returns the typed text."""
     first = await bench.start(BINARY, *ASK)
     await asked(bench, checked(0xA5, 0x01))
     second = await waits(bench, 'ask "A5 02" reply "A5 82"')
@@ -127,7 +128,7 @@ async def in_order(bench: Bench, reader: EventReader) -> bytes:
     await reader.until(14, 20)
     expect(len(bench.peer.writes) == 1, f"the second command did not wait: {bench.peer.writes}")
     reply = checked(0xA5, 0x81, 0x3C)
-    # The beginning of no reply, the reply in two parts, and what stands before and behind it.
+    # Send the first byte of a reply without the rest, then a reply in two parts with text before and after it.
     bench.peer.burst([b"1" + reply[:1], b"2" + reply[:2], reply[2:] + b"3\r"])
     await asked(bench, bytes([0xA5, 0x02]))
     expect(await first.wait(20) == 0, f"the first command ends with {first.status}{first.evidence()}")
@@ -135,7 +136,7 @@ async def in_order(bench: Bench, reader: EventReader) -> bytes:
     bench.peer.burst([bytes([0xA5, 0x82])])
     await second.wait(20)
     expect('"reply":"A582"' in second.out, f"the second's answer is {second.out!r}")
-    # A5 is no character of the table: discarded, as it would be without a command.
+    # A5 is not in the table, so it is discarded, as it would be without a command.
     typed = ean13(1) + b"123\r"
     await reader.until(len(typed), 20)
     compare(typed, reader.text)
@@ -149,7 +150,7 @@ async def daemon_commands(bench: Bench) -> None:
     typed = await in_order(bench, reader)
     count = len(bench.peer.writes)
 
-    # No reply: written twice, told by status 75, and what came meanwhile is typed.
+    # Without a reply, the command is written twice and fails with status 75, and the text received meanwhile is typed.
     late = await bench.start(BINARY, "ask", "05", "--reply", "FF 01", "--within", "500ms", "--times", "2")
     await bench.peer.until(lambda: len(bench.peer.writes) == count + 1, "the command", 20)
     bench.peer.burst([b"4\xff"])
@@ -161,7 +162,8 @@ async def daemon_commands(bench: Bench) -> None:
     await reader.until(len(typed), 20)
     compare(typed, reader.text)
 
-    # Written is done where no reply is asked for; and nothing more is written of those that a link's end has cut.
+    # Without an expected reply, a command is done when it is written. Commands pending at the end of a link are not written
+    # later.
     await tell(bench, "ask", "06")
     await bench.peer.until(lambda: bench.peer.writes[-1] == b"\x06", "the command without a reply", 20)
     cut = await bench.start(BINARY, *ASK)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Users of the same machine who mean harm: at the control socket, and with what they can open and lock.
+# Attacks by other users of the same machine: on the control socket, and with locks on files that they can open.
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenarios import scenario
 from scenarios.rights import GROUP, HOME, SOCKET, STRANGER, begun, one, served
 from waiting import expect
 
-# Each says `ready` once it does what it does, and goes on until it is ended.
+# Each script prints `ready` when its attack has started, and continues until it is stopped.
 BEGIN = """
 import fcntl, os, select, signal, socket, sys, time
 path, home = sys.argv[1:]
@@ -26,7 +26,7 @@ def client():
 def ready():
     print("ready", flush=True)
 """
-# Requests without end on as many connections as it gets, and not one answer read.
+# Sends endless requests on as many connections as possible, without reading any answer.
 PIPELINED = BEGIN + """
 servers = []
 for _ in range(8):
@@ -48,7 +48,7 @@ while True:
     told = True
     select.select([], servers, [], 1)
 """
-# Connections that come and go, each with one request that may not be made.
+# Opens and closes connections, each with one request that is not permitted.
 LOOPED = BEGIN + """
 told = False
 while True:
@@ -60,7 +60,7 @@ while True:
     if not told: ready()
     told = True
 """
-# A request that never ends, a byte each fifth of a second, again as soon as the daemon has enough of it.
+# Sends a request without an end, one byte every 0.2 s, and reconnects whenever the daemon closes the connection.
 SLOW = BEGIN + """
 server = None
 told = False
@@ -73,7 +73,7 @@ while True:
     told = True
     time.sleep(0.2)
 """
-# Locks on everything that it can open, of any kind.
+# Takes locks of every kind on everything that it can open.
 LOCKING = BEGIN + """
 held = []
 for folder, _, names in os.walk(home):
@@ -92,7 +92,7 @@ signal.pause()
 
 
 async def hostile(bench: Bench, script: str, *groups: str) -> Program:
-    """A user who does that, of these groups besides its own."""
+    """Runs an attack as a user in these groups in addition to its own."""
     before = as_user(STRANGER, STRANGER, *groups)
     program = await bench.start(*before, "/usr/bin/python3", "-c", script, SOCKET, HOME)
     await program.until(lambda: "ready" in program.out, "the hostile user has begun", 20)
@@ -104,7 +104,8 @@ async def control_hostile(bench: Bench) -> None:
     """D-9, X-1: users who ask without end, come and go, send byte by byte and hold locks: the owner is answered, each barcode typed, a restart not refused."""
     daemon = await served(bench)
     reader = await EventReader.open(bench, daemon.node)
-    # Who may read: one that asks without end, two that come and go; who may read and asks for what it may not, and a stranger; the last two hold locks.
+    # Attackers with read access: one with endless requests, two that reconnect; one with read access that makes forbidden
+    # requests; a stranger; the last two hold locks.
     users = [
         await hostile(bench, PIPELINED, GROUP), await hostile(bench, LOOPED, GROUP), await hostile(bench, LOOPED, GROUP),
         await hostile(bench, SLOW, GROUP), await hostile(bench, LOCKING, GROUP), await hostile(bench, LOCKING),
@@ -121,7 +122,7 @@ async def control_hostile(bench: Bench) -> None:
     for user in users:
         expect(user.status is None, f"a hostile user has ended{user.evidence()}")
 
-    # The daemon ends and comes back while locks are held on all that can be opened.
+    # The daemon restarts while locks are held on all files that others can open.
     await daemon.end(signal.SIGTERM, 143)
     bench.account(sent, len(reader.text), daemon.counts())
     again = await begun(bench)
