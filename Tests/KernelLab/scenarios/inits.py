@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Targets without systemd: another init is the first process, and `setup` makes the product a service of what that has.
+# Targets without systemd: another init is the first process, and `setup` installs the product as a service of that init.
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from waiting import expect
 
 BOOT_SECONDS = 120
 SETUP_SECONDS = 60
-# Prints the daemon's number: neither a command's, nor that of who looks for it.
+# Prints the daemon's process id, but not those of its commands and of this search.
 DAEMON = "pgrep -f '[b]lewedge run --user'"
-# What the user's entry changes stays, and so does the program.
+# Files that remain after removal: those changed by adding the user, and the program.
 STAYS = "^etc/(passwd|group|shadow|gshadow|sub[ug]id)-? |^etc/\\.pwd\\.lock|^usr/local/bin/blewedge "
 
 
 @dataclass(frozen=True)
 class Manager:
-    """How a manager of services is asked, and what is to be seen of it."""
+    """Commands of a service manager, and the expected results."""
 
     init: Init
-    nodes: str  # what makes device nodes
-    start: str  # what starts a service that rests
+    nodes: str  # what creates device nodes
+    start: str  # starts the service after a stop
     reload: str
-    keeper: str = "/run/blewedge-service.pid"  # has the number of what starts the keyboard again
-    rests: str = "pgrep -f '[s]leep 2147483647' >/dev/null"  # succeeds once nothing starts the service again by itself
+    keeper: str = "/run/blewedge-service.pid"  # file with the id of the process that restarts the keyboard
+    rests: str = "pgrep -f '[s]leep 2147483647' >/dev/null"  # succeeds once nothing restarts the service automatically
 
 
 SCRIPT = "/etc/init.d/blewedge"
@@ -51,17 +51,17 @@ MANAGERS = (
 
 
 class Machine(Target):
-    """A machine of its own with another init."""
+    """A separate machine with another init."""
 
     async def journal(self) -> str:
         return (await self.shell("tail -n 12 /var/log/messages; ps -e", check=False))[-1500:]
 
     async def process(self) -> int:
-        """The daemon's number."""
+        """Returns the daemon's process id."""
         return int(await self.until(DAEMON, "the daemon", 30))
 
     async def installed(self) -> str:
-        """The files that the machine has beside the host's, with their sizes, and where links lead to."""
+        """Returns the files that the machine has in addition to the host's, with their sizes and link targets."""
         find = "find etc usr '(' -type d -name '*blewedge*' -o ! -type d ! -type c ')' -printf '%p %s %l\\n'"
         line = f"cd /run/changes; {{ {find}; ls -d /run/openrc/started/blewedge 2>/dev/null; }} | grep -vE '{STAYS}' | sort"
         return await self.shell(line)
@@ -69,7 +69,7 @@ class Machine(Target):
 
 @asynccontextmanager
 async def other(bench: Bench, init: Init) -> AsyncIterator[Machine]:
-    """Boots it; the scenario's own machine waits meanwhile."""
+    """Boots the machine. The scenario's first machine is paused meanwhile."""
     tree = await asyncio.to_thread(init.tree, bench.machine.vm.kernel.folder.parents[1])
     async with booted(bench, init.name, Kind(append=f" lab.tree={tree} lab.init={init.program}"), BOOT_SECONDS) as inner:
         yield Machine(inner)
@@ -83,7 +83,7 @@ async def plays(bench: Bench, manager: Manager) -> None:
         before = await machine.installed()
         await set_up(machine, before)
         if manager.nodes == "mdev":
-            # It reads its lines when it starts.
+            # mdev reads its configuration when it starts.
             await machine.shell("kill $(pidof mdev); mdev -d")
         await machine.shell(f"{INSTALLED} use {ADDRESS} --yes --security none")
         sent = await types(machine, range(3))
@@ -102,7 +102,8 @@ async def plays(bench: Bench, manager: Manager) -> None:
 
 
 async def set_up(machine: Machine, before: str) -> None:
-    """`setup` does what it showed, once; the service's user alone makes keyboards."""
+    """Checks that `setup` does exactly what it showed before, that a second `setup` does nothing, and that only the service's
+    user can create keyboards."""
     shown = await machine.shell(f"{BINARY} setup --dry-run")
     expect(await machine.installed() == before, "--dry-run installed something")
     done = await machine.shell(f"{BINARY} setup", seconds=SETUP_SECONDS)
@@ -114,7 +115,7 @@ async def set_up(machine: Machine, before: str) -> None:
 
 
 async def killed(machine: Machine) -> int:
-    """SIGKILL: another process, the same choice, and it types."""
+    """Kills the daemon with SIGKILL. Checks that a new process starts with the same selected device and types."""
     before = await machine.process()
     await machine.shell(f"kill -KILL {before}")
     await machine.until(f'pid=$({DAEMON}) && test "$pid" != {before}', "the service is back", 30)
@@ -122,7 +123,7 @@ async def killed(machine: Machine) -> int:
 
 
 async def orphaned(machine: Machine, manager: Manager) -> None:
-    """What starts the keyboard again is killed: the next one ends the keyboard that it finds, and there is one again."""
+    """Kills the process that restarts the keyboard. Checks that its successor ends the running keyboard and starts one again."""
     before = await machine.process()
     await machine.shell("pgrep -f '^runsv blewedge' >/run/lab/runsv.pid; true")
     await machine.shell(f"kill -KILL $(cat {manager.keeper})")
@@ -131,7 +132,8 @@ async def orphaned(machine: Machine, manager: Manager) -> None:
 
 
 async def stopped(machine: Machine, manager: Manager) -> int:
-    """Reloaded it is the same process; `blewedge stop` is not taken for a crash, and the manager starts it again when asked."""
+    """Checks that a reload keeps the process, that `blewedge stop` does not count as a crash, and that the manager starts the
+    service again on request."""
     before = await machine.process()
     await machine.shell(manager.reload)
     expect(await machine.process() == before, "reload made another process")
@@ -143,14 +145,14 @@ async def stopped(machine: Machine, manager: Manager) -> int:
 
 
 async def logged(machine: Machine) -> None:
-    """The system's log has what the service says, and nothing of what it has typed."""
+    """Checks that the system log contains the messages of the service but no typed text."""
     said = await machine.shell("grep -a blewedge: /var/log/messages")
     expect("connected to" in said, f"the log has of the service: {said[-300:]}")
     expect(ean13(0).decode()[:10] not in said, f"what was received stands in the log: {said[-300:]}")
 
 
 async def removed(machine: Machine, before: str) -> None:
-    """`setup --remove` takes all of it away, and leaves the choice."""
+    """Checks that `setup --remove` removes everything except the selected device."""
     await machine.shell(f"{INSTALLED} setup --remove", seconds=SETUP_SECONDS)
     left = set((await machine.installed()).splitlines()) ^ set(before.splitlines())
     expect(not left, f"--remove left, or took, {left}")

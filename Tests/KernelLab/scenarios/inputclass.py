@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What readers take the keyboard for whose axes make their queues longer: udev and libinput, and in the long tier Xorg and sway.
+# Device classes that udev and libinput (in the long tier also Xorg and sway) assign to the keyboard, whose additional axes make
+# the event queues of its readers longer.
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ from scenarios import scenario
 from scenarios.stalls import QUEUES
 from waiting import expect
 
-# By the host's own root: a cache under /tmp is hidden in the guest, which has its own there.
+# Path through the host's root, because the guest has its own /tmp, which hides a cache there.
 SCRIPT = f"/run/host{Path(__file__).resolve().parents[1]}/inputclass.py"
-WHEELS = 1 << 6 | 1 << 8  # REL_HWHEEL and REL_WHEEL: with them a pointer is what libinput has to see
+WHEELS = 1 << 6 | 1 << 8  # REL_HWHEEL and REL_WHEEL, which make libinput classify a device as a pointer
 KEYBOARD = {"ID_INPUT", "ID_INPUT_KEY", "ID_INPUT_KEYBOARD"}
 DISPLAY = ":7"
 OLD_DRIVER = "old-input-driver"
-# Ours is read after the distribution's own, and so decides.
+# Read after the distribution's own configuration, which it overrides.
 CHOICE = 'Section "InputClass"\nIdentifier "lab"\nMatchIsKeyboard "on"\nMatchDevicePath "/dev/input/event*"\nDriver "{driver}"\nEndSection\n'
 SCREEN = 'Section "Device"\nIdentifier "lab"\nDriver "dummy"\nEndSection\n'
 FOLDER, LOG = "/run/lab/xorg.conf.d", "/var/log/Xorg.7.log"
@@ -38,7 +39,7 @@ SWAY = {
 
 @asynccontextmanager
 async def udev(bench: Bench) -> AsyncIterator[None]:
-    """udev at work, as on any desktop; the lab's systems have none."""
+    """Runs udev, as on a desktop; the lab's machines do not run it otherwise."""
     await bench.guest.run("/usr/lib/systemd/systemd-udevd", "--daemon")
     try:
         yield
@@ -48,7 +49,8 @@ async def udev(bench: Bench) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def devices(bench: Bench) -> AsyncIterator[dict[str, str]]:
-    """The nodes of the product with each queue, and of the lab's own keyboards with nothing, nine axes, and wheels besides."""
+    """Creates keyboards, and returns their nodes by name: the product's with each queue, and the lab's with no axes, nine axes,
+    and nine axes plus wheels."""
     nodes: dict[str, str] = {}
     for name, title, axes in (
         ("keys only", "lab keys", 0),
@@ -85,7 +87,7 @@ async def input_classes(bench: Bench) -> None:
 
 
 async def x_classes(bench: Bench, driver: str) -> dict[str, list[str]]:
-    """What an Xorg with this driver takes each device for, by the device's name."""
+    """Returns the classes that Xorg with this driver assigns to each device, by the device's name."""
     await bench.guest.run("mkdir", "-p", FOLDER)
     await bench.guest.write_file(f"{FOLDER}/90-lab.conf", (CHOICE.format(driver=driver) + SCREEN).encode())
     server = await bench.start(
@@ -107,15 +109,15 @@ async def x_classes(bench: Bench, driver: str) -> dict[str, list[str]]:
 
 
 async def doctor(bench: Bench) -> list[str]:
-    """The causes that the doctor names, whatever they make of its status."""
+    """Returns the causes that the doctor reports, whatever its exit status."""
     found = json.loads((await bench.guest.run(BINARY, "doctor", "--json", seconds=60, check=False)).out)
     return [finding["id"] for finding in found["findings"]]
 
 
 async def sway_classes(bench: Bench) -> dict[str, list[str]]:
-    """What sway's seat has of each device, by the device's name."""
+    """Returns the capabilities of each device in sway's seat, by the device's name."""
     await bench.guest.run("sh", "-c", "mkdir -p /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm")
-    # It refuses to run as root, and gets its devices from one that does.
+    # sway refuses to run as root, and gets its devices from seatd, which runs as root.
     await bench.guest.run("install", "-d", "-m", "700", "-o", "nobody", SWAY["XDG_RUNTIME_DIR"])
     seats = await bench.start("env", "SEATD_VTBOUND=0", "seatd", "-u", "nobody")
     await bench.guest.write_file("/run/lab/sway.conf", b"xwayland disable\n")

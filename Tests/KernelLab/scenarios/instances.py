@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Two instances, and the typing handed over between them.
+# Two instances, and `gate give`, which lets the other one type.
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OWN, THEIRS = "/run/blewedge/control", f"{TILL}/control"
 
 
 async def till(bench: Bench, configuration: str = "") -> Product:
-    """An instance of another user, without an adapter of its own, whose text goes to a socket; it is paused."""
+    """Starts an instance of another user, without an adapter and with a socket as its output, and pauses it."""
     text = f'adapter = "h4:unix:{TILL}/none"\nto = "unix:{TILL}/wire"\n{configuration}'
     await bench.guest.run("sh", "-c", f"rm -rf {TILL}; mkdir -p {TILL}/state {TILL}/etc")
     await bench.guest.write_file(f"{TILL}/etc/blewedge.toml", text.encode())
@@ -36,7 +36,7 @@ async def till(bench: Bench, configuration: str = "") -> Product:
 
 
 async def gates(bench: Bench) -> tuple[str, str]:
-    """Ours and theirs."""
+    """Returns the gates of our instance and of the other one."""
     theirs = json.loads(await tell(bench, "status", "--json", "--socket", THEIRS))
     return (await status(bench))["gate"], theirs["gate"]
 
@@ -62,7 +62,7 @@ async def gate_give(bench: Bench) -> None:
     gated = bench.peer.burst([ean13(1)])
     await until_count(bench, "gated", gated)
 
-    # And back, by the other's own command.
+    # Give the gate back with the other instance's command.
     back = await ask(bench, BINARY, "gate", "give", "blewedge", "--json", before=ENVIRONMENT)
     answer = back.objects[0] if back.objects else {}
     expect(back.status == 0 and answer.get("ok") is True, f"given back: {back.status}{back.evidence()}")
@@ -72,27 +72,27 @@ async def gate_give(bench: Bench) -> None:
     await reader.until(typed, 20)
     compare(ean13(2), reader.text)
 
-    # Itself, by its name and by its path.
+    # Giving the gate to itself is refused, by name and by path.
     for name in ("blewedge", "/run/blewedge"):
         said = await tell(bench, "gate", "give", name, code=64)
         expect("this instance itself" in said, f"to itself: {said!r}")
     await are(bench, "open", "closed")
 
-    # The other's user may not open ours; its own gate stays as it is.
+    # The other user may not open our gate; the other instance's gate does not change.
     await tell(bench, "resume", "--socket", THEIRS)
     await bench.guest.run("chmod", "666", OWN)
     refused = await ask(bench, BINARY, "gate", "give", "blewedge", before=(*as_user(USER, USER), *ENVIRONMENT))
     expect(refused.status == 77 and "blewedge refuses" in refused.err, f"refused: {refused.status}, {refused.err!r}")
     await are(bench, "open", "open")
     await tell(bench, "pause", "--socket", THEIRS)
-    # And where it is ours that may not be closed, the other is paused again.
+    # If our gate may not be closed, the other instance is paused again.
     refused = await ask(bench, BINARY, "gate", "give", TILL, "--socket", OWN, before=(*as_user(USER, USER), *ENVIRONMENT))
     expect(refused.status == 77 and "has read-only access" in refused.err, f"refused: {refused.status}, {refused.err!r}")
     await are(bench, "open", "closed")
     japanese = await ask(bench, "env", "BLEWEDGE_LANG=ja", BINARY, "gate", "give", "nowhere")
     expect("インスタンス nowhere が動いていません" in japanese.err, f"in Japanese: {japanese.err!r}")
 
-    # A gate that stays closed for another reason: paused as before, and ours open.
+    # The other gate is also closed for another reason: the other instance stays paused, and our gate stays open.
     await tell(bench, "stop", "--socket", THEIRS)
     await other.exits(0, 15)
     await bench.guest.run("chvt", "4")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A device at a paired device's address that has no key. Unlike the stranger of `bonded`, it sends nothing by itself: on a kernel
-# that frees channels twice (faultykernel.py) the first packet decides.
+# A device with the address of a paired device but without its key. Unlike the stranger of `bonded`, it sends nothing on its own.
+# On a kernel that frees channels twice (faultykernel.py), the first packet matters.
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ IO = PairingDelegate.IoCapability
 
 
 class Stranger:
-    """The peer, with its key or without; and the keyboard that types for it."""
+    """The peer, which can lose and regain its key, and the keyboard that types its text."""
 
     def __init__(self, bench: Bench, daemon: Product, reader: EventReader) -> None:
         self.bench, self.daemon, self.reader = bench, daemon, reader
@@ -34,7 +34,7 @@ class Stranger:
         self._hangs_up: asyncio.Task[None] | None = None
 
     async def types(self) -> None:
-        """With its key, it is typed for."""
+        """Checks that the peer's text is typed while it has its key."""
         await self.bench.peer.until_subscribed(60)
         barcode = ean13(len(self.sent))
         self.sent += barcode
@@ -43,7 +43,7 @@ class Stranger:
         compare(self.sent, self.reader.text)
 
     async def loses_key(self) -> None:
-        """From the next link on."""
+        """Deletes the peer's key and disconnects, so that the next link has no key."""
         keys = self.bench.peer.device.keystore
         self._kept = await keys.get_all()
         await keys.delete_all()
@@ -56,7 +56,7 @@ class Stranger:
             await self.bench.peer.device.keystore.update(name, keys)
 
     async def is_refused(self, *reasons: str) -> None:
-        """A link of the stranger ends; the user is told, and nothing is typed."""
+        """Waits until a link without the key ends with one of these reasons, and checks that nothing is typed."""
         peer = self.bench.peer
         before = peer.connections
         await peer.until(lambda: peer.connections > before and peer.connection is None, "a link of the stranger ends", 60)
@@ -65,12 +65,12 @@ class Stranger:
         compare(self.sent, self.reader.text)
 
     def hang_up(self, connection: Connection) -> None:
-        """At once, before it has sent a packet."""
+        """Disconnects at once, before the peer has sent a packet."""
         self._hangs_up = asyncio.ensure_future(connection.disconnect())
 
 
 async def doctor_tells(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """The doctor names a kernel with the fault by its version, where the kernel's channels are used."""
+    """Checks that the doctor reports a faulty kernel by its version if the kernel's channels are used."""
     kernel = bench.machine.vm.kernel
     doctor = await bench.guest.run(BINARY, "doctor", "--json", *adapter, check=False, seconds=40)
     found = [finding for finding in doctor.objects[0]["findings"] if finding["severity"] != "note"]
@@ -90,13 +90,13 @@ async def refused_without_key(bench: Bench, adapter: tuple[str, ...]) -> None:
     await doctor_tells(bench, adapter)
     await stranger.types()
 
-    # One that answers, as any device that was reset: the kernel holds.
+    # A device without its key that answers, as after a factory reset, does not trigger the kernel's fault.
     await stranger.loses_key()
     await stranger.is_refused("could not be verified")
     await stranger.finds_key()
     await stranger.types()
 
-    # One that ends the link before its first packet.
+    # Here the device ends the link before its first packet.
     peer = bench.peer
     peer.mute = True
     peer.device.on("connection", stranger.hang_up)

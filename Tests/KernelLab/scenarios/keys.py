@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Notifications become keys: all of them, once each, in order.
+# Notifications become keys: completely, without duplicates, and in order.
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRINTABLE = bytes(range(0x20, 0x7F))
 
 
 async def finish(bench: Bench, product: Product, terminal: Terminal, sent: int) -> dict[str, int]:
-    """Ends both, with the figures; the product's counts."""
+    """Ends the product and the terminal, records the figures, and returns the product's counts."""
     await product.end(signal.SIGINT, 130)
     await terminal.close()
     counts = product.counts()
@@ -38,11 +38,11 @@ def all_typed(counts: dict[str, int], notifications: int, sent: int) -> None:
 
 
 async def type_scans(bench: Bench, product: Product, terminal: Terminal) -> str:
-    """All scans, which have to arrive; ends both, and tells how fast it was."""
+    """Sends all scans, waits until they are typed, and ends the product and the terminal. Returns the speed as text."""
     start = time.monotonic()
     sent = 0
     try:
-        for scan in SCANS:  # a person scans: never more than ten ahead
+        for scan in SCANS:  # like a person with a scanner, at most ten scans ahead
             await terminal.until(sent - 9 * len(scan), 20)
             sent += bench.peer.burst([scan])
         await terminal.until(sent, 20)
@@ -75,7 +75,7 @@ async def all_characters(bench: Bench) -> None:
     finally:
         counts = await finish(bench, product, terminal, sent)
     compare(expected, terminal.text)
-    # A LF right after a CR is part of the same Enter and counts as typed (D-3).
+    # An LF right after a CR belongs to the same Enter, and counts as typed (D-3).
     expect(counts["received"] == sent, f"{sent} bytes sent, counted: {counts}")
     expect(counts["typed"] == len(expected) + 1 and counts["discarded"] == 5, f"5 to discard, counted: {counts}")
     bench.figures = {"sent": sent, "typed": counts["typed"], "discarded": counts["discarded"], "lost": counts["lost"]}
@@ -96,7 +96,7 @@ async def caps_lock(bench: Bench) -> None:
         presses += 1
         await keys.write(b"caps\n")
         await keys.until(lambda: len(keys.objects) == presses + 1, "CapsLock is pressed", 10)
-        await asyncio.sleep(1)  # the light comes by way of the terminal, the kernel's worker and the product's loop
+        await asyncio.sleep(1)  # time for the LED event to pass through the terminal, the kernel and the product
 
     async def typed(meant: bytes) -> None:
         nonlocal expected
@@ -106,7 +106,7 @@ async def caps_lock(bench: Bench) -> None:
         compare(expected, terminal.text)
 
     try:
-        await press()  # on, and the product's keyboard is yet to be made
+        await press()  # CapsLock on, before the product creates its keyboard
         for options in (("--verify",), ("--scan", "--verify"), ("--caps-lock", "ignore")):
             product = await bench.connected(*options)
             ignored = "ignore" in options
@@ -123,7 +123,7 @@ async def caps_lock(bench: Bench) -> None:
                 verified += counts["verified"]
             await bench.peer.until_alone()
     finally:
-        if presses % 2 == 1:  # the terminal outlives the scenario, and so does its CapsLock
+        if presses % 2 == 1:  # the terminal and its CapsLock outlive the scenario
             await press()
         await terminal.close()
     expect(verified > 0, "nothing was read back")
@@ -138,7 +138,7 @@ async def burst_1000(bench: Bench) -> None:
     product = await bench.connected()
     await bench.monitor.stats()
     start = time.monotonic()
-    sent = bench.peer.burst(BURST, in_flight=len(BURST))  # the host's own pace is not what is tested
+    sent = bench.peer.burst(BURST, in_flight=len(BURST))  # no flow control by the host, which is not tested here
     try:
         await bench.peer.drained(60)
         stats = await bench.monitor.stats()
@@ -159,19 +159,19 @@ async def burst_1000(bench: Bench) -> None:
 async def too_old(bench: Bench) -> None:
     """X-1, D-1a: of a backlog, whole scans are typed in order; those that then waited for a stopped process are lost, counted."""
     terminal = await Terminal.open(bench)
-    # With the smaller queue it types slowly enough for most to wait.
+    # With the smaller queue, typing is slow enough for most scans to wait.
     product = await bench.connected("--queue", "64")
     sent = bench.peer.burst(SCANS, in_flight=8)
     try:
         await bench.peer.drained(20)
-        # For longer than the default maximum age the rest has waited, and is being typed all the same.
+        # The remaining scans have now waited longer than the default maximum age, and are still typed.
         await asyncio.sleep(6)
         waited = len(terminal.text)
         await terminal.until(waited + 140, 20)
         await product.program.signal(signal.SIGSTOP)
         await asyncio.sleep(6)
         await product.program.signal(signal.SIGCONT)
-        # What comes from then on is typed.
+        # Text received from now on is typed.
         sent += bench.peer.burst([FRESH])
         while not terminal.text.endswith(FRESH):
             await terminal.until(len(terminal.text) + 1, 20)
@@ -203,12 +203,12 @@ async def stalled_reader(bench: Bench) -> None:
         try:
             await reader.until(sent, 25)
         except LabError:
-            pass  # the summary tells why
+            pass  # the summary contains the reason
         summary = await reader.summary()
         await product.end(signal.SIGINT, 130)
         bench.account(sent, len(reader.text), product.counts())
-        # The promise is for a reader that is never later than 100 ms. A loss says nothing about the product
-        # if this reader was later, as on a very busy machine; no loss in spite of that is as good as it gets.
+        # The guarantee applies to a reader that is never more than 100 ms late. If this reader was later, for example on a very
+        # busy machine, a loss proves nothing about the product. If nothing was lost despite that, the guarantee holds.
         late = summary["worst"] > 100_500
         if not (late and summary["dropped"]):
             break
@@ -240,7 +240,7 @@ async def att_manners(bench: Bench) -> None:
     expect(answer[0] == 0x03 and len(answer) == 3, f"answer to an MTU request: {answer.hex()}")
     answer = await bench.peer.ask(bytes.fromhex("0a0100"))  # Read, handle 1
     expect(answer[0] in (0x01, 0x0B), f"answer to a Read request: {answer.hex()}")
-    answer = await bench.peer.ask(bytes.fromhex("2e0100"))  # a request opcode that does not exist
+    answer = await bench.peer.ask(bytes.fromhex("2e0100"))  # request with an unknown opcode
     expect(answer[:2] == b"\x01\x2e" and answer[-1] == 0x06, f"answer to an unknown request: {answer.hex()}")
     bench.peer.notify(b"another characteristic's\r", offset=3)
     bench.peer.indicate(b"another characteristic's\r", offset=3)
@@ -254,7 +254,7 @@ async def att_manners(bench: Bench) -> None:
     clean_keys(summary)
 
 
-# A service manager's end of the notify socket.
+# Service manager that receives on the notify socket.
 MANAGER = """
 import socket
 end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); end.bind("/run/lab/notify"); print("bound", flush=True)
@@ -263,11 +263,12 @@ while True: print(end.recv(4096).decode(), flush=True)
 
 
 async def idle_for(bench: Bench, product: Product, reader: EventReader) -> tuple[int, int]:
-    """The processor time of a connected product's threads in 10 s, in nanoseconds, and how often they got a processor."""
+    """Returns the processor time of a connected product's threads in 10 s, in nanoseconds, and the number of times that a thread
+    was scheduled."""
     bench.peer.notify(SCANS[0])
     await reader.until(14, 20)
-    # The scheduler's own account. A tracer would count each system call, but it patches the running kernel, which this
-    # emulator does not survive each time; and a thread that gets no processor makes no system call.
+    # Use the scheduler's statistics. A tracer could count system calls, but it patches the running kernel, which sometimes
+    # crashes this emulator. A thread that is not scheduled makes no system calls.
     script = """
         account() { awk '{ time += $1; turns += $3 } END { printf "%.0f %.0f\\n", time, turns }' /proc/$1/task/*/schedstat; }
         sleep 3
@@ -316,6 +317,6 @@ async def idle_service(bench: Bench) -> None:
     await manager.until(lambda: "WATCHDOG=1" in manager.out, "a sign of life", 20)
     await daemon.end(signal.SIGTERM, 143)
     bench.account(28, len(reader.text), daemon.counts())
-    # In 10 s the sign of life falls once, or twice at their two ends.
+    # In 10 s the watchdog is notified once, or twice if it happens at both ends.
     expect(1 <= turns <= 4, f"{turns} turns on a processor, {time} ns in 10 s")
     await fresh(bench)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# SIGKILL: no last word of the product, and yet no key may stay down.
+# SIGKILL: the product cannot clean up, and still no key may stay down.
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scenarios import scenario
 from waiting import expect
 
 CHOICE_FILE = "/var/lib/blewedge/selection"
-FOR_EVER = 1e6  # seconds
+FOR_EVER = 1e6  # in seconds
 MOMENTS = 50
 LONG_MOMENTS = 1000
 SHIFTED = b'ABCDEFGHIJKLMNOPQRSTUVWXYZ{}|:"<>?~!@#$%^&*()_+' * 20
@@ -36,7 +36,7 @@ async def order(keys: Program, line: str) -> None:
 
 
 async def types_plain(bench: Bench, terminal: Terminal, expected: bytes) -> None:
-    """The next key, from another keyboard, arrives at the terminal as expected, and nothing besides."""
+    """Checks that the next key from another keyboard arrives at the terminal as expected, and nothing else."""
     keys, _ = await bench.keys()
     before = len(terminal.text)
     await order(keys, "events 4")
@@ -49,7 +49,7 @@ async def types_plain(bench: Bench, terminal: Terminal, expected: bytes) -> None
 async def sigkill_shifted(bench: Bench) -> None:
     """SIGKILL amid shifted text, three times: the event node is gone, and another keyboard's next key is unshifted."""
     terminal = await Terminal.open(bench)
-    holder, node = await bench.keys()  # the control: a Shift that is down does reach the other keyboard's key
+    holder, node = await bench.keys()  # negative control: a Shift that is down changes the other keyboard's key
     await order(holder, "shift 1")
     await types_plain(bench, terminal, b"A")
     await order(holder, "shift 0")
@@ -95,7 +95,7 @@ async def link_crossed(bench: Bench) -> None:
     await daemon.program.signal(signal.SIGKILL)
     expect(await daemon.program.wait(10) == -signal.SIGKILL, f"the daemon did not end by the signal{daemon.program.evidence()}")
     await manners.until(lambda: manners.held is None, "the kernel ends the attempt", 20)
-    manners.crosses = True  # the next attempt, which its own daemon gives up
+    manners.crosses = True  # the next connection attempt, which its own daemon cancels
     clock = bench.clock()
     daemon = await start(bench, *FOREVER)
     await manners.until(lambda: manners.held, "the next daemon connects to the device", 40)
@@ -108,7 +108,7 @@ async def link_crossed(bench: Bench) -> None:
     knows = radio["linksCrossed"] == 0
     expect(not knows or bench.machine.vm.kernel.series == "5.10", f"the link was not found: {radio}")
     await daemon.end(signal.SIGTERM, 143)
-    # After an end of its own nothing has to be ended.
+    # After a normal end, there is no link to close.
     daemon = await start(bench, *FOREVER)
     await bench.peer.until_subscribed(60)
     radio = (await status(bench))["radio"]
@@ -120,9 +120,9 @@ async def link_crossed(bench: Bench) -> None:
 
 
 class Killer:
-    """A daemon that is killed at random moments, in front of a text console.
+    """Kills a daemon at random moments while it types to a text console.
 
-    No event is waited for before a signal: any moment is meant, and the seed repeats them.
+    The time of a signal does not depend on any event, so it can happen at any moment. The seed repeats the sequence.
     """
 
     def __init__(self, bench: Bench, terminal: Terminal, keys: Program) -> None:
@@ -142,7 +142,7 @@ class Killer:
         expect(await daemon.wait(10) == -signal.SIGKILL, f"the daemon did not end by the signal{daemon.evidence()}")
 
     async def at_start(self) -> None:
-        """While it makes its keyboard, looks for its adapter, scans, or connects."""
+        """Kills the daemon while it creates its keyboard, looks for its adapter, scans or connects."""
         program = await self.bench.start(BINARY, "run", "--json", *FOREVER)
         await asyncio.sleep(self.random.uniform(0, 1.5))
         await self.kill(program)
@@ -158,14 +158,14 @@ class Killer:
         await asyncio.sleep(self.random.uniform(0, 0.05))
         await self.kill(daemon.program)
         await self.bench.peer.until_alone(20)
-        # Every byte once, in its order, up to the moment.
+        # Every byte up to the signal arrived once and in order.
         whole, arrived = b"".join(sent), self.terminal.text[start:]
         compare(whole[: len(arrived)], arrived)
         self.sent += len(whole)
         self.arrived += len(arrived)
 
     async def while_choosing(self) -> None:
-        """Daemon and client, while the choice is written anew."""
+        """Kills the daemon and a client while the selected device is being written."""
         daemon = await self.daemon()
         options = ("--address-type", "random", "--yes", "--security", "none")
         client = await self.bench.start(BINARY, "use", ADDRESS if self.random.random() < 0.5 else NAME, *options)
@@ -175,7 +175,7 @@ class Killer:
         await client.wait(10)
 
     async def check(self) -> None:
-        """No key is down, nothing more is typed, and the choice is whole."""
+        """Checks that no key is down, nothing more is typed, and the file of the selected device is intact."""
         before = len(self.terminal.text)
         await order(self.keys, "events 4")
         await self.terminal.until(before + 1, 10)
@@ -185,7 +185,8 @@ class Killer:
 
 
 async def supervise(bench: Bench) -> None:
-    """The emulated radio tells nobody of a Reset: the link of a controller that was switched off times out here."""
+    """Reports a time-out to the peer when a controller is switched off, because the emulated radio does not report a Reset to the
+    other end of a link."""
     seen = 0
     while True:
         await bench.monitor.program.until(lambda: len(bench.monitor.events("closed")) > seen, "it is switched off", FOR_EVER)
@@ -212,7 +213,7 @@ async def kill_each(bench: Bench, count: int) -> None:
     for device in (ADDRESS, NAME):
         await use_open(bench, device)
         choice = await bench.guest.read_file(CHOICE_FILE)
-        # An address is chosen without a name where none is heard beside it.
+        # A device selected by address has no name if none was heard with the address.
         unnamed = {name: value for name, value in json.loads(choice).items() if name != "name"}
         killer.choices += [choice, json.dumps(unnamed, separators=(",", ":")).encode() + b"\n"]
     await killer.kill(daemon.program)
@@ -222,7 +223,7 @@ async def kill_each(bench: Bench, count: int) -> None:
         await kinds[number % len(kinds)]()
         await killer.check()
     expect(0 < killer.arrived < killer.sent, "no signal came while something was typed: it proves nothing")
-    # What is left of all of them: a daemon starts, is connected, and types.
+    # Finally, check that a new daemon starts, connects and types.
     await bench.peer.until_alone(20)
     daemon = await killer.daemon()
     await daemon.state("connected", 40)

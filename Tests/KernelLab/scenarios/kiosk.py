@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A kiosk: Chromium on the whole screen of a compositor, which has the product's keyboard by libinput, and a page that tells
-# what was typed into its field.
+# A kiosk: Chromium in full screen on a compositor, which reads the product's keyboard through libinput, and a page that reports
+# the text typed into its field.
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from scenarios.keys import all_typed
 from vm import Kind
 from waiting import LabError, expect
 
-# MB; the browser's processes take some 700, its files in the kernel's cache as much.
+# MB; the browser's processes need about 700, and the page cache for its files as much
 MEMORY = 3072
 PAGE_SECONDS = 400
 LINE_SECONDS = 60
 ROOT, OVER = "/run/lab/kiosk", "/run/lab/kiosk.over"
 SERVER = f"{REPOSITORY}/Tests/KernelLab/kioskserver.py"
-# Over the unpacked packages, which are read only; with the guest's own devices, and what udev says of them.
+# Overlay over the read-only packages, with the guest's own devices and udev's database.
 MOUNT = f"""
 set -e
 mkdir -p {ROOT} {OVER}/upper {OVER}/work
@@ -44,7 +44,7 @@ mkdir -m 700 {ROOT}/run/udev {ROOT}/run/session
 mount --bind /run/udev {ROOT}/run/udev
 busybox ip link set lo up
 """
-# No screen and no graphics of the machine's; the keyboard is the machine's own.
+# The compositor uses a headless screen, rendering on the processor, and the keyboards of the machine.
 COMPOSITOR = {
     "HOME": "/tmp",
     "XDG_RUNTIME_DIR": "/run/session",
@@ -53,25 +53,25 @@ COMPOSITOR = {
     "WLR_BACKENDS": "headless,libinput",
     "WLR_RENDERER": "pixman",
 }
-# It runs as root, and so without its sandbox. Emulated, one of its processes may need longer to answer another than the 15 s
-# after which that ends itself.
+# The browser runs as root, and therefore without its sandbox. In the emulator, one of its processes may take more than 15 s to
+# answer another, which by default ends the process.
 BROWSER = (
     "/usr/lib/chromium/chromium", "--kiosk", "--ozone-platform=wayland", "--disable-gpu", "--no-sandbox", "--no-first-run",
     "--user-data-dir=/tmp/profile", "--ipc-connection-timeout=600", "--disable-background-networking",
     "--disable-component-update", "--disable-extensions",
 )  # fmt: skip
 BARCODES = 200
-# So many are sent at once, and are in the page before the next: each has 56 events, and a queue of 256 holds them all. So
-# nothing is lost to a compositor that is stopped, or that an emulated machine gives no time for more than the 100 ms that are
-# allowed for.
+# Number of barcodes sent at once; the next ones follow when the page has received them. Each barcode has 56 events, so a queue of
+# 256 holds four. Nothing is lost even if the compositor is stopped, or gets no processor time, for longer than the 100 ms that
+# pacing allows for.
 AT_ONCE = 4
-STALL = 100  # milliseconds: what the product allows for if it is not told otherwise
+STALL = 100  # milliseconds; the product's default
 WORDS = 6
 ALL_SENT, END = b"all sent\r", b"the end\r"
 EVENTS_OF_END = 4 * len(END)
-CONTROLS = 20  # barcodes; more than twice what a queue of 256 holds
-# Stops processes for so many milliseconds at moments by chance, until its standard input ends; tells how often, and the
-# longest time.
+CONTROLS = 20  # barcodes; more than twice the capacity of a queue of 256
+# Stops processes for the given milliseconds at random moments until the end of its standard input. Prints the number of stops and
+# the longest one.
 STOPPER = """
 import json, os, random, select, signal, sys, time
 stall, chooser, processes = int(sys.argv[1]) / 1000, random.Random(int(sys.argv[2])), list(map(int, sys.argv[3:]))
@@ -89,23 +89,23 @@ print(json.dumps({"stops": stops, "longest": round(longest * 1000)}))
 
 
 def barcode(number: int) -> bytes:
-    """An EAN-13, or as a Code 128 may be: with Shift and without in turn, and signs of the layout."""
+    """Returns an EAN-13 barcode, or text as in a Code 128 barcode, with shifted, plain and layout-dependent characters."""
     return ean13(number) if number % 2 == 0 else f"bW-{number:03d}/Qz+_\r".encode()
 
 
 class Page:
-    """What the page has told."""
+    """Reports of the page."""
 
     def __init__(self, compositor: Program, server: Program) -> None:
         self.compositor = compositor
         self._server = server
-        # The bytes of the words that were sent until one was in the page, and the lines that had come by then.
+        # Bytes of the words sent before the first one arrived in the page, and the number of lines received until then.
         self.greeted = 0
         self._greetings = 0
 
     @classmethod
     async def open(cls, bench: Bench, tree: Path) -> Page:
-        """A page whose field has the keyboard."""
+        """Opens the page and waits until its field has the focus."""
         await bench.guest.run("sh", "-c", MOUNT, "sh", f"/run/host{tree}", seconds=60)
         server = await bench.start("/usr/bin/python3", SERVER)
         await server.until(lambda: server.objects, "the page's server", 30)
@@ -117,7 +117,7 @@ class Page:
         return page
 
     async def news(self, event: str, number: int, seconds: float) -> list[dict[str, Any]]:
-        """So many of a kind."""
+        """Waits for `number` reports of one kind and returns them."""
 
         def told() -> list[dict[str, Any]]:
             status = self.compositor.status
@@ -129,7 +129,7 @@ class Page:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """Those behind the words that it was greeted with."""
+        """Lines after the words of `greet`."""
         return [o for o in self._server.objects if o["event"] == "line"][self._greetings :]
 
     @property
@@ -140,14 +140,14 @@ class Page:
         return "".join(f"{line['text']}\r" for line in self.lines[line:]).encode()
 
     async def greet(self, inner: Bench) -> None:
-        """Words until one is there: the field has the focus, by what the page can ask, before the compositor's keys go to it."""
+        """Sends words until one arrives. The page reports that its field has the focus before the compositor sends keys to it."""
         self.greeted = await self.until_word(inner)
         self._greetings = len(self.lines)
 
     async def until_word(self, inner: Bench) -> int:
-        """Sends a word until one is in the page; the bytes sent.
+        """Sends a word until one arrives in the page, and returns the number of bytes sent.
 
-        A compositor that finds its queue overflowed throws away all that is in it (libevdev), what came last too.
+        A compositor that detects an overflow of its queue discards everything in the queue (libevdev), including the last word.
         """
         sent = 0
         for tries in range(WORDS):
@@ -162,7 +162,7 @@ class Page:
 
 @asynccontextmanager
 async def showing(bench: Bench, *arguments: str, table: bytes = b"") -> AsyncIterator[tuple[Bench, Product, Page]]:
-    """A machine of its own with the product connected, and the page ready."""
+    """Boots a separate machine, connects the product, and opens the page."""
     tree = await asyncio.to_thread(kiosk.root, bench.machine.vm.kernel.folder.parents[1])
     async with booted(bench, "kiosk", Kind(memory=MEMORY)) as inner:
         await inner.set_up("linble")
@@ -178,7 +178,8 @@ async def showing(bench: Bench, *arguments: str, table: bytes = b"") -> AsyncIte
 
 
 async def typed(inner: Bench, page: Page, barcodes: list[bytes]) -> int:
-    """The barcodes, some at a time, and a last word, after which nothing of them can come; its bytes."""
+    """Sends the barcodes in groups, and then a last word, after which no character of a barcode can arrive. Returns the number of
+    bytes."""
     before = len(page.lines)
     groups = [barcodes[at : at + AT_ONCE] for at in range(0, len(barcodes), AT_ONCE)]
     sent = lines = 0
@@ -194,7 +195,8 @@ async def typed(inner: Bench, page: Page, barcodes: list[bytes]) -> int:
 
 
 def pace(lines: list[dict[str, Any]]) -> str:
-    """How fast the page got keys, and the longest gaps in a barcode: by the browser's times of the events, and as the page heard."""
+    """Returns the typing speed and the longest gaps within a barcode, by the browser's event times and by the times when the page
+    received the events."""
     repeats = sum(line["repeats"] for line in lines)
     expect(repeats == 0, f"{repeats} keys were repeated")
     took = (lines[-1]["times"][-1] - lines[0]["times"][0]) / 1000
@@ -214,7 +216,7 @@ async def kiosk_browser(bench: Bench) -> None:
     async with showing(bench) as (inner, product, page):
         sent = await typed(inner, page, barcodes)
         notes = [bench.note, pace(page.lines)]
-        # It stops and goes on with the compositor, and its queue is as long.
+        # This reader stops and resumes together with the compositor, and its queue has the same length.
         beside = await EventReader.open(inner, product.node, share=True, stopped=True)
         processes = map(str, (page.compositor.pid, beside.program.pid))
         arguments = (str(STALL), str(chooser.getrandbits(32)), *processes)
@@ -250,7 +252,7 @@ async def control_kiosk(bench: Bench) -> None:
         must_differ(meant, page.text)
         compare(meant.replace(b"0", b"1"), page.text)
 
-        # A reader that goes on hears of the last word; this one may be late too, where the machine has much to do.
+        # The reader that resumes receives the last word. This one may also be late on a busy machine.
         witness, beside = [await EventReader.open(inner, product.node, share=True, stopped=True) for _ in range(2)]
         for program in (page.compositor, beside.program):
             await inner.guest.halt(program)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Where the code lies that a packet runs through until its key: what the emulator records of it.
+# Addresses of the code that runs from a packet to its key, as recorded by the emulator.
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from vm import Kind
 from waiting import LabError, expect
 
 PAGES = 12
-# A line of the linker's map: an output section, or a symbol in it.
+# A line of the linker's map: an output section, or a symbol in a section.
 SECTION = re.compile(r"\s*[0-9a-f]+\s+[0-9a-f]+\s+[0-9a-f]+\s+\d+ (\S+)$")
 SYMBOL = re.compile(r"\s*([0-9a-f]+)\s+[0-9a-f]+\s+[0-9a-f]+\s+\d+ {17}(\S.*)")
 BLOCK = re.compile(rb"\[[0-9a-f]+/([0-9a-f]+)/")
 
 
 class Layout:
-    """The functions of a program by their addresses, as the linker's map has them."""
+    """Functions of a program by address, from the linker's map."""
 
     def __init__(self, path: Path) -> None:
         self.names: dict[int, set[str]] = {}
@@ -38,7 +38,7 @@ class Layout:
         self._starts = sorted(self.names)
 
     def function(self, address: int) -> int:
-        """Where the function begins that has this address."""
+        """Returns the start of the function that contains this address."""
         return self._starts[max(0, bisect(self._starts, address) - 1)]
 
 
@@ -49,7 +49,7 @@ async def way_to_the_key(bench: Bench) -> None:
     layout = Layout(static.with_name("blewedge-static.map"))
     order = static.with_name("order").read_text().split()
     record = bench.logs / "blocks"
-    # Each block of code that begins in the program, which has fixed addresses.
+    # Record each basic block of the program. Its addresses are fixed.
     words = ("-d", "exec,nochain", "-D", str(record), "-dfilter", f"{min(layout.names):#x}..{max(layout.names):#x}")
     async with booted(bench, "recorded", Kind(emulator=words), binary=static) as machine:
         await machine.set_up("linble")
@@ -61,14 +61,15 @@ async def way_to_the_key(bench: Bench) -> None:
         await latencies(machine, reader, [ean13(3)])
         recorded = record.read_bytes()
         await product.end(signal.SIGINT, 130)
-    record.unlink()  # some hundred megabytes
+    record.unlink()  # several hundred megabytes
     blocks = [int(address, 16) for address in BLOCK.findall(recorded[start:])]
     functions = [layout.function(address) for address in blocks]
     write = next((at for at, function in enumerate(functions) if "write" in layout.names[function]), None)
     if write is None:
         raise LabError(f"the record of {len(blocks)} blocks has no write to the keyboard")
     way = dict.fromkeys(functions[: write + 1])
-    # For Tests/Release/compact --trace: these functions, then all others that run from the link on, in the order of their first use.
+    # For Tests/Release/compact --trace: these functions, then all others that run after the connection, in the order of their
+    # first use.
     since = way | dict.fromkeys(layout.function(int(address, 16)) for address in BLOCK.findall(recorded[connected:]))
     (bench.logs / "functions").write_text("".join(f"{name}\n" for function in since for name in sorted(layout.names[function])))
     pages = {address >> 12 for address in blocks[: write + 1]}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Layouts: text is typed for a reader's layout, and read back by what such a reader uses: libxkbcommon for a
-# desktop, the kernel's virtual terminal for a console.
+# Layouts: text is typed for the application's layout, and read back as such an application does: with libxkbcommon for a desktop,
+# and on the kernel's virtual terminal for a console.
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ FIRST_SPECIAL = 0x80
 @dataclass(frozen=True)
 class Layout:
     name: str
-    variant: str  # of xkb's
-    special: str  # what it types besides ASCII
+    variant: str  # variant in xkb
+    special: str  # characters of the layout besides ASCII
 
     @property
     def product(self) -> str:
@@ -63,7 +63,7 @@ def read_back(layout: Layout, arrived: str) -> None:
 
 
 async def typed(bench: Bench, layout: Layout, product_layout: str, reader: str) -> str:
-    """What a reader, libxkbcommon or the terminal, makes of the layout's text."""
+    """Types the layout's text, and returns the text as read with libxkbcommon or on the terminal."""
     await bench.guest.write_file(TABLE, layout.table)
     terminal = await Terminal.open(bench) if reader == "terminal" else None
     product = await bench.run("--layout", product_layout, "--table", TABLE)
@@ -108,7 +108,7 @@ async def layouts(bench: Bench) -> None:
 
 
 async def keymap(layout: Layout) -> bytes:
-    """The layout as a keymap of the kernel's console (console-setup's ckbcomp, here on the build machine)."""
+    """Returns the layout as a keymap for the kernel's console, created with console-setup's ckbcomp on the build machine."""
     variant = ("-variant", layout.variant) if layout.variant else ()
     program = await asyncio.create_subprocess_exec(
         "ckbcomp", "-layout", layout.name, *variant, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE

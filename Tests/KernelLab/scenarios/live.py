@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What `scan` shows as time goes on: a table that is drawn again, devices that leave it, and each advertisement.
+# The live output of `scan`: a table that is redrawn, devices that disappear from it, and single advertisements.
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from waiting import LabError, expect
 CHOSEN = f"* {OTHER_NAME}"
 SELECTION = f'address = {OTHER_ADDRESS}\ntype = random\nname = "{OTHER_NAME}"\n'
 FRAME = re.compile(r"(?:\x1b\[\d+A\r\x1b\[J)?(NAME [^\x1b]*)")
-# A frame every 2 s; on a busy machine it may be later, never sooner.
+# The table is redrawn every 2 s. On a busy machine it may be later, but never earlier.
 SOONEST, LATEST = 1.9, 3.5
 LIFETIME = 60
-# A row of the chosen device that was heard: a time.
+# A row of the selected device with the time when it was last heard.
 HEARD = re.compile(rf"{OTHER_ADDRESS}\s+\S+\s+\d{{4}}/")
 
 
 class Table:
-    """`scan` on a terminal."""
+    """A `scan` command on a terminal."""
 
     def __init__(self, bench: Bench, program: Program) -> None:
         self._clock = bench.clock()
         self._program = program
-        self.times: list[float] = []  # when each frame was seen to be complete
+        self.times: list[float] = []  # time when each frame was seen to be complete
 
     @classmethod
     async def open(cls, bench: Bench, *arguments: str) -> Table:
@@ -44,29 +44,29 @@ class Table:
 
     @property
     def frames(self) -> list[list[str]]:
-        """Those that are complete: the next one has begun. A terminal hands a frame over in pieces."""
+        """Complete frames, that is, all but the last one. The terminal delivers a frame in parts."""
         found = FRAME.findall(self._program.out)[:-1]
         self.times += [self._clock()] * (len(found) - len(self.times))
         return [frame.split("\r\n")[1:-1] for frame in found]
 
     def rows(self) -> list[str]:
-        """The last frame's lines, without the header."""
+        """Returns the lines of the last frame, without the header."""
         return self.frames[-1] if self.frames else []
 
     def shows(self, *names: str) -> bool:
-        """Just these devices, in this order."""
+        """Returns true if the table shows exactly these devices in this order."""
         rows = self.rows()
         return len(rows) == len(names) and all(row.startswith(f"{name} ") for row, name in zip(rows, names, strict=True))
 
     async def until(self, holds: Callable[[], object], what: str, seconds: float = 20) -> None:
-        """Waits until it holds of the last frame."""
+        """Waits until a condition is true for the last frame."""
         try:
             await self._program.until(lambda: self.rows() and holds(), what, seconds)
         except LabError as error:
             raise LabError(f"{error}; the last of {len(self.frames)} frames: {self.rows()}") from None
 
     def periods(self) -> list[float]:
-        """Between the frames, but the first, before which an adapter is opened."""
+        """Returns the intervals between frames, without the first, which includes the time to open an adapter."""
         return [later - earlier for earlier, later in zip(self.times[1:], self.times[2:], strict=False)]
 
     async def end(self) -> None:
@@ -77,7 +77,8 @@ class Table:
 @scenario("scan-live", peer="no adapter", deadline=240, once=True)
 async def live(bench: Bench) -> None:
     """LK-2, LK-3, LK-6: `scan` draws its table every 2 s or as configured, devices leave after 60 s, the chosen one stays; daemon or not."""
-    # A controller more: the daemon has the first one, and `scan` the third to itself, so that 60 s are enough for both.
+    # A third controller, because the daemon uses the first one and `scan` needs its own. The scenario then takes only 60 s for
+    # both.
     await bench.add_controllers("linble", count=3)
     await fresh(bench)
     await write(bench, CONFIGURATION, 'adapter = "hci0"\n')
@@ -87,7 +88,7 @@ async def live(bench: Bench) -> None:
     clock = bench.clock()
     tables = {"scan": await Table.open(bench, "--adapter", "hci2"), "scan through the daemon": await Table.open(bench)}
     for table in tables.values():
-        # It stands on top before it was ever heard.
+        # The selected device is in the first row even before it is heard.
         await table.until(lambda table=table: table.shows(CHOSEN, NAME), "both devices")
         expect(re.search(rf"{OTHER_ADDRESS}\s+-\s+-", table.rows()[0]), f"heard before it was there: {table.rows()}")
     await Disguise(bench.peer).advertise(connectable=False)
@@ -100,7 +101,7 @@ async def live(bench: Bench) -> None:
         await table.until(lambda: table.shows(CHOSEN), "the other device leaves", LIFETIME + 20)
         left = clock()
         expect(left > LIFETIME, f"{who}: it left after {left:.1f} s")
-        # For longer than what was heard is kept.
+        # Longer than the time for which a device stays in the table.
         await table.until(lambda: clock() > last + LIFETIME + 6, "frames go on", 30)
         expect(table.shows(CHOSEN) and HEARD.search(table.rows()[0]), f"{who}: the chosen one left: {table.rows()}")
         periods = table.periods()
@@ -111,7 +112,7 @@ async def live(bench: Bench) -> None:
         return f"{who}: every {usual:.2f} s, the other left after {left:.1f} s"
 
     notes = await asyncio.gather(*(watch(*each) for each in tables.items()))
-    # As often as the configuration says, by this command and by the daemon.
+    # The configuration sets the interval, for this command and for the daemon.
     await write(bench, CONFIGURATION, 'adapter = "hci0"\n[scan]\nrefresh = "500ms"\n')
     for arguments in ("--adapter", "hci2"), ():
         table = await Table.open(bench, *arguments)
@@ -126,19 +127,19 @@ async def live(bench: Bench) -> None:
 
 
 def said(product: Product) -> list[dict[str, Any]]:
-    """The lines about the peer, without what each report has of its own."""
+    """Returns the lines about the peer, without the fields that differ in each report."""
     own = ("rssi", "lastHeard")
     return [{k: v for k, v in o.items() if k not in own} for o in product.program.objects if o.get("address") == ADDRESS]
 
 
 async def once_more(bench: Bench) -> None:
-    """The emulated radio reports an advertiser when it begins."""
+    """Restarts advertising, because the emulated radio reports an advertiser only when it starts."""
     await bench.peer.device.stop_advertising()
     await bench.peer.advertise()
 
 
 async def repeated(bench: Bench, product: Product, times: int) -> None:
-    """The same advertisement so often, and a line for each."""
+    """Repeats the same advertisement `times` times, and checks that each produces a line."""
     for _ in range(times):
         before = len(said(product))
         await once_more(bench)
@@ -181,7 +182,7 @@ async def through_daemon(bench: Bench) -> None:
     expect(ADDRESS in kept, f"the list has forgotten who was heard a moment ago: {kept!r}")
     anew = await tell(bench, *once)
     expect(ADDRESS not in anew, f"listed though it is silent: {anew!r}")
-    # The daemon tells of changes only: every advertisement is heard by the command itself.
+    # The daemon reports only changes, so with --duplicates the command scans on its own.
     greedy = await bench.product("scan", "--json", "--duplicates")
     await repeated(bench, greedy, 3)
     await greedy.end(signal.SIGINT, 130)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The matrix (`lab --table`): the main job, from a scan to 200 barcodes in a terminal, on controllers of many kinds. A row
-# of the table is a scenario here.
+# The matrix (`lab --table`): the main job, from a scan to 200 barcodes in a terminal, with different kinds of controllers. Each
+# row of the table is a scenario.
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from scenarios import scenario
 from scenarios.keys import SCANS, all_typed, finish
 from waiting import expect
 
-PREFIX = "controller-"  # of the names of the rows
-FEW = 20  # barcodes in the short tier
-PATIENCE = 120  # seconds for what takes a moment on a machine that is not busy
+PREFIX = "controller-"  # prefix of the rows' names
+FEW = 20  # number of barcodes in the short tier
+PATIENCE = 120  # time limit in seconds for steps that take a moment on an idle machine
 IN_CI = {"legacy-4.0", "le-only"}
 
 
 async def main_job(bench: Bench) -> None:
-    """Scan, connect, discover, type; the seconds that each took are the bench's note."""
+    """Scans, connects, discovers services and types. Sets the bench's note to the duration of each step."""
     clock = bench.clock()
     scan = await bench.product("scan", "--json")
     heard = lambda: any(o.get("address") == ADDRESS and o.get("name") == NAME for o in scan.program.objects)  # noqa: E731
@@ -34,7 +34,7 @@ async def main_job(bench: Bench) -> None:
     product = await bench.product("run", "--json", "--device", NAME, *OPEN)
     await product.keyboard(PATIENCE)
     clock = bench.clock()
-    # An attempt may fail where a controller refuses one: it is begun again.
+    # A connection attempt may fail if the controller refuses it; the product then retries.
     await product.program.until(lambda: "connected" in product.states, "connected", PATIENCE)
     await bench.peer.until_subscribed(PATIENCE)
     connected = clock()
@@ -63,7 +63,7 @@ async def btvirt(bench: Bench) -> None:
 
 
 async def given_up(bench: Bench, variant: Variant) -> None:
-    """No kernel's Bluetooth has this controller: the product says what is to be done, and ends."""
+    """Checks that the product ends with a remedy if the kernel cannot set up the controller."""
     kernel = bench.machine.vm.kernel.series
     expect(kernel in variant.given_up_by, f"the kernel gives the controller up: {bench.machine.vm.console_text()[-200:]!r}")
     scan = await bench.product("scan", "--once")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# No network but what the user asks for by name; and digits at hand whatever the device sends.
+# No network connections except those that the user asks for by name; and digits can always be typed, whatever the device sends.
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CODE = "/etc/blewedge/app-code"
 
 
 async def families(bench: Bench) -> set[str]:
-    """The families of the sockets that were opened."""
+    """Returns the address families of the sockets that were opened."""
     return set(FAMILY.findall((await bench.guest.read_file(TRACE)).decode(errors="replace")))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The fully static form of the product, where nothing but it and BusyBox is.
+# The fully static build of the product, on a system with nothing but this file and BusyBox.
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def one_file(bench: Bench) -> None:
     expect(sorted(files) == sorted([f"{ROOT}/bin/busybox", ROOT + BINARY]), f"the root has {files}")
     inside = ("chroot", ROOT)
 
-    # Nothing is mounted yet: it cannot read its own words, and says so.
+    # /proc is not mounted yet, so the product cannot read its own texts, and reports this.
     lost = await run(*inside, BINARY, "demo", check=False)
     expect(lost.status == UNAVAILABLE and "mount -t proc proc /proc" in lost.err, f"without /proc: {lost.status}, {lost.err!r}")
     for name in ("proc", "sys", "dev"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The options of scan mode, on the command line and in the configuration file: the same barcodes, keys and account.
+# The options of scan mode, on the command line and in the configuration file: the same barcodes, keys and counts.
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenarios import scenario
 from talks import Stroke, key_codes, read_bytes, read_changes, strokes
 from waiting import LabError, expect
 
-# ETX ends a scan here, so that a CR is a byte of it: the device is open, and only a terminator presses Enter for it (D-2).
+# ETX ends a scan here, so a CR is part of it. The device is unpaired, so only a terminator may press Enter (D-2).
 RULES = [
     ("prefix", "{f9}X"), ("suffix", "{tab}"), ("terminator", "etx"), ("min-length", "2"), ("max-length", "6"),
     ("duplicates", "30s"),
@@ -22,19 +22,19 @@ RULES = [
 BARCODES = ['"12" 03', '"12" 03', '"34" 03', '"5" 03', '"123456" 03', '"1234567" 03', '"7" 0D "8" 03']
 KEYS = 'f9 shift+x "12" tab f9 shift+x "34" tab f9 shift+x "123456" tab f9 shift+x 7 8 tab'
 ACCOUNT = {"received": 32, "typed": 12, "discarded": 5, "withheld": 1, "duplicate": 3, "tooShort": 2, "tooLong": 8, "gated": 0}
-ACCOUNT |= {"disconnected": 2, "lost": 2}  # the user ends it before their terminator has come
+ACCOUNT |= {"disconnected": 2, "lost": 2}  # the device disconnects before their terminator arrives
 NUMBERS = ("min-length", "max-length")
 SILENCE = ["--scan", "--terminator", "none", "--idle-gap", "2s", "--suffix", "{enter}", "--max-age", "0"]
 
 
 def in_file() -> str:
-    """The rules as the configuration file has them, and no keys of clients."""
+    """Returns the rules as a configuration file, with key requests from clients disabled."""
     lines = [f"{name} = {value}" if name in NUMBERS else f'{name} = "{value}"' for name, value in RULES]
     return 'keys = false\nmax-age = "0s"\n[scan-mode]\non = true\n' + "".join(f"{line}\n" for line in lines)
 
 
 async def until_keys(reader: EventReader, keys: str) -> None:
-    """These keystrokes have come, and no others."""
+    """Waits for exactly these keystrokes."""
     wanted: list[Stroke] = strokes(read_changes(keys, key_codes()))
     came = lambda: strokes(reader.keys)  # noqa: E731
     try:
@@ -53,7 +53,7 @@ async def ended(bench: Bench, product: Product, number: signal.Signals, code: in
 
 
 def send(bench: Bench) -> int:
-    """The barcodes, and the beginning of one."""
+    """Sends the barcodes, and the beginning of another one."""
     return bench.peer.burst([*map(read_bytes, BARCODES), b"99"])
 
 
@@ -73,7 +73,7 @@ async def scan_options(bench: Bench) -> None:
     await until_status(bench, 10, "the gate is closed", lambda answer: answer["gate"] == "closed")
     sent += bench.peer.burst([b"88\x03"])
     await until_count(bench, "gated", 5)
-    # What waits when the gate closes is refused with the rest (D-1).
+    # Text that waits when the gate closes is rejected with the rest (D-1).
     await ended(bench, product, signal.SIGINT, 130, ACCOUNT | {"received": 35, "gated": 5, "disconnected": 0, "lost": 0})
     await until_keys(reader, KEYS)
 
@@ -99,7 +99,7 @@ async def scan_options(bench: Bench) -> None:
 
 
 async def retaken(bench: Bench, daemon: Product, reader: EventReader) -> EventReader:
-    """A reader that tells keys, in the place of one that tells text."""
+    """Replaces a reader that returns text by one that returns keys."""
     await reader.summary()
     return await EventReader.open(bench, daemon.node, keys=True)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `bench --uinput`: measured on a keyboard of its own, and nobody else hears it.
+# `bench --uinput`: measures with a keyboard of its own, whose keys nobody else receives.
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ async def bench_uinput(bench: Bench) -> None:
     for figures in by_queue.values():
         expect(all(name in figures for name in FIGURES), f"figures are missing: {figures}")
         expect(figures["lost"] == 0 and figures["eventsPerSecond"] > 0 and figures["keystrokes"] > 0, f"figures: {figures}")
-    # What the ears are worth: a key that is not the bench's reaches both.
+    # Negative control: a key of another keyboard reaches both readers.
     heard = bytes(terminal.text), reader.text
     await order(keys, "events 4")
     await terminal.until(len(heard[0]) + 1, 10)
     await reader.until(len(heard[1]) + 1, 10)
-    await asyncio.sleep(0.2)  # and whatever else was on its way
+    await asyncio.sleep(0.2)  # time for any other key to arrive
     expect(terminal.text == b"a" and reader.text == b"a", f"heard: {heard}, at last {terminal.text!r}, {reader.text!r}")
     await terminal.close()
     others = ", ".join(o["case"] for o in cases if o["case"] != "uinput")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The Debian package on a target as it is; Tests/Release/package --check shows the rest of its life, where no systemd runs.
+# The Debian package on a target with systemd. Tests/Release/package --check tests the rest of its life cycle without systemd.
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scenarios.systemd import SETUP_SECONDS, Target, restarted, target, types
 from waiting import expect
 
 PROGRAM = "/usr/bin/blewedge"
-# What the machine that builds has, with its manual pages, is not indexed anew.
+# Do not run triggers, which would index the manual pages of the build machine again.
 DPKG = "DEBIAN_FRONTEND=noninteractive dpkg --no-triggers --force-unsafe-io"
 
 
@@ -41,7 +41,7 @@ async def package(bench: Bench) -> None:
 
 
 async def lives(machine: Target, deb: str) -> int:
-    # A build machine that is a container has one, and then nothing is restarted or stopped for a package.
+    # A build machine in a container has this file, which prevents packages from restarting or stopping services.
     await machine.shell("rm -f /usr/sbin/policy-rc.d")
     await machine.shell(f"{DPKG} --install {deb} 2>&1", seconds=SETUP_SECONDS)
     await machine.until("systemctl is-active --quiet blewedge", "the adapter that is there starts the service", 60)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The pages on a bare virtual terminal, where the product's own keyboard types into them too.
+# The pages on a virtual terminal, on which the product's own keyboard types.
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from words import WORDS
 SAY, JAPANESE = WORDS["en"], WORDS["ja"]
 TAB = "F1 Devices F2 Check F3 Keypad F4 Snippets F5 Settings F6 Guide F11 Beacons"
 
-# What draws frames and bars on a console, whose fonts have the characters of code page 437.
+# Frame and bar characters that console fonts have, from code page 437.
 CONSOLE_GLYPHS = set("┌┐└┘─│▄█░")
 
 
 async def choose(bench: Bench, hands: Hands, console: Console) -> None:
-    """The devices page, and the choice on it."""
+    """Opens the devices page and selects the device."""
     text = await console.until(TAB, NAME, "[Use]", "no device selected")
     expect(set(text) - CONSOLE_GLYPHS <= set(map(chr, range(128))), f"characters without a glyph on the console:\n{text}")
     await hands.press("Enter")
-    # Enter alone says no.
+    # Enter alone chooses No.
     await console.until(f"{NAME} is not paired", "[ OK ]", seconds=60)
     await hands.press("Right", "Enter")
     await console.until(f"connected to {NAME}", f"* {NAME}", seconds=60)
@@ -38,7 +38,7 @@ async def choose(bench: Bench, hands: Hands, console: Console) -> None:
 
 
 async def check(bench: Bench, hands: Hands, console: Console) -> str:
-    """What is typed appears in the check page's field; then its end is mended on the keypad."""
+    """Checks that received text appears in the field of the check page, and corrects its end with the keypad."""
     await hands.press("F2")
     await console.until(SAY["field"], "Nothing received yet.")
     code = ean13(7).decode().rstrip()
@@ -57,7 +57,7 @@ async def check(bench: Bench, hands: Hands, console: Console) -> str:
 
 
 async def snippet(reader: EventReader, hands: Hands, console: Console, field: str) -> str:
-    """A tag, and a letter where its cursor has ended."""
+    """Inserts a tag, and types a letter at the position of the cursor in it."""
     await hands.press("F4")
     await console.until("<b></b>, then Left 4 times")
     await hands.press("Enter")
@@ -69,7 +69,7 @@ async def snippet(reader: EventReader, hands: Hands, console: Console, field: st
 
 
 async def settings_and_guide(bench: Bench, hands: Hands, console: Console) -> None:
-    """The setting is kept; the guide has all its steps behind it; Escape leaves a question without an answer."""
+    """Checks that a setting is saved, that the guide shows all steps as done, and that Escape cancels a question."""
     await hands.press("F5")
     await console.until("Show the connection state", f"connected to {NAME}")
     await hands.press("Enter")
@@ -86,7 +86,7 @@ async def settings_and_guide(bench: Bench, hands: Hands, console: Console) -> No
 
 
 async def pause(bench: Bench, hands: Hands, console: Console) -> None:
-    """Paused, what comes is refused, and nothing of it is typed later."""
+    """Pauses, and checks that text received meanwhile is rejected and not typed later."""
     await hands.press("F9")
     await console.until(SAY["closed"])
     await until_status(bench, 10, "the gate is closed", lambda answer: answer["gate"] == "closed")
@@ -96,7 +96,7 @@ async def pause(bench: Bench, hands: Hands, console: Console) -> None:
     await console.until(SAY["resumed"])
     await hands.press("F2")
     bench.peer.burst([ean13(9)])
-    # Into the tag, where the cursor was left.
+    # Typed inside the tag, where the cursor was left.
     await console.until(f"<b>x{ean13(9).decode().rstrip()}", without=(ean13(8).decode().rstrip(),))
 
 
@@ -107,7 +107,8 @@ async def tui_console(bench: Bench) -> None:
     await write(bench, CONFIGURATION, 'snippets = "habr"\n')
     daemon = await start(bench)
     hands = await Hands.open(bench)
-    # Typed while no program reads: the kernel keeps it for whoever opens the terminal next, and it is not theirs.
+    # Keys typed while no program reads: the kernel keeps them for the next program that opens the terminal, which must ignore
+    # them.
     await bench.guest.run("chvt", TERMINAL)
     await hands.press("1", "2", "3")
     console = await Console.open(bench, BINARY, "tui")
@@ -123,7 +124,7 @@ async def tui_console(bench: Bench) -> None:
     await bench.peer.until_alone()
     await hands.press("F10")
     await console.ended(hands, 0)
-    # Whoever wants Japanese all the same gets it.
+    # Japanese is used if it is requested explicitly.
     console = await Console.open(bench, BINARY, "tui", "--language", "ja")
     await console.until(JAPANESE["disconnected"], "F10 終了")
     await hands.press("F10")
@@ -137,7 +138,7 @@ async def tui_console(bench: Bench) -> None:
 
 
 async def ended_by_hangup(bench: Bench, terminal: Program) -> None:
-    """The terminal is closed, and the pages on it have ended."""
+    """Closes the terminal, and waits until the pages on it have ended."""
     pages = (await bench.guest.run("pgrep", "-x", "-f", f"{BINARY} tui")).out.split()
     expect(len(pages) == 1, f"the pages are the processes {pages}")
     await terminal.signal(signal.SIGKILL)
@@ -147,7 +148,7 @@ async def ended_by_hangup(bench: Bench, terminal: Program) -> None:
 
 
 async def types_on(bench: Bench, number: int) -> None:
-    """The daemon that the pages have started types, over the link that it had."""
+    """Checks that the daemon started by the pages types, over the same link as before."""
     answer = await status(bench)
     expect(answer["state"] == "connected", f"the state is {answer['state']}")
     reader = await EventReader.open(bench, answer["keyboard"])
@@ -198,13 +199,13 @@ UNIT = "/etc/systemd/system/blewedge.service"
 
 
 async def manager(bench: Bench, *lines: str) -> None:
-    """A service manager in the place of systemd's, which does this when it is asked for anything."""
+    """Installs a substitute for `systemctl` that runs these lines."""
     await write(bench, f"{SERVICE}/systemctl", "\n".join(("#!/bin/sh", f'echo "$@" >>{SERVICE}/asked', *lines)) + "\n")
     await bench.guest.run("chmod", "755", f"{SERVICE}/systemctl")
 
 
 async def check_page(bench: Bench) -> Program:
-    """The pages on a terminal, with the check page opened."""
+    """Opens the pages on a terminal, and then the check page."""
     line = f"stty cols 80 rows 24; TERM=linux LANG=C PATH={SERVICE}:$PATH exec {BINARY} tui"
     terminal = await bench.start("script", "-qec", line, "/dev/null")
     await terminal.until(lambda: "Press Enter to start one" in terminal.out, "the pages", 20)

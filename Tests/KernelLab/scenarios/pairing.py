@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Pairing with an independent stack by the kernel's Security Manager, and what the keys are good for afterwards.
+# Pairing of an independent stack with the kernel's Security Manager, and the use of the keys afterwards.
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from waiting import LabError, expect
 
 BONDS = "/var/lib/blewedge/bonds"
 IO = PairingDelegate.IoCapability
-PASSKEY = 20_608  # with a zero in front
+PASSKEY = 20_608  # with leading zeros
 
 
 class Hands(PairingDelegate):
-    """Who holds the peer: what it was shown, and what it enters."""
+    """The user of the peer, who reads numbers from it and enters them."""
 
     def __init__(self, capability: IO, key_size: int = 16) -> None:
         super().__init__(capability, maximum_encryption_key_size=key_size)
@@ -48,14 +48,14 @@ class Hands(PairingDelegate):
         return PASSKEY
 
     async def get_number(self) -> int | None:
-        """What the product shows."""
+        """Returns the number that the product shows."""
         assert self.product is not None
         found = await self.product.until(lambda: told(self.product, "passkey"), "a number to enter", 20)
         return int(found["number"])
 
 
 def hold(bench: Bench, hands: Hands, secure: bool = True) -> Hands:
-    """The peer pairs by these hands from now on."""
+    """Makes the peer use this delegate for pairing from now on."""
     kind = PairingConfig.AddressType.RANDOM
     mitm = hands.io_capability != IO.NO_OUTPUT_NO_INPUT
     config = PairingConfig(sc=secure, mitm=mitm, bonding=True, delegate=hands, identity_address_type=kind)
@@ -69,7 +69,7 @@ def told(program: Program | None, event: str) -> dict[str, Any] | None:
 
 
 async def pair(bench: Bench, hands: Hands, console: str, answer: str = "", *options: str, code: int = 0) -> Program:
-    """`pair`, with a line of the user's once it is asked, or at once where it does not wait for the question."""
+    """Runs `pair`. If there is an answer, enters it when the question appears."""
     product = hands.product = await bench.start(BINARY, "pair", NAME, "--json", "--console", console, *options)
     if answer:
         await product.until(lambda: told(product, "compare") or told(product, "passkeyWanted"), "a question", 40)
@@ -87,7 +87,8 @@ def bond(product: Program) -> dict[str, Any]:
     return found
 
 
-# The adapter on which the kernel is the host, and the same one without it: the product's own host pairs.
+# Options for the adapter on which the kernel is the host, and for the same adapter without the kernel, where the product's own
+# host does the pairing.
 KERNEL: tuple[str, ...] = ()
 OWN = ("--adapter", "user:hci0")
 LINE = "/run/lab.line"
@@ -95,12 +96,12 @@ OVER_LINE = ("--adapter", f"h4:unix:{LINE}")
 
 
 async def take_from_kernel(bench: Bench) -> None:
-    """The kernel lets a process have an adapter alone only while it is off."""
+    """Switches the adapter off, because the kernel gives a process exclusive access only then."""
     await bench.guest.run("btmgmt", "--index", "0", "power", "off")
 
 
 async def lay_line(bench: Bench) -> None:
-    """The adapter at the end of a line, as a controller on a UART is."""
+    """Makes the adapter accessible through a socket, like a controller on a UART."""
     await take_from_kernel(bench)
     relay = await bench.start("relay", "0", f"listen:{LINE}")
     await relay.until(lambda: "ready" in relay.out, "the line is laid", 20)
@@ -108,7 +109,7 @@ async def lay_line(bench: Bench) -> None:
 
 @contextlib.contextmanager
 def keys_of(size: int) -> Iterator[None]:
-    """Bumble names the size of its keys, and makes them of 16 bytes all the same."""
+    """Makes Bumble use keys of the announced size. Its keys always have 16 bytes otherwise."""
     whole = smp.crypto.s1
     smp.crypto.s1 = lambda *values: whole(*values)[:size] + bytes(16 - size)
     try:
@@ -118,7 +119,7 @@ def keys_of(size: int) -> Iterator[None]:
 
 
 async def forget_all(bench: Bench, adapter: tuple[str, ...] = KERNEL) -> None:
-    """Neither side knows the other any more."""
+    """Deletes the bond on both sides."""
     await tell(bench, "forget", ADDRESS, *adapter)
     await bench.peer.device.keystore.delete_all()  # type: ignore[union-attr]
 
@@ -140,7 +141,7 @@ async def simulate_paired(bench: Bench) -> None:
         try:
             await subscribe(client, NOTIFY)
         except ProtocolError as refusal:
-            wanted = att.ErrorCode.INSUFFICIENT_AUTHENTICATION  # the kernel's sockets do not say that there is a bond
+            wanted = att.ErrorCode.INSUFFICIENT_AUTHENTICATION  # the kernel's sockets do not reveal that there is a bond
             expect(refusal.error_code == wanted, f"a subscription is refused with {refusal}")
         else:
             raise LabError("a link without keys subscribes")
@@ -177,7 +178,8 @@ async def pairing(bench: Bench) -> None:
 
 
 async def legacy_is_refused(bench: Bench, hands: Hands, console: str, answer: str, adapter: tuple[str, ...]) -> None:
-    """The number of legacy pairing authenticates nobody: the own host asks for none, and the kernel's keys are removed."""
+    """Checks that legacy pairing does not count as authenticated: the product's own host does not even ask for a number, and the
+    kernel's keys are deleted."""
     asked = answer if adapter == KERNEL else ""
     refused = await pair(bench, hands, console, asked, "--security", "authenticated", *adapter, code=77)
     expect("only legacy pairing" in refused.err, f"a refused legacy pairing says {refused.err!r}")
@@ -186,7 +188,7 @@ async def legacy_is_refused(bench: Bench, hands: Hands, console: str, answer: st
 
 
 async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """Every model that a console allows, and four refusals."""
+    """Tests every pairing model that a console allows, and four refusals."""
     await tell(bench, "bonds", "--json")
     notes = []
     for name, capability, console, answer in (
@@ -211,14 +213,14 @@ async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
                 expect(hands.shown == [compared["number"]], f"the devices show {hands.shown} and {compared}")
             notes.append(f"{name} ({'Secure Connections' if secure else 'legacy'})")
             await forget_all(bench, adapter)
-    # A wrong number, a no, and Just Works where a stranger is to be kept out: no bond, and no key in the kernel.
+    # A wrong number, a No, and Just Works where authentication is required: no bond, and no key in the kernel.
     shown = hold(bench, Hands(IO.DISPLAY_OUTPUT_ONLY))
     await pair(bench, shown, "keyboard", "999999", *adapter, code=74)
     compared = hold(bench, Hands(IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT))
     await pair(bench, compared, "yes-no", "n", *adapter, code=64)
     silent = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
     await pair(bench, silent, "keyboard-display", "", "--security", "authenticated", *adapter, code=77)
-    # A key of seven bytes, the shortest that the specification allows, can be guessed.
+    # A key of seven bytes, the shortest that the specification allows, is too weak.
     short = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT, 7), secure=False)
     with keys_of(7):
         refused = await pair(bench, short, "none", "", *adapter, code=77)
@@ -253,11 +255,11 @@ async def pairing_models_line(bench: Bench) -> None:
 
 
 async def typed_by_key_only(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """A paired device types, and a stranger with everything but its key does not."""
+    """Checks that a paired device can type, and that a stranger with everything but its key cannot."""
     hands = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
     bond(await pair(bench, hands, "none", "", *adapter))
     if adapter == KERNEL:
-        # The kernel has no key any more, as after a restart: all that is left is on the disk.
+        # Delete the kernel's keys, as after a restart, so that they exist only on the disk.
         await bench.guest.run("btmgmt", "--index", "0", "ltks")
     pairings: list[int] = []
     bench.peer.device.on("pairing_start", lambda *_: pairings.append(1))
@@ -277,7 +279,7 @@ async def typed_by_key_only(bench: Bench, adapter: tuple[str, ...]) -> None:
     await reader.until(sent, 20)
     compare(ean13(1), reader.text)
 
-    # A stranger: everything but the key.
+    # A stranger: everything is the same except the key.
     kept = await bench.peer.device.keystore.get_all()  # type: ignore[union-attr]
     await bench.peer.device.keystore.delete_all()  # type: ignore[union-attr]
     before = bench.peer.connections
@@ -322,7 +324,7 @@ async def bonded_line(bench: Bench) -> None:
 
 
 async def hide(bench: Bench, key: bytes) -> None:
-    """The peer has another address from now on, of those that its key makes."""
+    """Gives the peer a new private address that is derived from its key."""
     device = bench.peer.device
     device.irk = key
     device.random_address = hci.Address.generate_private_address(key)
@@ -330,7 +332,7 @@ async def hide(bench: Bench, key: bytes) -> None:
 
 
 async def known_by_key(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """A paired device with a new private address each time is found, connected to, and typed for."""
+    """Checks that a paired device is found, connected to and typed for although it uses a new private address each time."""
     key, other = bytes(range(1, 17)), bytes(range(17, 33))
     hands = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
     await hide(bench, key)
@@ -354,7 +356,7 @@ async def known_by_key(bench: Bench, adapter: tuple[str, ...]) -> None:
         await hide(bench, key)
         expect(bench.peer.device.random_address != before, "the address is the same")
     compare(b"".join(ean13(number) for number in range(3)), reader.text)
-    # The control: an address of another key is a stranger's, whatever its name.
+    # Negative control: a device with an address derived from another key is a stranger, whatever its name.
     await bench.peer.until_subscribed(60)
     link = bench.peer.connection
     assert link is not None
@@ -403,7 +405,7 @@ async def security_demanded(bench: Bench) -> None:
     expect(answer["requiredSecurity"] == "encrypted", f"status: {answer}")
     expect(bench.peer.connections == 0, "a device without keys was connected to")
     await daemon.end(signal.SIGINT, 130)
-    # Negative control: it is there, and is typed for where nothing is demanded.
+    # Negative control: the device is available, and its text is typed if no security is required.
     daemon = await start(bench, "--device", NAME, "--security", "none")
     await until_connected(bench, daemon)
     await daemon.end(signal.SIGINT, 130)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Pairing through the daemon that has the adapter: a conversation on the control socket.
+# Pairing through the daemon, which uses the adapter: a conversation on the control socket.
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from waiting import expect
 
 
 async def asked(bench: Bench, *options: str) -> Program:
-    """`pair` by a passkey that the peer shows, up to the question."""
+    """Starts `pair` with a passkey that the peer shows, and waits for the question."""
     product = await bench.start(BINARY, "pair", NAME, "--json", "--console", "keyboard", *options)
     await product.until(lambda: told(product, "passkeyWanted"), "a question", 40)
     return product
 
 
 async def answered(product: Program) -> None:
-    """The passkey is entered, and the pairing ends well."""
+    """Enters the passkey, and checks that the pairing succeeds."""
     await product.write(f"{PASSKEY:06d}\n".encode())
     await product.wait(60)
     expect(product.status == 0, f"pair: {product.status}{product.evidence()}")
 
 
 async def typed(bench: Bench, reader: EventReader, numbers: range) -> int:
-    """Barcodes from the peer to the reader; their bytes."""
+    """Sends barcodes from the peer to the reader, and returns their length in bytes."""
     sent = bench.peer.burst([ean13(number) for number in numbers])
     await reader.until(len(reader.text) + sent, 20)
     return sent
 
 
 async def through_daemon(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """An unpaired device that is connected is paired with, and types on, encrypted."""
+    """Pairs an unpaired device while it is connected, and checks that it then types over an encrypted link."""
     daemon, reader = await chosen(bench, *adapter)
     hold(bench, Hands(IO.DISPLAY_OUTPUT_ONLY))
     sent = await typed(bench, reader, range(1, 3))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a person sees, who asks for no JSON.
+# Output for people, without --json.
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The kernel's queue of a keyboard's reader, by random traces: what the tests' exact model of it rests on.
+# The event queue that the kernel keeps for a reader of a keyboard, tested with random traces. The exact model in the unit tests
+# is based on it.
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from waiting import expect
 
 VECTORS = REPOSITORY / "Tests/Vectors/evdev-queue.txt"
 TRACES = 200
-MARGIN = 12  # around the queue's 64 slots, where it matters
+MARGIN = 12  # around the queue's 64 entries, where the behavior changes
 HEAD = """\
 # What the kernel gives to a reader of a keyboard, traces recorded in the kernel lab on 6.1 and the same on 6.12.
 # A line is a trace and what was read. In the trace: a to z that key goes down, A to Z it goes up, `.` a report ends
@@ -22,7 +23,8 @@ HEAD = """\
 
 
 def trace(chooser: random.Random) -> str:
-    """Whole frames of up to six changes, with readings where they make a difference and elsewhere."""
+    """Returns a trace of complete frames with up to six changes each, and with reads near the limit of the queue and
+    elsewhere."""
     down: list[str] = []
     text = ""
 
@@ -45,7 +47,7 @@ def trace(chooser: random.Random) -> str:
         while len(segment) < wanted:
             segment += frame(chooser.randint(1, most))
         text += segment + "|"
-    if down:  # a key that stays down would be no news to the next trace
+    if down:  # release the key, or pressing it would not be an event in the next trace
         text += "".join(key.upper() + "." for key in down) + "|"
     return text
 

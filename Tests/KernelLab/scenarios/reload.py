@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The configuration read again: by `reload`, and by SIGHUP.
+# Reloading the configuration, with `reload` and with SIGHUP.
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ async def daemon_reload(bench: Bench) -> None:
     daemon, reader = await chosen(bench)
     await types(bench, reader, b"a\tb\r", b"a\tb\r")
 
-    # As it was: nothing happens, and the link stays.
+    # Unchanged: nothing happens, and the link stays up.
     links = bench.peer.connections
     await write(bench, CONFIGURATION, "# nothing is set\n")
     await tell(bench, "reload")
     await types(bench, reader, b"c\r", b"c\r")
     expect(bench.peer.connections == links, "a configuration that has not changed cost the link")
 
-    # Wrong: refused with the line, and the old one stays in force.
+    # Invalid: an error names the line, and the previous configuration stays in use.
     for wrong, line in (('table = "strict"\npace = "fast"\n', "line 2"), (f'table = "{TABLE}"\n', "cannot read the table")):
         await write(bench, CONFIGURATION, wrong)
         said = await tell(bench, "reload", code=78)
@@ -38,20 +38,20 @@ async def daemon_reload(bench: Bench) -> None:
         await types(bench, reader, b"d\t\r", b"d\t\r")
     expect(bench.peer.connections == links, "a configuration that is wrong cost the link")
 
-    # Another table: Tab is discarded from now on.
+    # Another table: from now on, Tab is discarded.
     await write(bench, TABLE, "0x09 = discard\n")
     await tell(bench, "reload")
     reader = await renewed(bench, daemon, 2)
     await types(bench, reader, b"e\tf\r", b"ef\r")
     expect((await status(bench))["table"] == TABLE, "status has the old table")
 
-    # The same configuration, but the file that it names has changed; and a signal, as `systemctl reload` may send one.
+    # The configuration is unchanged, but the file that it refers to has changed. Reload with a signal, as `systemctl reload` may.
     await write(bench, TABLE, "0x09 = key enter\n")
     await daemon.program.signal(signal.SIGHUP)
     reader = await renewed(bench, daemon, 3)
     await types(bench, reader, b"gh\t", b"gh\r")
 
-    # Paused stays paused, and a signal with a wrong configuration changes nothing.
+    # A paused daemon stays paused, and a signal with an invalid configuration changes nothing.
     await tell(bench, "pause")
     await write(bench, CONFIGURATION, "table = 1\n")
     await daemon.program.signal(signal.SIGHUP)
@@ -70,7 +70,7 @@ async def daemon_reload(bench: Bench) -> None:
 
 
 async def types(bench: Bench, reader: EventReader, sent: bytes, typed: bytes) -> None:
-    """What the peer sends now comes out so."""
+    """Sends bytes from the peer and checks the typed text."""
     start = len(reader.text)
     bench.peer.burst([sent])
     await reader.until(start + len(typed), 20)
@@ -78,7 +78,7 @@ async def types(bench: Bench, reader: EventReader, sent: bytes, typed: bytes) ->
 
 
 async def renewed(bench: Bench, daemon: Product, number: int) -> EventReader:
-    """The same process has made its keyboard for this time, and is connected again."""
+    """Waits until the same process has created its keyboard for the `number`th time and is connected again."""
 
     def nodes() -> list[str]:
         return [event["node"] for event in daemon.program.objects if event.get("event") == "keyboard"]

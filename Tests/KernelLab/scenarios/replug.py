@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The adapter pulled out in each state of the daemon, and plugged in again: it has another number then, and another adapter
-# has the number that it had. Only its address says which it is.
+# The adapter is unplugged in each state of the daemon, and plugged in again. It then has another number, and another adapter has
+# its old number. Only its address identifies it.
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from scenarios.adapters import CHOICE, DEAD, SELECTION, off
 from scenarios.keys import clean_keys
 from waiting import LabError, expect
 
-# Of the emulator's controllers: one that is always there to be mistaken for the adapter, the adapter, and the peer's.
+# The emulator's controllers: one that could be mistaken for the adapter, the adapter, and the peer's.
 STRANGER, OURS, PEERS = range(3)
-# Stops the daemon's `connect` for three seconds at its entry: meanwhile the device falls silent, and the attempt is pending.
+# Delays the daemon's `connect` by three seconds. Meanwhile the device stops advertising, so that the attempt stays pending.
 CONNECTS = "/run/lab/connects"
 HELD = (
     "strace", "--seccomp-bpf", "-D", "-f", "-qq", "-o", CONNECTS,
@@ -31,7 +31,7 @@ HELD = (
 
 
 class Replug:
-    """The daemon's adapter, and what it is taken away with."""
+    """The daemon's adapter, and functions to unplug it and plug it in."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
@@ -54,7 +54,7 @@ class Replug:
         self.address = found[1]
 
     async def pull(self, daemon: Product) -> None:
-        """All three go, and another controller takes the lowest number."""
+        """Unplugs all three controllers. Then another controller takes the lowest number."""
         await self.bench.remove_controllers()
         await daemon.state("bluetoothOff", 20)
         await off(self.bench, "no Bluetooth adapter", "plug in an adapter")
@@ -62,7 +62,8 @@ class Replug:
         self.first += 1
 
     async def _take(self, number: int) -> Program:
-        """A controller that has this number. The kernel gives one back a moment after it has told of the adapter's end."""
+        """Adds a controller with this number. The kernel releases a number a moment after it reports the removal of the
+        adapter."""
         monitor, clock = self.bench.monitor.program, self.bench.clock()
         while True:
             seen = len(monitor.objects)
@@ -75,7 +76,8 @@ class Replug:
             await dead.stop()
 
     async def resume(self, daemon: Product, phase: str) -> None:
-        """Plugged in again, the daemon goes on by itself; `phase` is what it was doing."""
+        """Plugs the controllers in again, and checks that the daemon resumes by itself. `phase` describes what the daemon was
+        doing."""
         await self.plug()
         clock = self.bench.clock()
         await self.bench.add_peer("linble", self.first + PEERS)
@@ -95,7 +97,7 @@ class Replug:
 
 
 async def plugged(bench: Bench, before: tuple[str, ...] = ()) -> tuple[Replug, Product, EventReader]:
-    """A daemon that knows its adapter by address; a device is chosen, and not there."""
+    """Starts a daemon that knows its adapter by address, with a selected device that is out of range."""
     await fresh(bench)
     bench.keeps_addresses = True
     replug = Replug(bench)
@@ -124,7 +126,7 @@ async def adapter_replug(bench: Bench) -> None:
     await reader.until(received + 1, 20)
 
     await replug.pull(daemon)
-    # What never left the peer's controller, nobody has received; what was received is typed, all of it.
+    # Everything received is typed. Data that never left the peer's controller was not received.
     counts = (await status(bench))["counts"]
     arrived = counts["received"] - received
     expect(0 < arrived <= sent, f"{sent} bytes sent, counted: {counts}")
@@ -138,7 +140,7 @@ async def adapter_replug(bench: Bench) -> None:
 
 
 async def ends(bench: Bench, daemon: Product, reader: EventReader, whole: bytes) -> None:
-    """Just this was typed, and counted; no key is left down."""
+    """Ends the daemon, and checks that exactly this text was typed and counted, and that no key is down."""
     await daemon.end(signal.SIGTERM, 143)
     await reader.program.until(lambda: reader.program.status is not None, "the keyboard is removed", 10)
     compare(whole, reader.text)
@@ -150,7 +152,7 @@ async def ends(bench: Bench, daemon: Product, reader: EventReader, whole: bytes)
 
 
 async def pending(bench: Bench, replug: Replug, daemon: Product) -> None:
-    """The daemon's `connect` waits in the kernel for a device that has fallen silent."""
+    """Waits until the daemon's `connect` is pending in the kernel for a device that has stopped advertising."""
     await bench.add_peer("linble", replug.first + PEERS)
 
     def heard() -> bool:
@@ -158,7 +160,7 @@ async def pending(bench: Bench, replug: Replug, daemon: Product) -> None:
 
     await daemon.program.until(heard, "the device is heard", 30)
     await bench.peer.device.stop_advertising()
-    # From here on nothing is held up any more.
+    # Stop the delays.
     begun = f"until grep -q EINPROGRESS {CONNECTS}; do sleep 0.1; done; kill $(pidof strace)"
     await bench.guest.run("sh", "-c", begun, seconds=30)
 

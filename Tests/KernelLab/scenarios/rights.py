@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Who may ask the daemon for what: by the user at the other end of the control socket, as the kernel knows it.
+# Access rights at the daemon's control socket. They depend on the user at the other end, as reported by the kernel.
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PERMISSION = 77
 
 
 async def served(bench: Bench) -> Product:
-    """A daemon of a user who is not root, connected to the peer."""
+    """Prepares the folders of a user who is not root, starts that user's daemon, and connects it to the peer."""
     folders = " ".join(f"{HOME}/{name}" for name in ("state", "run", "etc"))
     line = f"rm -rf {HOME}; mkdir -p {folders} && chown -R {OWNER}:{GROUP} {HOME} && chmod -R 755 {HOME} && chown {OWNER} /dev/uinput"
     await bench.guest.run("sh", "-c", line)
@@ -45,7 +45,7 @@ async def served(bench: Bench) -> Product:
 
 
 async def begun(bench: Bench) -> Product:
-    """That user's daemon, where all is prepared."""
+    """Starts the daemon of that user, whose folders exist already."""
     caps = ("--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw")
     daemon = await bench.product("run", "--json", before=(*as_user(OWNER, GROUP, more=caps), *ENVIRONMENT))
     await daemon.keyboard()
@@ -62,7 +62,7 @@ def users() -> dict[str, tuple[str, ...]]:
 
 
 async def one(bench: Bench, user: str, line: str, code: int) -> dict[str, Any]:
-    """A request of a user, and how it must end; the answer."""
+    """Sends a request as a user, checks its exit code, and returns the answer."""
     answer = (await lines(bench, SOCKET, line, before=users()[user]))[0]
     got = 0 if answer["ok"] else answer["error"]["code"]
     expect(got == code, f"{user} asks for {line}: {got} instead of {code}: {json.dumps(answer)[:200]}")
@@ -70,7 +70,7 @@ async def one(bench: Bench, user: str, line: str, code: int) -> dict[str, Any]:
 
 
 async def standing(bench: Bench) -> dict[str, Any]:
-    """What requests could have changed."""
+    """Returns the parts of the status that a request could have changed."""
     answer = await one(bench, "root", "status", 0)
     return {name: answer[name] for name in ("state", "selection", "paused", "gate")}
 
@@ -109,7 +109,7 @@ async def control_rights(bench: Bench) -> None:
             if line == "connect":
                 await daemon.state("connected", 40)
 
-    # Keys switched off: nobody presses any; all else is as before.
+    # With keys disabled in the configuration, no user can type; all other rights are the same.
     await bench.guest.write_file(f"{HOME}/etc/blewedge.toml", b"keys = false\n")
     await one(bench, "the owner", "reload", 0)
     keyboards = lambda: [o for o in daemon.program.objects if o.get("event") == "keyboard"]  # noqa: E731
@@ -142,7 +142,8 @@ async def run_as_user(bench: Bench) -> None:
     sent = bench.peer.burst([ean13(1)])
     await reader.until(sent, 20)
     threads = await privileges(bench, daemon.program.pid, OWNER)
-    # An adapter is found, switched on and scanned by again: each needs what is held back.
+    # The daemon finds an adapter, switches it on and scans again. Each of these needs a capability that it raises only for the
+    # call.
     await bench.remove_controllers()
     await daemon.state("bluetoothOff", 20)
     await bench.add_controllers("linble")
@@ -158,7 +159,8 @@ async def run_as_user(bench: Bench) -> None:
 
 
 async def privileges(bench: Bench, pid: int, owner: str) -> int:
-    """How many threads a daemon has; each is the user's, behind a filter, with two capabilities at most and none of them up."""
+    """Returns the number of a daemon's threads. Checks that each belongs to this user, has a system call filter, and has two
+    permitted capabilities but no effective one."""
     status = await bench.guest.run("sh", "-c", f"cat /proc/{pid}/task/*/status")
     threads = status.out.split("Name:")[1:]
     for thread in threads:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The peripheral role on the kernel's sockets, with Bumble as central, and both roles at once on one controller.
+# The peripheral role on the kernel's sockets, with Bumble as the central; and both roles on one controller at the same time.
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from waiting import LabError, expect
 
 
 async def gattpeer(bench: Bench, adapter: str, *before: str) -> Program:
-    """The library as a server with a rich database; `before` is a command that starts it."""
+    """Starts the library as a server with many attributes. `before` is a command that starts it."""
     place = "/run/lab/gattpeer"
     source = bench.machine.beside("gattpeer")
-    # Another one may run.
+    # Another instance may be running, so replace the program only if it differs.
     await bench.guest.run("sh", "-c", 'cmp -s "$0" "$1" || install -m 755 "$0" "$1"', f"/run/host{source}", place, seconds=60)
     return await bench.start(*before, place, adapter, "GATTPEER")
 
 
 async def server(bench: Bench) -> tuple[Program, list[dict[str, Any]]]:
-    """The library as a server on the kernel's first adapter, and what its database was built from."""
+    """Starts the library as a server on the kernel's first adapter. Returns it with a list of its attributes."""
     program = await gattpeer(bench, "hci0")
     await event(program, "advertising")
     return program, [line for line in program.objects if "type" in line]
@@ -45,7 +45,7 @@ async def serving(bench: Bench) -> None:
     program, built = await server(bench)
     before = VALUE
     for mtu in 0, 247:
-        # The second time it is found by the advertising that was begun again.
+        # The second time, this finds the advertising that was restarted after the disconnection.
         connection, client = await meet(device, await find(device, BATTERY, "GATTPEER"), mtu)
         compare_trees(await tree(client), built)
         after = bytes((byte + mtu + 1) & 0xFF for byte in VALUE)
@@ -108,7 +108,7 @@ async def simulate(bench: Bench) -> None:
     await event(program, "advertising")
     lines = [f"line {number:05d}" for number in range(500)]
     await program.write("".join(line + "\n" for line in lines).encode())
-    # The name is in the scan response only: service and name do not fit into one packet.
+    # The name is only in the scan response, because the service and the name do not fit into one packet.
     _, client = await meet(device, await find(device, SERVICE, NAME), 247)
     counter = await subscribe(client, NOTIFY)
     expected = "".join(line + "\r" for line in lines).encode()
@@ -164,7 +164,7 @@ async def both_roles(bench: Bench) -> None:
     await program.write(f"connect {ADDRESS} {NOTIFY}\n".encode())
     await event(program, "following", 40)
     await bench.peer.until_subscribed()
-    # The same two controllers once more, the other way round: Bumble's is known by its other address.
+    # Use the same two controllers in opposite roles. Bumble's controller is known by its other address.
     _, client = await meet(
         device, await find(device, BATTERY), 247, own_address_type=hci.OwnAddressType.PUBLIC
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Finding the peer, and finding that one may not.
+# Scanning for the peer, with and without permission.
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from waiting import expect
 
 SCAN_SECONDS = "4"
 
-# Another program's raw active scan with extended commands: on until a line comes, then off.
+# Another program's raw active scan with extended commands, from its start until a line arrives on standard input.
 RAW_SCAN = """
 import socket, sys
 hci = socket.socket(socket.AF_BLUETOOTH, socket.SOCK_RAW, socket.BTPROTO_HCI)
@@ -28,14 +28,14 @@ hci.send(bytes.fromhex("01 4220 06 00 00 0000 0000"))
 """
 
 
-# What is looked for in the HCI trace: the flags of a packet to or about the first controller, and opcodes.
+# Values in the HCI trace: flags of a packet to or about the first controller, and opcodes.
 COMMAND, MANAGEMENT_COMMAND, MANAGEMENT_EVENT = 2, 16, 17
 READ_SUPPORTED_COMMANDS, SCAN_ENABLE, SCAN_ENABLE_EXTENDED = 0x1002, 0x200C, 0x2042
 STOP_DISCOVERY, DISCOVERING = 0x0024, 0x0013
 
 
 async def steps(bench: Bench) -> list[str]:
-    """What the HCI trace says of how scans end, one word each, in its order."""
+    """Returns the steps of scans and their ends in the HCI trace, one word each, in order."""
     trace, at = await bench.guest.read_file(TRACE), 16
     words = []
     while at + 24 <= len(trace):
@@ -58,7 +58,7 @@ async def steps(bench: Bench) -> list[str]:
 
 
 async def sees(product: Product, services: bool) -> None:
-    """Waits for the line of the peer with its name, and its service if that can be known."""
+    """Waits for the line about the peer with its name, and with its service if `services` is true."""
 
     def line() -> bool:
         return any(
@@ -104,15 +104,15 @@ async def scan_then_run(bench: Bench) -> None:
     words = await steps(bench)
     last = len(words) - words[::-1].index("scan on")
     if "discovering" in words:
-        # It takes the scan for a discovery: it ends the scan itself, because a discovery without a scan it might take for
-        # ending for ever.
+        # This kernel regards the scan as a discovery, so the product makes the kernel end it. Otherwise the kernel might believe
+        # that a discovery without a scan is still being stopped.
         expect(
             [word for word in words[last:] if word != "discovering"]
             == ["known commands?", "stop discovery", "scan off", "discovered"],
             f"the end of the scan: {words[last:]}",
         )
     else:
-        # When the command after the end of the scan is answered, the kernel has taken note of the end.
+        # When the command after the end of the scan is answered, the kernel has registered the end.
         expect(words[last:][-2:] == ["scan off", "known commands?"], f"the end of the scan: {words[last:]}")
     product = await bench.connected()
     await product.end(signal.SIGINT, 130)
@@ -141,7 +141,7 @@ async def no_adapter(bench: Bench) -> None:
 @scenario("no-permission", peer="")
 async def no_permission(bench: Bench) -> None:
     """LK-10: as another user: exit 77, the capability or node that is missing and the command that grants it."""
-    # A home of its own: root's is not its to read.
+    # A home that does not exist, because this user cannot read root's.
     nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all")
     nobody += ("env", "HOME=/nonexistent")
     for arguments in (("scan", "--once"), ("run", "--device", NAME, *OPEN)):

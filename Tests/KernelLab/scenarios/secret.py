@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What is received stands nowhere but where it is typed, and where an option asks for it.
+# Received text appears nowhere except where it is typed, or where an option asks for it.
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLACES = ("/etc/blewedge", "/var/lib/blewedge", "/run/blewedge", HEARD)
 
 
 def forms() -> list[str]:
-    """The secret as it could stand in a text: as it is, in hexadecimal, in decimal numbers."""
+    """Returns the forms in which a text could contain the secret: unchanged, hexadecimal, and as decimal numbers."""
     data = SECRET.encode()
     return [
         SECRET, data.hex(), data.hex().upper(), data.hex(" "), data.hex(" ").upper(), ", ".join(map(str, data)),
@@ -35,7 +35,7 @@ def is_told(text: str) -> bool:
 
 
 async def told_in_files(bench: Bench, *places: str) -> list[str]:
-    """The files that have it."""
+    """Returns the files that contain the secret."""
     patterns = [word for form in forms() for word in ("-e", form)]
     return (await bench.guest.run("grep", "-rlaF", *patterns, *places, check=False)).out.split()
 
@@ -51,7 +51,8 @@ async def silent(bench: Bench, *programs: Program) -> None:
 
 
 async def every_way(bench: Bench, daemon: Product, reader: EventReader, watchers: list[Program]) -> int:
-    """The secret typed, refused by the gate, rejected, no reply to a command, cut by the link's end; and asked about."""
+    """Sends the secret in all ways: typed, gated, rejected, received instead of a reply, and cut off by the end of the link. Also
+    runs commands that could reveal it."""
     secret = SECRET.encode()
     sent = bench.peer.burst([secret, b"\r"])
     await reader.until(sent, 20)
@@ -60,7 +61,7 @@ async def every_way(bench: Bench, daemon: Product, reader: EventReader, watchers
     sent += bench.peer.burst([secret + b"\r"])
     await until_count(bench, "gated", len(secret) + 1)
     await tell(bench, "resume")
-    # More than a barcode may have: rejected as a whole.
+    # Longer than a barcode may be, so it is rejected as a whole.
     sent += bench.peer.burst([secret * 2, b"\r"])
     await until_count(bench, "rejected", 2 * len(secret))
     asked = await bench.start(BINARY, "ask", "01", "--reply", "FF FF", "--within", "1s")
@@ -107,7 +108,8 @@ async def secret(bench: Bench) -> None:
     await silent(bench, *watchers)
     bench.account(sent, len(reader.text), {"discarded": sent - len(reader.text)})
 
-    # For people, and as a journal gets it; and with a capture, which is asked for and has it: the search does find it.
+    # Output for people and for the journal; and a capture, which the user asked for, and in which the search must find the
+    # secret.
     await bench.peer.advertise()
     said = await bench.start(BINARY, "run", "--foreground", "--capture", CAPTURE)
     await said.until(lambda: f"connected to {NAME}" in said.err, "the sentence that it is connected", 40)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Snippets in a line editor that nobody wrote for them (readline's, in bash): where the cursor ends is where
-# the next character stands.
+# Snippets in a line editor that knows nothing about them (readline in bash). The next character shows the position of the cursor.
 
 from __future__ import annotations
 
@@ -20,14 +19,14 @@ FILE = "/etc/blewedge/snippets.json"
 
 
 def vectors() -> list[tuple[str, str]]:
-    """Texts, and the same with `|` where input goes."""
+    """Returns texts, each with a copy that marks the input point with `|`."""
     lines = (line for line in VECTORS.read_text().splitlines() if line and not line.startswith("#"))
     pairs = (line.split("\t") for line in lines)
     return [(text, marked) for text, marked in pairs]
 
 
 async def typed(bench: Bench, editor: LineEditor, *words: str) -> str:
-    """The line after a command that types, one character more, and Enter."""
+    """Runs a command that types, then types one character and Enter. Returns the line."""
     await tell(bench, *words)
     await tell(bench, "key", "7", "enter")
     return await editor.line()
@@ -38,13 +37,13 @@ async def snippets(bench: Bench) -> None:
     """HK-1, HK-2, HK-3, HK-4, HK-5: after a snippet the next character is at its input point; what cannot be typed is named."""
     await fresh(bench)
     await write(bench, CONFIGURATION, 'snippets = "habr"\n')
-    # Those of one line whose cursor goes back; and one whose does not.
+    # Single-line texts with an input point before their end, and one without.
     plain = [(text, marked) for text, marked in vectors() if text.isascii() and "\\n" not in text]
     plain = [pair for pair in plain if not pair[1].endswith("|") or pair[0] == "plain"]
     foreign = [text for text, _ in vectors() if not text.isascii()]
     file: dict[str, object] = {f"vector {number}": text for number, (text, _) in enumerate(plain)}
     file |= {f"foreign {number}": text for number, text in enumerate(foreign)}
-    # HK-3: halves without an input point, and a built-in tag with another opening.
+    # HK-3: pairs without an input point, and a built-in tag with another opening.
     file |= {"halves": {"opening": "(", "closing": "*)"}, "sarcasm": {"opening": "<irony>"}}
     await write(bench, FILE, json.dumps(file))
     daemon = await start(bench)
@@ -65,13 +64,13 @@ async def snippets(bench: Bench) -> None:
     line = await typed(bench, editor, "key", "1")
     expect(line == "<17>", f"of a text that was refused came {line}")
 
-    # HK-4, HK-5: left, the character before the cursor, and the whole field.
+    # HK-4, HK-5: Left, Backspace, and clearing the whole field.
     line = await typed(bench, editor, "key", "1", "2", "3", "left", "left", "backspace", "right")
     expect(line == "<273>", f"left, backspace, right: the line is {line}")
     await tell(bench, "snippet", "link")
     line = await typed(bench, editor, "clear")
     expect(line == "<7>", f"of a field that was cleared is left {line}")
-    # Another file counts from `reload` on; one that is wrong changes nothing.
+    # A changed file takes effect after `reload`; an invalid one changes nothing.
     keyboards = lambda: [o for o in daemon.program.objects if o.get("event") == "keyboard"]  # noqa: E731
     for text, code, wanted in (("{", 78, "<b>7</b>"), ('{"bold": "[b][/b]"}', 0, "[b]7[/b]")):
         await write(bench, FILE, text)

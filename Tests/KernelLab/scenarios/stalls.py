@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Readers that stall: the kernel's own limit, the product's promise at each setting, and beyond it.
+# Readers that stall: the kernel's limit, the product's guarantee for each setting, and longer stalls.
 
 from __future__ import annotations
 
@@ -19,34 +19,35 @@ from waiting import LabError, expect
 
 @dataclass(frozen=True)
 class Setting:
-    """A way to tell the product how long readers may stall."""
+    """An option of the product that sets the longest stall of readers."""
 
     name: str
-    stall: int  # milliseconds
+    stall: int  # in milliseconds
     arguments: tuple[str, ...]
 
 
 SETTINGS = [Setting(f"{stall}ms", stall, ("--stall", f"{stall}ms")) for stall in (20, 100)]
-# The profiles and the stalls that they are said to survive; console assumes a reader that takes keys at once.
+# Profiles and the stalls that they tolerate according to the documentation. console assumes a reader that never stalls.
 PROFILES = [
     Setting(name, stall, ("--pace", name))
     for name, stall in (("kms", 34), ("desktop", 100), ("scanner", 640), ("slow", 800))
 ]
-# The same with the smaller queue.
+# The same settings with the smaller queue.
 SMALL = [
     Setting(f"{name}-queue-64", stall, ("--queue", "64", *arguments))
     for name, stall, arguments in (("100ms", 100, ("--stall", "100ms")), ("scanner", 160, ("--pace", "scanner")))
 ]
-# Each queue of a reader with the relative axes that make it (X-16).
+# Length of each queue, and the relative axes that cause it (X-16).
 QUEUES = {64: 0, 256: 0xE63C}
-# By the law 63 keys a stall beside 15 are 4.2 times as many; emulated, each of them comes late by as much.
+# In theory, 63 keys per stall are 4.2 times as many as 15. In the emulator the ratio is lower, because each key is late by the
+# same time.
 RATE_STALL, RATE_DRAINS, RATE_TRIES, RATE_RATIO = 100, 50, 6, 3.0
 DIGITS = b"0123456789"
-CONSOLE = Setting("console", 10, ("--pace", "console"))  # the stall is the control's only
-ROUND = 15.0  # seconds; a run is made of rounds, so that one which proves nothing can be repeated
+CONSOLE = Setting("console", 10, ("--pace", "console"))  # the stall applies only to the negative control
+ROUND = 15.0  # seconds; a run consists of rounds, so that a round that proves nothing can be repeated
 LONG_ROUND, LONG_ROUNDS = 30.0, 4
-SILENCE = 4.0  # seconds without a character, when some are due
-TEXT = PRINTABLE + bytes(range(0x30, 0x3A)) * 5  # a good mixture of plain and shifted ones
+SILENCE = 4.0  # seconds without a character after which the rest counts as lost
+TEXT = PRINTABLE + bytes(range(0x30, 0x3A)) * 5  # a mixture of plain and shifted characters
 
 
 @scenario("queue-limit", peer="")
@@ -64,7 +65,7 @@ async def limit_of(bench: Bench, queue: int, axes: int) -> str:
         await bench.guest.halt(reader.program)
         await order(keys, f"events {number}")
         await reader.program.signal(signal.SIGCONT)
-        summary = await reader.summary()  # it reads once more before it ends
+        summary = await reader.summary()  # it reads the queue once more before it ends
         arrived = summary["presses"] + summary["releases"] + summary["frames"]
         seen[number] = f"of {number} arrive {arrived}, SYN_DROPPED {summary['dropped']}"
         if number < queue:
@@ -76,7 +77,7 @@ async def limit_of(bench: Bench, queue: int, axes: int) -> str:
 
 
 class Stalled:
-    """A product, and a reader that drains every `stall` milliseconds."""
+    """The product, and a reader that drains its queue every `stall` milliseconds."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -94,7 +95,7 @@ class Stalled:
         self.sent += data
 
     async def typed(self, length: int) -> None:
-        """Waits until so much has arrived, or nothing more arrives: then the rest is lost."""
+        """Waits until `length` bytes have arrived, or until no more arrive because the rest is lost."""
         while len(self.reader.text) < length:
             try:
                 await self.reader.until(len(self.reader.text) + 1, SILENCE)
@@ -102,8 +103,8 @@ class Stalled:
                 return
 
     async def close(self) -> dict[str, int]:
-        """Ends both, with the figures; what the reader saw."""
-        # The reader first: with the keyboard goes what was not read yet.
+        """Ends the reader and the product, records the figures, and returns the reader's summary."""
+        # End the reader first, because unread events are lost when the keyboard is removed.
         summary = await self.reader.summary()
         await self.product.end(signal.SIGINT, 130)
         self._bench.account(len(self.sent), len(self.reader.text), self.product.counts())
@@ -112,7 +113,7 @@ class Stalled:
 
 @dataclass
 class Round:
-    """What came of one round, and whether it counts."""
+    """Result of one round, and whether it counts."""
 
     characters: int
     drains: int
@@ -122,11 +123,10 @@ class Round:
 
 
 async def one_round(bench: Bench, setting: Setting, seconds: float, chooser: random.Random) -> Round:
-    """Types for so long to a reader that stalls at the limit; a loss is a failure.
+    """Types for `seconds` to a reader that stalls at the limit, and fails if anything is lost.
 
-    The promise is for readers that are never later than the limit. Where events were dropped after this reader
-    had been late itself, as a virtual machine on a busy host can make it, and at no other time, the round is
-    void: neither a failure nor a success.
+    The guarantee applies to readers that are never later than the limit. If events were dropped only after this reader had been
+    late itself, as can happen in a virtual machine on a busy host, the round is void: neither a failure nor a success.
     """
     stalled = Stalled(bench)
     await stalled.open(setting, setting.stall)
@@ -134,7 +134,7 @@ async def one_round(bench: Bench, setting: Setting, seconds: float, chooser: ran
     whole = True
     while whole and clock() < seconds:
         stalled.send(chooser, chooser.randrange(20, 600))
-        # Now and then all is typed: a burst after a rest is as much a part of pacing as what follows it.
+        # Sometimes wait until everything is typed, because pacing must also handle a burst after a rest.
         wanted = len(stalled.sent) - chooser.choice((0, 300))
         await stalled.typed(wanted)
         whole = len(stalled.reader.text) >= wanted
@@ -183,7 +183,7 @@ async def at_console(bench: Bench) -> None:
         data = bytes(chooser.choices(TEXT, k=chooser.randrange(20, 600)))
         bench.peer.burst((data[at : at + 20] for at in range(0, len(data), 20)), in_flight=8)
         sent += data
-        await terminal.until(len(sent), 20)  # it keeps up: the terminal's own buffer is not what is tested
+        await terminal.until(len(sent), 20)  # the terminal is fast enough; its own buffer is not tested here
     took = clock()
     await product.end(signal.SIGINT, 130)
     await terminal.close()
@@ -204,9 +204,9 @@ async def at_double(bench: Bench, setting: Setting) -> None:
 
 
 async def rate(bench: Bench, queue: int) -> float:
-    """Characters a second, by the kernel's times of the keys, typed to a reader that stalls 100 ms and loses none.
+    """Returns the characters per second, by the kernel's time stamps, typed to a reader that stalls 100 ms and loses none.
 
-    The median of the drains: a machine that stands still for a while makes a few of them slow.
+    The result is the median of all drains, because a few drains are slow if the machine pauses.
     """
     for _ in range(RATE_TRIES):
         stalled = Stalled(bench)
@@ -253,7 +253,7 @@ def register(setting: Setting, only_long: bool) -> None:
 
 
 for setting in SETTINGS:
-    # A reader of 20 ms is often late itself while other programs are at work on the host: that proves nothing.
+    # On a busy host, a reader with a stall of 20 ms is often late itself, which proves nothing.
     register(setting, only_long=setting.stall < 100)
 for setting in (*PROFILES, *SMALL, CONSOLE):
     register(setting, only_long=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The last line of a terminal on which the keyboard runs.
+# The status line on the terminal on which the keyboard runs.
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def status_line(bench: Bench) -> None:
     drawn = re.findall(r"\r\x1b\[K([^\r\n\x1b]+)", terminal.out)
     expect(any(line.startswith(f"connected to {NAME}") and len(line) == 89 for line in drawn), f"drawn was {drawn}")
     expect(any(line.endswith("* received") for line in drawn), f"no mark of what was received: {drawn}")
-    # The mark goes away again, and then nothing more is drawn.
+    # The mark disappears after a moment, and then nothing more is drawn.
     await terminal.until(lambda: terminal.out.endswith(f"typed {sent}"), "the mark is taken away", 10)
     await tell(bench, "stop")
     await terminal.until(lambda: "received 14 bytes in 1 notifications: typed 14" in terminal.out, "the account", 20)
@@ -36,7 +36,7 @@ async def status_line(bench: Bench) -> None:
 
     await write(bench, CONFIGURATION, 'status-line = "off"\n')
     silent = await connected(bench, f"stty cols 90; export TERM=linux; {RUN}")
-    # LK-17: a terminal that is closed ends no keyboard, and no link.
+    # LK-17: closing the terminal ends neither the keyboard nor the link.
     await silent.signal(signal.SIGKILL)
     await silent.wait(20)
     bench.peer.burst([ean13(2)])
@@ -54,7 +54,7 @@ async def status_line(bench: Bench) -> None:
 
 
 async def connected(bench: Bench, line: str) -> Program:
-    """A shell's line on a terminal of its own, by which the keyboard is made and the peer typed from."""
+    """Runs a shell command that starts the keyboard on a separate terminal, and waits until the peer is connected."""
     program = await bench.start("script", "-qec", line, "/dev/null")
     node = await program.until(lambda: re.search(r"the keyboard is (/dev/\S+)", program.out), "the keyboard", 20)
     await EventReader.open(bench, node.group(1))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# SIGINT and SIGTERM at every stage: the exit code, the controller quiet, no key down, the counts balanced.
+# SIGINT and SIGTERM at every stage: the exit code is right, the controller is idle, no key is down, and the counts balance.
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from scenarios.scan import COMMAND, sees
 from waiting import LabError, expect
 
 SOON = 5.0
-# In the HCI trace: a Disconnect command, and 1970 on the clock that counts microseconds of the year 0.
+# In the HCI trace: opcode of Disconnect, and the year 1970 on a clock that counts microseconds since year 0.
 DISCONNECT = bytes([0x06, 0x04])
 EPOCH = 0x00E03AB44A676000 - 946684800 * 1_000_000
-# Starts a program, hands signals on to it, and tells when it was gone, by the clock of the HCI trace.
+# Starts a program, forwards signals to it, and prints when it ended, on the same clock as the HCI trace.
 TIMED = """
 import json, signal, subprocess, sys, time
 child = subprocess.Popen(sys.argv[1:])
@@ -52,7 +52,7 @@ async def ctrl_c_scan(bench: Bench) -> None:
 @scenario("ctrl-c-connect", deadline=120)
 async def ctrl_c_connect(bench: Bench) -> None:
     """CB-13: Ctrl-C while connecting, with the link up and without: 130, link closed, controller quiet, counts printed."""
-    bench.peer.mute = True  # the link comes up, but no request is ever answered
+    bench.peer.mute = True  # the link comes up, but all requests are ignored
     product = await bench.run()
     await product.state("connecting", 30)
     await bench.peer.until(lambda: bench.peer.connection, "the link comes up", 20)
@@ -62,7 +62,7 @@ async def ctrl_c_connect(bench: Bench) -> None:
     expect("connected" not in product.states, f"connected to a peer that is silent: {product.states}")
     product.counts()
 
-    await bench.peer.advertise(connectable=False)  # to be seen, not to be connected to
+    await bench.peer.advertise(connectable=False)  # visible, but not connectable
     product = await bench.run()
     try:
         await product.state("connecting", 6)
@@ -126,7 +126,8 @@ async def timed(bench: Bench, *arguments: str) -> Product:
 
 
 async def closes(bench: Bench, product: Product, end: tuple[signal.Signals, int], reasons: list[int]) -> str:
-    """The signal ends the link by a Disconnect of ours, and then the process; `reasons` is why links of the peer ended."""
+    """Ends the product with a signal. Checks that its own Disconnect ends the link before the process ends. `reasons` is the list
+    of reasons for which the peer's links ended."""
     before, commands = len(reasons), len(await disconnects(bench))
     await product.end(*end)
     gone = product.program.objects[-1]["time"]
@@ -134,7 +135,7 @@ async def closes(bench: Bench, product: Product, end: tuple[signal.Signals, int]
     ours = (await disconnects(bench))[commands:]
     wish = hci.HCI_REMOTE_USER_TERMINATED_CONNECTION_ERROR
     expect([reason for _, reason in ours] == [wish], f"the Disconnect commands {ours}, not one with {wish:#x}")
-    # The kernel closes a link by itself, for the same reason, 2 s after its last socket.
+    # The kernel closes a link by itself 2 s after its last socket, with the same reason.
     ends = {"Disconnect was sent": ours[0][0], "link ended": bench.monitor.events("link")[-1]["time"]}
     for what, time in ends.items():
         expect(time < gone, f"the {what} {time - gone:.2f} s after the end of the process")
@@ -144,7 +145,7 @@ async def closes(bench: Bench, product: Product, end: tuple[signal.Signals, int]
 
 
 async def disconnects(bench: Bench) -> list[tuple[float, int]]:
-    """The times and reasons of the Disconnect commands of the first controller in the HCI trace."""
+    """Returns the times and reasons of the Disconnect commands for the first controller in the HCI trace."""
     trace, at = await bench.guest.read_file(TRACE), 16
     found = []
     while at + 24 <= len(trace):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A target as it is: systemd is the first process, udev names and permits, the product is a service that `setup` installed.
+# A complete target: systemd is the first process, udev manages device nodes and permissions, and the product is a service
+# installed by `setup`.
 
 from __future__ import annotations
 
@@ -18,13 +19,13 @@ from waiting import LabError, expect
 
 UNIT = "/etc/systemd/system/blewedge.service"
 INSTALLED = "/usr/local/bin/blewedge"
-# Both are slow on a busy machine: `systemctl daemon-reload` alone takes 18 s there.
+# Time limits for a busy machine, where `systemctl daemon-reload` alone takes 18 s.
 BOOT_SECONDS = 400
 SETUP_SECONDS = 240
-# Services of the build machine that a target may have, and this scenario not.
+# Services of the build machine that a target may have, but that are not needed here.
 MASKED = ("bluetooth", "systemd-timesyncd", "keyboard-setup", "console-setup")
-# Stops one thread of a process and keeps it so, as a typist that hangs would stop: PTRACE_ATTACH. Whoever traces a thread has
-# to wait for its end, or the process never ends (__WALL).
+# Stops one thread of a process with PTRACE_ATTACH and keeps it stopped, like a typist thread that hangs. The tracer must wait for
+# the end of the thread (__WALL), or the process never ends.
 STOP_THREAD = """
 import ctypes, os, sys
 process, name = int(sys.argv[1]), sys.argv[2]
@@ -43,7 +44,7 @@ sys.exit(f"no thread {name}")
 
 
 class Target:
-    """A machine of its own with systemd, and what can be asked of it."""
+    """A separate machine with systemd, and its commands."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
@@ -60,7 +61,7 @@ class Target:
         return await self.shell(f"systemctl show --value --property={name} blewedge.service")
 
     async def until(self, line: str, what: str, seconds: float) -> str:
-        """Waits, in the guest, until a command succeeds; what it printed."""
+        """Waits in the guest until a command succeeds, and returns its output."""
         loop = f"for i in $(seq {int(seconds * 5)}); do {line} && exit 0; sleep 0.2; done; exit 1"
         program = await self.bench.guest.run("sh", "-c", loop, seconds=seconds * 4, check=False)
         if program.status != 0:
@@ -75,7 +76,7 @@ class Target:
         await self.until(line, "the service is connected", seconds)
 
     async def node(self) -> str:
-        """The event node of the service's keyboard."""
+        """Returns the event node of the service's keyboard."""
         line = "grep -l '^blewedge' /sys/class/input/event*/device/name | tail -n 1"
         path = await self.until(f"{line} | grep .", "the service's keyboard", 20)
         return f"/dev/input/{path.split('/')[4]}"
@@ -83,14 +84,14 @@ class Target:
 
 @asynccontextmanager
 async def target(bench: Bench) -> AsyncIterator[Target]:
-    """Boots it; the scenario's own machine waits meanwhile."""
+    """Boots the machine. The scenario's first machine is paused meanwhile."""
     masks = " ".join(f"systemd.mask={name}.service" for name in MASKED)
     async with booted(bench, "target", Kind(append=f"systemd.unit=lab.target {masks}"), BOOT_SECONDS) as inner:
         yield Target(inner)
 
 
 async def types(target: Target, numbers: range) -> int:
-    """What the peer sends now arrives at a reader of the service's keyboard."""
+    """Sends barcodes from the peer, and checks that they arrive at a reader of the service's keyboard."""
     bench = target.bench
     reader = await EventReader.open(bench, await target.node(), share=True)
     await target.until_connected(60)
@@ -135,7 +136,8 @@ async def systemd(bench: Bench) -> None:
 
 
 async def set_up(machine: Target) -> None:
-    """`setup` does what it showed, once, and what it made is whole."""
+    """Checks that `setup` does exactly what it showed before, that a second `setup` does nothing, and that all files are
+    complete."""
     shown = await machine.shell(f"{BINARY} setup --dry-run")
     expect("systemctl restart blewedge.service" in shown, f"setup shows {shown!r}")
     expect(await machine.shell(f"ls {UNIT} 2>/dev/null", check=False) == "", "--dry-run installed something")
@@ -146,7 +148,7 @@ async def set_up(machine: Target) -> None:
 
 
 async def removed(machine: Target) -> None:
-    """`setup --remove` takes the service away, and leaves the choice."""
+    """Checks that `setup --remove` removes the service but not the selected device."""
     await machine.shell(f"{INSTALLED} setup --remove", seconds=SETUP_SECONDS)
     left = await machine.shell(f"ls {UNIT} /etc/*/blewedge.conf /etc/udev/rules.d/*blewedge* 2>/dev/null", check=False)
     expect(left == "", f"--remove left {left}")
@@ -158,11 +160,11 @@ async def removed(machine: Target) -> None:
 
 
 async def installed(machine: Target) -> None:
-    """The unit is clean, and the service's user alone makes keyboards."""
+    """Checks that the unit file has no warnings, and that only the service's user can create keyboards."""
     expect(await machine.shell(f"systemd-analyze verify {UNIT} 2>&1") == "", "the unit has faults")
     mode = await machine.shell("stat -c '%U %G %a' /dev/uinput")
     expect(mode == "blewedge root 600", f"/dev/uinput is {mode}")
-    # Who may ask how the service stands cannot make a keyboard.
+    # A user who may query the service's status cannot create a keyboard.
     reader = "setpriv --reuid=65534 --regid=65534 --groups=$(getent group blewedge | cut -d: -f3)"
     opened = await machine.shell(f"{reader} sh -c 'exec 3<>/dev/uinput' 2>/dev/null && echo yes || echo no")
     expect(opened == "no", "a member of the group can make a keyboard")
@@ -171,7 +173,7 @@ async def installed(machine: Target) -> None:
 
 
 async def keyboard(machine: Target) -> str:
-    """What udev makes of the keyboard: its own node, readable by the service, and a keyboard as far as its keys go."""
+    """Checks the keyboard's udev properties: its own node, readable by the service, and classified as a keyboard."""
     node = await machine.node()
     owner = await machine.shell(f"stat -c '%U %G' {node}")
     expect(owner == "blewedge input", f"{node} belongs to {owner}")
@@ -181,7 +183,7 @@ async def keyboard(machine: Target) -> str:
     expect("Uid:\t0" not in status, "a thread runs as root")
     expect(all(line.split()[1] == "1" for line in threads if line.startswith("NoNewPrivs")), "new privileges are possible")
     expect(all(line.split()[1] == "2" for line in threads if line.startswith("Seccomp:")), "a thread without a filter")
-    # CAP_NET_ADMIN is bit 12, CAP_NET_RAW bit 13: permitted, and in force for a call only.
+    # CAP_NET_ADMIN is bit 12 and CAP_NET_RAW is bit 13. Both are permitted, but effective only during a call.
     rights = {name: {line.split()[1] for line in threads if line.startswith(name)} for name in ("CapPrm", "CapEff")}
     expect(rights == {"CapPrm": {f"{3 << 12:016x}"}, "CapEff": {f"{0:016x}"}}, f"capabilities {rights}")
     devices = (await machine.shell("ls /proc/$(pidof blewedge)/root/dev")).split()
@@ -191,7 +193,7 @@ async def keyboard(machine: Target) -> str:
 
 
 async def is_udev_keyboard(machine: Target, node: str, wanted: bool) -> None:
-    """What udev calls it: a device with keys in any case, a keyboard where that is wanted."""
+    """Checks udev's classification: always a device with keys, and a keyboard only if `wanted` is true."""
     properties = (await machine.shell(f"udevadm settle; udevadm info --query=property --name={node}")).splitlines()
     expect("ID_INPUT_KEY=1" in properties, f"udev says of the keyboard: {properties}")
     classes = {line.split("=")[0] for line in properties if line.startswith("ID_INPUT_")}
@@ -200,7 +202,8 @@ async def is_udev_keyboard(machine: Target, node: str, wanted: bool) -> None:
 
 
 async def reloaded(machine: Target) -> int:
-    """`systemctl reload`: in the same process, a keyboard that udev does not call one, as configured; and back."""
+    """Checks that `systemctl reload` keeps the process and creates a keyboard that udev does not classify as one, as configured;
+    then reverts this."""
     process = await machine.property("MainPID")
     keyboards = "journalctl -u blewedge -b --no-pager -o cat | grep -c 'the keyboard is'"
     sent = 0
@@ -220,7 +223,7 @@ async def reloaded(machine: Target) -> int:
 
 
 async def killed(machine: Target) -> int:
-    """SIGKILL: another process, the same choice, and it types."""
+    """Kills the daemon with SIGKILL. Checks that a new process starts with the same selected device and types."""
     before = await machine.property("MainPID")
     await machine.shell("systemctl kill --signal=KILL blewedge")
     await restarted(machine, before, 60)
@@ -228,7 +231,7 @@ async def killed(machine: Target) -> int:
 
 
 async def stop_typist(machine: Target) -> str:
-    """Stops the thread that types; the daemon's process."""
+    """Stops the thread that types, and returns the daemon's process id."""
     process = await machine.property("MainPID")
     stopper = await machine.bench.start("/usr/bin/python3", "-c", STOP_THREAD, process, "typist")
     await stopper.until(lambda: "stopped" in stopper.out, "the typist is stopped", 60)
@@ -236,7 +239,7 @@ async def stop_typist(machine: Target) -> str:
 
 
 async def hung(machine: Target) -> int:
-    """A typist that hangs: the watchdog ends the daemon, and another one types."""
+    """Checks that the watchdog ends a daemon whose typist hangs, and that the next daemon types."""
     before = await stop_typist(machine)
     await restarted(machine, before, 120)
     log = await machine.shell("journalctl -u blewedge -b --no-pager -o cat")
@@ -245,7 +248,7 @@ async def hung(machine: Target) -> int:
 
 
 async def unwatched(machine: Target) -> int:
-    """The same without a watchdog: the daemon hangs for as long as nobody ends it."""
+    """Negative control without a watchdog: the daemon hangs until it is killed."""
     await machine.shell("systemctl service-watchdogs no")
     before = await stop_typist(machine)
     line = "journalctl -b --no-pager -o cat | grep -q 'Watchdog disabled'"
@@ -263,7 +266,7 @@ async def restarted(machine: Target, before: str, seconds: float) -> None:
 
 
 async def tells_nothing(machine: Target) -> None:
-    """The journal has what the service says, and nothing of what it has typed: no barcode, in no field of any entry."""
+    """Checks that the journal contains the service's messages but no barcode, in any field of any entry."""
     begin = ean13(0).decode()[:10]
     journal = "journalctl -b --no-pager -o export"
     said = await machine.shell(f"{journal} -u blewedge | grep -a MESSAGE=")
@@ -273,7 +276,7 @@ async def tells_nothing(machine: Target) -> None:
 
 
 async def doctor_finds(machine: Target) -> str:
-    """What the doctor finds: which keys an open device's service may press."""
+    """Checks that the doctor reports only the keys that the service may press for an unpaired device. Returns the findings."""
     doctor = await machine.bench.guest.run(INSTALLED, "doctor", "--json", seconds=60)
     expect(len(doctor.objects) == 1, f"the doctor printed no object{doctor.evidence()}")
     found = [finding["id"] for finding in doctor.objects[0]["findings"]]

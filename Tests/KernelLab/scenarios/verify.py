@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The self-check: the product reads its own event node, and says what arrived there.
+# Self-check: the product reads its own event node and reports what arrived there.
 
 from __future__ import annotations
 

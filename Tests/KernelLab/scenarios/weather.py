@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Foul weather: faults of every kind, one after another by chance, and barcodes all the while.
+# Random faults of every kind, one after another, while barcodes are sent.
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from scenarios import scenario
 from scenarios.adapters import block, forsaken
 from waiting import expect
 
-SHORT, LONG = 60, 3600  # seconds
-RETURN = 90  # the longest time from a fault to the next subscription
+SHORT, LONG = 60, 3600  # in seconds
+RETURN = 90  # longest time from a fault to the next subscription, in seconds
 LENGTH = len(ean13(0))
 
 
 class Weather:
-    """A daemon in foul weather, and the account of what it was sent and what it has typed."""
+    """A daemon exposed to faults, with the numbers of barcodes sent and typed."""
 
     def __init__(self, bench: Bench, daemon: Product, reader: EventReader) -> None:
         self.bench = bench
         self.daemon = daemon
         self.reader = reader
         self.chance = bench.chooser()
-        self.number = 0  # of the next barcode
+        self.number = 0  # number of the next barcode
         self.lives = 1
-        self.typed = self.lost = 0  # barcodes
-        self.first = 0  # the first barcode of this life
+        self.typed = self.lost = 0  # number of barcodes
+        self.first = 0  # first barcode sent to the current daemon
         self.seen: Counter[str] = Counter()
 
     def send(self) -> None:
-        """A few barcodes; those that the peer's controller still has when the link goes are never sent."""
+        """Sends a few barcodes. Those that are still in the peer's controller when the link ends are never sent."""
         if self.bench.peer.connection is None:
             return
         count = self.chance.randint(1, 12)
@@ -46,7 +46,7 @@ class Weather:
         self.number += count
 
     async def settled(self) -> None:
-        """All that was received is typed or counted, and the reader has just what was typed."""
+        """Waits until everything received is typed or counted, and checks that the reader has exactly the typed text."""
         answer = await until_status(self.bench, 60, "nothing waits", lambda answer: answer["counts"]["waiting"] == 0)
         counts = answer["counts"]
         await self.reader.until(counts["typed"], 20)
@@ -55,7 +55,7 @@ class Weather:
         self.lost = max(self.lost, counts["received"] - counts["typed"])
 
     def judge(self, typed: int | None) -> None:
-        """Whole barcodes, each at most once, in their order, and none that was not sent."""
+        """Checks that the reader has only complete barcodes that were sent, in order and without duplicates."""
         text = self.reader.text
         expect(typed in (None, len(text)), f"typed {typed} bytes, the reader has {len(text)}")
         whole, rest = divmod(len(text), LENGTH)
@@ -72,7 +72,7 @@ class Weather:
         await self.bench.peer.until_subscribed(RETURN)
 
     async def begin_anew(self) -> None:
-        """The life that has ended is judged, and another daemon does what that one did."""
+        """Checks the text typed by the daemon that ended, and starts another daemon in its place."""
         self.judge(None)
         self.typed += len(self.reader.text) // LENGTH
         self.first = self.number
@@ -80,7 +80,7 @@ class Weather:
         self.daemon = await start(self.bench, *FOREVER)
         self.reader = await EventReader.open(self.bench, self.daemon.node)
 
-    # What may happen.
+    # Faults.
 
     async def vanish(self) -> None:
         await self.bench.peer.vanish()
@@ -131,11 +131,11 @@ class Weather:
         await self.daemon.program.signal(signal.SIGHUP)
 
     async def one(self) -> None:
-        """Barcodes, a fault amid them or behind them, and the way back."""
+        """Sends barcodes, causes a fault during or after them, and waits for the reconnection."""
         faults: list[Callable[[], Awaitable[None]]] = [
             self.vanish, self.kill, self.restart, self.halt, self.power, self.kill_switch, self.foreign_scan, self.clock, self.reload
         ]
-        # Each replug is a new set of emulated controllers, which takes long to come up.
+        # Replugging is chosen less often, because new emulated controllers need a long time to start.
         faults += [self.replug] if self.chance.random() < 0.5 else []
         fault = self.chance.choice(faults)
         self.send()
