@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `--capture` of whole sessions in both roles: Wireshark's decoder agrees with ours on every ATT packet.
+# `--capture` of complete sessions in both roles: Wireshark's decoder agrees with the product's on every ATT packet.
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from peer import NAME, NOTIFY, SERVICE, WRITE
 from setting import Setting, test
 from waiting import expect
 
-# What the two sessions have to contain.
+# Opcodes that the two sessions must contain.
 KINDS = {0x01, 0x02, 0x03, 0x04, 0x05, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x10, 0x11, 0x12, 0x13, 0x16, 0x17, 0x18, 0x19}
 KINDS |= {0x1B, 0x1D, 0x1E, 0x52}
 
@@ -68,7 +68,7 @@ async def capture(setting: Setting) -> None:
     notified = [packet.value for packet in ours if packet.opcode == 0x1B]
     expect(notified == [*map(numbered, range(50)), b"a line\r"], f"{len(notified)} notifications in the capture")
 
-    # The control: one byte altered, of a value, of a handle, of an opcode, and the decoders must be seen to disagree.
+    # Negative control: change one byte of a value, of a handle and of an opcode, and check that the decoders disagree.
     data = path.read_bytes()
     value = data.index(numbered(20))
     for what, at in ("value", value + 5), ("handle", value - 2), ("opcode", value - 3):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The product as central, with Bumble's server.
+# The product as the central, with Bumble's server.
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def values(setting: Setting) -> None:
 
 
 async def follow(setting: Setting, attribute: str, indicated: Characteristic | None = None) -> None:
-    """Subscribes for so many values, lets the peer send them, and compares."""
+    """Subscribes, lets the peer send as many values as the test's count, and compares them."""
     port = await setting.port()
     count = setting.count
     product = await setting.product(port, "gatt", NAME, "--json", "subscribe", attribute, "--count", str(count))

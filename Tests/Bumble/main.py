@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The command line, and the loop over the tests.
+# Command line, and the loop over the tests.
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parse() -> argparse.Namespace:
 
 
 async def attempt(body: Body, setting: Setting) -> str:
-    """Runs a test; why it failed, or nothing."""
+    """Runs a test. Returns the cause of its failure; empty if it passed."""
     try:
         async with asyncio.timeout(DEADLINE):
             await body(setting)
@@ -50,7 +50,7 @@ async def attempt(body: Body, setting: Setting) -> str:
         return str(error)
     except TimeoutError as error:
         return str(error) or f"not over within {DEADLINE} s"
-    except Exception as error:  # Bumble's own, of many kinds
+    except Exception as error:  # Bumble raises exceptions of many kinds
         return f"{type(error).__name__}: {error}"
     finally:
         await setting.close()
@@ -63,7 +63,7 @@ async def main() -> int:
         for name, body in TESTS.items():
             print(f"{name:<26} {(body.__doc__ or '').strip().splitlines()[0]}")
         return 0
-    # What goes wrong in Bumble while nobody waits for it is in the test's own result.
+    # Ignore unhandled exceptions in Bumble's tasks: they affect the result of the test anyway.
     asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
     passed = failed = 0
     for name in options.tests or TESTS:

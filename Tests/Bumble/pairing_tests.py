@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The product as server, with which Bumble pairs as central: `simulate --pairable`.
+# The product as the server, with which Bumble pairs as the central: `simulate --pairable`.
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ IO = PairingDelegate.IoCapability
 
 
 class Hands(PairingDelegate):
-    """Who holds the central: the number that the product shows is entered, the one that it compares is found the same."""
+    """The user of the central, who enters the number that the product shows and confirms every comparison."""
 
     def __init__(self, capability: IO) -> None:
         super().__init__(capability)
@@ -47,7 +47,7 @@ class Hands(PairingDelegate):
 
 
 async def surroundings(setting: Setting, capability: IO) -> tuple[Device, Hands]:
-    """A central with its own keys, and a controller with an address of its own for the product (radio.py, fault 2)."""
+    """Creates a central with its own keys, and a controller with a separate address for the product (radio.py, fault 2)."""
     setting.link = Air()
     os.environ["STATE_DIRECTORY"] = str(setting.folder / "state")
     device = await setting.central()
@@ -60,7 +60,7 @@ async def surroundings(setting: Setting, capability: IO) -> tuple[Device, Hands]
 
 
 async def begin(setting: Setting, device: Device, *arguments: str) -> tuple[Product, Connection, Client]:
-    """`simulate`, and the central connected to it."""
+    """Starts `simulate` and connects the central to it."""
     arguments = ("--name", "SIM", "--json", "--barcodes", "3", "--rate", "100", *arguments)
     product = await setting.product(setting.ports[0], "simulate", *arguments)
     connection, client = await meet(device, await find(device, SERVICE, "SIM"), 247)
@@ -68,7 +68,7 @@ async def begin(setting: Setting, device: Device, *arguments: str) -> tuple[Prod
 
 
 async def refused(client: Client, error: int) -> None:
-    """The product sends nothing to this link."""
+    """Checks that the product refuses to send values over this link."""
     try:
         await subscribe(client, NOTIFY)
     except ProtocolError as refusal:
@@ -87,7 +87,7 @@ async def unpaired(connection: Connection) -> None:
 
 
 async def served(client: Client) -> None:
-    """The product sends to this link."""
+    """Checks that the product sends values over this link."""
     counter: Counter = await subscribe(client, NOTIFY)
     await counter.until(lambda: len(counter.values) == 3, "3 barcodes", 20)
 
@@ -124,7 +124,7 @@ async def pairing(setting: Setting) -> None:
     await served(client)
     await end(setting, product)
 
-    # The same address, and no key.
+    # A central with the same address but without the key.
     await device.keystore.delete_all()  # type: ignore[union-attr]
     product, connection, client = await begin(setting, device, *secured, "--pairable", "60", "--console", "display")
     await unpaired(connection)
@@ -167,7 +167,7 @@ async def asked(setting: Setting) -> None:
 
 
 async def again(connection: Connection) -> None:
-    """Pairs, as soon as the product lets a central that has failed try again."""
+    """Retries the pairing until the product accepts another attempt after a failed one."""
     while True:
         try:
             return await connection.pair()

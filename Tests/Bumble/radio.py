@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A radio of Bumble's software controllers: some of them belong to Bumble's own host stack, others are offered to the
-# product as H4 streams.
+# A radio of Bumble's software controllers. Some of them belong to Bumble's own host stack; the others are offered to the product
+# as H4 streams.
 #
-# What is wrong with these controllers (bumble 0.0.236, controller.py and link.py), and how the tests live with it:
+# Faults of these controllers (bumble 0.0.236, controller.py and link.py), and how the tests avoid them:
 #
-#  1. A scan response carries the advertisement's data; what was set as scan response data is never sent. What is to be
-#     heard is therefore put into the advertisement: names are short where a 128-bit UUID is said too.
-#  2. Data is said to come from the sender's random address, whatever address its connection was made with: with a public
-#     address it finds no connection and is dropped. The controllers get no public address.
-#  3. The feature bit for extended advertising is set, the supported commands lack the extended ones, and with the bit all
-#     reports are extended ones, whichever commands the host uses. A port says one or the other, see `generation`.
-#  4. Extended reports call every advertisement connectable and no more: neither scannable nor legacy.
-#  5. Cancelling a connection attempt is answered, but the attempt stays and no LE Connection Complete follows; a later
-#     attempt is refused. No test cancels one.
-#  6. Reset forgets nothing, connections and advertising included. Each stream gets a controller of its own, which is
-#     unplugged with the stream.
-#  7. Legacy advertising intervals are counted in milliseconds instead of 0.625 ms.
-#  8. Data is called completed as soon as it has come in, and nothing is ever slow: a test that wants a slow controller
-#     stops reading the stream.
-#  9. Fragments are joined: a frame reaches the other host in one packet, however long.
-# 10. A connection has other parameters on either side (10 and 10 for the peripheral).
+#  1. A scan response contains the data of the advertisement; the scan response data is never sent. Therefore all data is
+#     in the advertisement, and names are short where it also contains a 128-bit UUID.
+#  2. Data is always attributed to the sender's random address, even if its connection uses the public address, and is then
+#     dropped because no connection matches. Therefore the controllers have no public address.
+#  3. The feature bit for extended advertising is set although the supported commands lack the extended ones. With the bit set,
+#     all reports are extended, whichever commands the host uses. A port therefore announces one or the other, see `generation`.
+#  4. Extended reports mark every advertisement as connectable, but never as scannable or legacy.
+#  5. Canceling a connection attempt is answered, but the attempt stays pending, no LE Connection Complete follows, and later
+#     attempts are refused. Therefore no test cancels an attempt.
+#  6. Reset does not clear any state, not even connections and advertising. Therefore each stream gets a separate controller,
+#     which is unplugged with the stream.
+#  7. Legacy advertising intervals are interpreted as milliseconds instead of units of 0.625 ms.
+#  8. Data packets are reported as completed as soon as they arrive, so no controller is ever slow. A test that needs a slow
+#     controller stops reading the stream.
+#  9. Fragments are joined: a frame reaches the other host in one packet, however long it is.
+# 10. The parameters of a connection differ between its two ends (always 10 and 10 for the peripheral).
 #
-# And of its GATT client: an included service of a 128-bit UUID, whose declaration does not carry the UUID, ends discovery
-# with an exception. The included service of the tests has a 16-bit one.
+# Fault of its GATT client: an included service with a 128-bit UUID, whose declaration does not contain the UUID, ends the
+# discovery with an exception. The included service of the tests has a 16-bit UUID.
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from waiting import Changing
 
 
 class Wire(StreamPacketSource):
-    """One stream to the product, and the controller behind it."""
+    """A stream to the product, and the controller behind it."""
 
     def __init__(self, port: Port) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Wire(StreamPacketSource):
         self._port.changed()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """Whoever is connected finds the other side silent (fault 6)."""
+        """Stops advertising and disconnects all peers with a time-out (fault 6)."""
         controller, self.controller = self.controller, None
         assert controller is not None
         controller.le_legacy_advertiser.stop()
@@ -66,17 +66,17 @@ class Wire(StreamPacketSource):
             advertising.stop()
         for connection in list(controller.le_connections.values()):
             connection.send_ll_control_pdu(ll.TerminateInd(hci.HCI_CONNECTION_TIMEOUT_ERROR))
-        # What is under way still finds its way by the controller's connections.
+        # Frames in flight are still delivered through the controller's connections, so remove it afterwards.
         asyncio.get_running_loop().call_soon(self._port.link.remove_controller, controller)
         self._port.wires.remove(self)
         self._port.changed()
 
     def unplug(self) -> None:
-        """Ends the stream from this side."""
+        """Closes the stream."""
         self._stream.close()
 
     def hold(self) -> None:
-        """Takes nothing more from the product (fault 8)."""
+        """Stops reading from the product (fault 8)."""
         self._stream.pause_reading()
 
     def go_on(self) -> None:
@@ -84,19 +84,19 @@ class Wire(StreamPacketSource):
 
 
 class Port(Changing):
-    """Where the product finds a controller."""
+    """A place where the product connects to a controller."""
 
     def __init__(self, link: LocalLink, extended: bool, address: str = "") -> None:
         super().__init__()
         self.link = link
-        self.address = address or None  # public
+        self.address = address or None  # public address
         self.extended = extended
         self.wires: list[Wire] = []
-        self.adapter = ""  # for --adapter
+        self.adapter = ""  # value for --adapter
         self._server: asyncio.Server | None = None
 
     async def listen(self, path: Path | None) -> None:
-        """On a unix socket, or on a TCP port of this machine."""
+        """Listens on a unix socket, or on a TCP port of this machine."""
         loop = asyncio.get_running_loop()
         if path is not None:
             self._server = await loop.create_unix_server(lambda: Wire(self), str(path))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The product as server, with Bumble as central: `simulate`, and the library under gattpeer.
+# The product as the server, with Bumble as the central: `simulate`, and the library in gattpeer.
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ async def lost(setting: Setting) -> None:
 
 
 async def simulated(setting: Setting, *arguments: str) -> tuple[Any, Device, Found]:
-    """`simulate`, and a central that has found it."""
+    """Starts `simulate`, and a central that finds it."""
     device = await setting.central()
     product = await setting.product(await setting.port(), "simulate", "--name", "SIM", *arguments)
     return product, device, await find(device, SERVICE, "SIM")
@@ -135,7 +135,7 @@ async def lines(setting: Setting) -> None:
     await counter.until(lambda: len(counter.joined) > few, "the first lines", 60)
     wire = setting.ports[0].wires[0]
     wire.hold()
-    # Shorter texts find room in the pipe.
+    # Shorter texts fit in the pipe.
     if len(data) > 200_000:
         done, _ = await asyncio.wait([writing], timeout=2)
         expect(not done, "a controller that takes nothing does not hold up the lines")
@@ -226,7 +226,7 @@ async def refusals(setting: Setting) -> None:
     ]
     for code, arguments, where in cases:
         product = await setting.product(where, "simulate", *arguments)
-        # A folder is found out when it is read, for the first one who wants its lines.
+        # The product detects a folder only when it reads it, for the first subscriber.
         if arguments[1] == str(setting.folder):
             device = await setting.central()
             _, client = await meet(device, await find(device, SERVICE), 247)

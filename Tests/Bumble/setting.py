@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a test works with: a radio of its own, Bumble in either role, and the product on a port.
+# Environment of a test: a separate radio, Bumble in either role, and the product on a port.
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CENTRAL = "C0:C1:C2:C3:C4:C5"
 
 
 class Setting:
-    """The surroundings of one test."""
+    """Environment of one test."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.count: int = options.count
@@ -40,14 +40,14 @@ class Setting:
         self._devices: list[Device] = []
 
     async def port(self, extended: bool = False, tcp: bool = False, address: str = "") -> Port:
-        """A controller for the product, with a public address if one is given."""
+        """Adds a controller for the product, with a public address if one is given."""
         port = Port(self.link, extended, address)
         await port.listen(None if tcp else self.folder / f"port{len(self.ports)}")
         self.ports.append(port)
         return port
 
     async def serve(self, extended: bool = False) -> SoftPeer:
-        """Bumble as a LINBLE."""
+        """Starts Bumble as a LINBLE."""
         self.peer = SoftPeer(self.link, extended)
         await self.peer.connect()
         await self.peer.start()
@@ -55,7 +55,7 @@ class Setting:
         return self.peer
 
     async def central(self, extended: bool = False) -> Device:
-        """Bumble as a central."""
+        """Starts Bumble as a central."""
         ends = Ends(generation(Controller("central", link=self.link), extended))
         config = DeviceConfiguration(name="central", address=hci.Address(CENTRAL))
         device = Device.from_config_with_hci(config, ends.source, ends.sink)
@@ -64,21 +64,21 @@ class Setting:
         return device
 
     async def product(self, port: Port | None, *arguments: str) -> Product:
-        """The product, on a port."""
+        """Starts the product on a port."""
         adapter = ("--adapter", port.adapter) if port else ()
         program = await LocalProgram.launch(str(self._options.binary), *arguments, *adapter)
         self._programs.append(program)
         return Product(program)
 
     async def server(self, port: Port) -> tuple[LocalProgram, list[dict[str, Any]]]:
-        """The product's library as a server with a rich database, and what that was built from."""
+        """Starts the product's library as a server with many attributes. Returns it with a list of the attributes."""
         program = await LocalProgram.launch(str(self._options.server), port.adapter, "GATTPEER")
         self._programs.append(program)
         await event(program, "advertising")
         return program, [line for line in program.objects if "type" in line]
 
     async def gatt(self, port: Port, *arguments: str, code: int = 0) -> list[dict[str, Any]]:
-        """`gatt` on the peer; what it printed."""
+        """Runs `gatt` on the peer and returns its output."""
         product = await self.product(port, "gatt", "LINBLE-TEST", "--json", *arguments)
         await product.exits(code, 60)
         await self.peer.until_alone()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Random arguments of the functions of pairing, and what Bumble makes of them, as lines of security-toolbox.txt.
+# Random arguments of the pairing functions with Bumble's results, as lines of security-toolbox.txt.
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bumble.crypto import EccKey
 
 
 def line(function: str, arguments: list[bytes], *results: bytes) -> None:
-    """Bumble's bytes are the other way round."""
+    """Returns a line. Bumble uses the opposite byte order."""
     words = [value[::-1].hex() for value in arguments]
     print(function, *words, "=", *(value[::-1].hex() for value in results))
 

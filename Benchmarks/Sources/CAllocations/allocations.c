@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// glibc's allocator under the names that stay its own.
+// glibc's allocator, under the names that are not replaced.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);

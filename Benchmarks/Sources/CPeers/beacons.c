@@ -6,7 +6,7 @@
 #include "CPeers.h"
 #include "reports.h"
 
-// Manufacturer data of company 0x004C, type 0x02, length 0x15: an iBeacon's UUID is behind it.
+// Manufacturer data of company 0x004C, type 0x02, length 0x15. The UUID of an iBeacon follows.
 static const uint8_t ibeacon[] = {0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15};
 
 static const uint8_t *uuid_of(const struct report *report) {

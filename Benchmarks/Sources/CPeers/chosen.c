@@ -17,7 +17,7 @@ size_t peer_chosen_handle_all(const uint8_t address[6], const uint8_t *packets, 
     return heard;
 }
 
-// Shortened and complete name, Assigned Numbers, 2.3.
+// AD types of the shortened and the complete name: Assigned Numbers, 2.3.
 enum { short_name = 0x08, complete_name = 0x09 };
 
 static bool is_named(const char *name, size_t name_length, const uint8_t *data, size_t length) {

@@ -6,9 +6,8 @@
 #include "CPeers.h"
 #include "reports.h"
 
-// What the product's reader checks is checked here, and what its table keeps for each report is kept here: both do the same
-// work for a device that is known and says nothing new.
-//
+// Makes the same checks as the product's reader and stores the same data for each report as its table, so both do the
+// same work for a known device whose data has not changed.
 enum { slots = 512, greatest = 256 };
 
 struct device {
@@ -55,7 +54,7 @@ static struct device *find(peer_devices *devices, uint64_t key) {
 
 static void hear(peer_devices *devices, const struct report *report, int64_t now) {
     if (report->is_fragment) {
-        // This program would put it together with the next ones.
+        // A complete program would join the fragment with the following ones.
         devices->fragments++;
         return;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Advertising reports as a C program reads them: the whole event is looked at before anything in it is used.
+// Advertising reports as a C program reads them: the whole event is validated before any part of it is used.
 //
 // HCI packet indicator, event code and subevents: Core 6.0, Vol 4, Part A, 2 and Part E, 7.7.65.
 
@@ -13,7 +13,8 @@
 
 enum { packet_event = 0x04, event_le_meta = 0x3E, subevent_legacy = 0x02, subevent_extended = 0x0D };
 enum { legacy_data = 31, extended_data = 229 };
-// The most reports, legacy kinds, and address types; an extended advertisement may hide its address.
+// Maximum numbers of reports, and the numbers of legacy event types and address types. An extended advertisement may be
+// anonymous.
 enum { legacy_reports = 0x19, extended_reports = 0x0A, legacy_kinds = 5, address_types = 4, anonymous = 0xFF };
 
 struct report {
@@ -23,7 +24,7 @@ struct report {
     bool is_response, is_connectable, is_fragment;
 };
 
-// Those of one event that are still to be read.
+// Iterator over the reports of one event.
 struct reports {
     const uint8_t *at;
     int left;
@@ -53,7 +54,7 @@ static inline struct reports begin(const uint8_t *packet) {
     return (struct reports){.at = packet + 5, .left = packet[4], .is_extended = packet[3] == subevent_extended};
 }
 
-// Of an event that is sound; false at the end.
+// Reads the next report of a valid event. Returns false at the end.
 static inline bool next(struct reports *reports, struct report *report) {
     if (reports->left-- == 0) return false;
     const uint8_t *at = reports->at;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Counts what is asked of the heap, by standing in front of the C library's allocator.
+// Counts heap allocations by replacing the allocator of the C library.
 
 #ifndef CALLOCATIONS_H
 #define CALLOCATIONS_H
 
 #include <stdint.h>
 
-// Blocks asked for since the program began, by all threads.
+// Returns the number of blocks allocated by all threads since the start of the program.
 uint64_t allocations_count(void);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What ours is measured against beside our own C: other people's queues, the kernel's, and a loop over advertising events.
+// Programs to compare the product with, besides our own C code: other queues, those of the kernel, and a loop over
+// advertising events.
 
 #ifndef CPEERS_H
 #define CPEERS_H
@@ -13,58 +14,60 @@
 extern "C" {
 #endif
 
-// A queue between two threads. `period` bytes of `bytes`, a power of two, are sent again and again.
+// A queue between two threads. The first `period` bytes of `bytes`, a power of two, are sent repeatedly.
 typedef struct peer_queue {
     void *state;
     void (*produce)(void *state, const uint8_t *bytes, size_t period, size_t chunk, size_t total);
-    // Answers how many pops were not what was sent; looks only when `check` is not 0.
+    // Returns the number of pops with wrong data. The data is compared only if `check` is not 0.
     size_t (*consume)(void *state, const uint8_t *bytes, size_t period, size_t chunk, size_t total, int check);
     void (*destroy)(void *state);
 } peer_queue;
 
-// boost::lockfree::spsc_queue<uint8_t> of `capacity` bytes, push and pop in bulk.
+// boost::lockfree::spsc_queue<uint8_t> with a capacity of `capacity` bytes, and with bulk push and pop.
 peer_queue peer_boost(size_t capacity);
-// GLib's GAsyncQueue, a block of the heap for each chunk.
+// GLib's GAsyncQueue, with a heap block for each chunk.
 peer_queue peer_glib(void);
-// pipe(2), and an AF_UNIX SOCK_SEQPACKET pair.
+// pipe(2), and an AF_UNIX SOCK_SEQPACKET socket pair.
 peer_queue peer_pipe(void);
 peer_queue peer_seqpacket(void);
 
-// Devices heard, as a C programmer would list them: found by address, data compared, strength and time kept.
+// List of discovered devices as a C programmer would write it: looks up the address, compares the data, and stores the
+// signal strength and the time.
 typedef struct peer_devices peer_devices;
 peer_devices *peer_devices_create(void);
 void peer_devices_destroy(peer_devices *devices);
-// Takes one HCI event packet; answers how many reports it held, or -1 when it is not sound.
+// Handles one HCI event packet. Returns the number of reports in it, or -1 if it is malformed.
 int peer_devices_handle(peer_devices *devices, const uint8_t *packet, size_t length, int64_t now);
-// Takes packets that lie one after the other, `count` of them; answers how many reports they held.
+// Handles `count` consecutive packets. Returns the number of reports in them.
 size_t peer_devices_handle_all(peer_devices *devices, const uint8_t *packets, const uint16_t *lengths, size_t count,
                                int64_t now);
 size_t peer_devices_count(const peer_devices *devices);
 
-// The bytes of the heap that are in use, the large blocks among them.
+// Returns the number of heap bytes in use, including large blocks.
 size_t peer_heap_bytes(void);
 
-// iBeacons among the reports whose UUID is one of so many, 16 bytes each: how many were heard.
+// Returns the number of reports from iBeacons whose UUID is one of the `regions` UUIDs of 16 bytes each.
 size_t peer_beacons_handle_all(
     const uint8_t *uuids, size_t regions, const uint8_t *packets, const uint16_t *lengths, size_t count);
 
-// One device among others, as a C programmer would look for it by its address. Answers how many reports are its own.
+// Looks for one device by its address, as a C programmer would write it. Returns the number of its reports.
 size_t peer_chosen_handle_all(const uint8_t address[6], const uint8_t *packets, const uint16_t *lengths, size_t count);
 
-// One device among others by its complete or shortened name, letters of either case being equal, with no list of the
-// others. Answers how many reports are its own.
+// Looks for one device by its complete or shortened name, ignoring case, without a list of the other devices. Returns
+// the number of its reports.
 size_t peer_named_handle_all(const char *name, const uint8_t *packets, const uint16_t *lengths, size_t count);
 
-// A radio thread as a C programmer would write it: waits with epoll for a socket of packets, reads one, or all that wait,
-// and looks for a device by its address, until that is heard. Answers the processor time of the calling thread in
-// nanoseconds, or -1; `*reports` is the number of reports.
+// A radio thread as a C programmer would write it: waits with epoll for a socket, reads one packet or all available
+// ones, and looks for a device by its address until it is found. Returns the processor time of the calling thread in
+// nanoseconds, or -1. `*reports` is the number of reports.
 int64_t peer_radio_read(int fd, const uint8_t address[6], bool reads_all, size_t *reports);
-// Sends `count` packets of those that lie one after the other, from the beginning again after the last of them, and then
-// the `last` one: one every `nanoseconds`, or as fast as they are taken with 0. Answers false when one was not taken whole.
+// Sends `count` of the consecutive packets, starting again after the last of them, and then the packet `last`. Sends
+// one packet every `nanoseconds`, or as fast as possible if that is 0. Returns false if a packet was not sent
+// completely.
 bool peer_radio_feed(int fd, const uint8_t *packets, const uint16_t *lengths, size_t packet_count, size_t count,
                      int64_t nanoseconds, const uint8_t *last, size_t last_length);
 
-// Runs a program with its standard input from one file and its output to another; answers its time in nanoseconds, or -1.
+// Runs a program with its standard input and output connected to files. Returns the duration in nanoseconds, or -1.
 int64_t peer_run(const char *const arguments[], const char *input, const char *output);
 
 #ifdef __cplusplus
