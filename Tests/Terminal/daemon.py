@@ -34,7 +34,7 @@ BEACONS = {"available": True, "availability": "possible", "known": 2, "watched":
            "designated": [{"code": "A17C", "beacon": BADGES + "/1/2", "segment": 1, "switcher": True}],
            "advertising": "off", "counts": {"reports": 12, "heard": 4, "badEvents": 0}}
 
-# Bytes are kept for so many seconds after they were asked for.
+# Number of seconds for which received bytes are kept after a client asked for them.
 KEPT = 10
 
 SNIPPETS = {"bold": ("<b></b>", 4)}
@@ -53,7 +53,7 @@ class Daemon:
         self.chosen = None
         self.paused = False
         self.received = 0
-        # The last received text in hexadecimal, and until when it is kept.
+        # Last received text in hexadecimal, and the time until which it is kept.
         self.value = None
         self.kept = 0
 
@@ -66,7 +66,7 @@ class Daemon:
         threading.Thread(target=self.accept, args=(self.server,), daemon=True).start()
 
     def stop(self):
-        """Goes without a word, as a killed daemon does."""
+        """Stops without notice, like a daemon that is killed."""
         self.server.shutdown(socket.SHUT_RDWR)
         self.server.close()
         os.unlink(self.path)
@@ -120,7 +120,7 @@ class Daemon:
             self.publish({"event": "state", "state": state})
 
     def receive(self, text):
-        """The device has sent this."""
+        """Simulates text received from the device."""
         with self.lock:
             self.received += len(text)
             self.value = text.encode().hex().upper() if time.monotonic() < self.kept else None
@@ -162,7 +162,7 @@ class Daemon:
                     return {"ok": False, "error": {"code": 64, "kind": "chosen-already", "cause": f"{old} is chosen", "remedy": None,
                                                    "texts": {"cause": ["CommandFaultText.chosenAlready", old]}}}
                 if "security" not in rest:
-                    # As the product refuses a device without keys.
+                    # Refuse an unpaired device as the product does.
                     cause = f"{address} is not paired: anyone who copies its name and address can type"
                     return {"ok": False, "error": {"code": 78, "kind": "open-device", "cause": cause, "remedy": None,
                                                    "texts": {"cause": ["LinkFaultText.openDevice", address, address]}}}

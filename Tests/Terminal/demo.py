@@ -17,26 +17,26 @@ LOOKING = {"en": "looking for SCALE-15K", "ja": "接続を試みています: SC
 SWITCH = {"en": "Switch to SCALE-15K?", "ja": "(SCALE-15K)に切り替えますか?"}
 
 
-# Edges of frames, and the columns of bars and graphs.
+# Frame characters, and the columns of bars and graphs.
 EDGES, BARS = "┌┐└┘─│", "▁▂▃▄▅▆▇█"
 
 
 def without_graph(screen):
-    """A screen whose graphs of the last minute have lost their columns, which move on each second."""
+    """Replaces the columns of the graphs of the last minute, which move every second."""
     return re.sub(rf"(?m)^(│ (?:received|typed|受信|入力) +\d+) [ {BARS}]*│$", r"\1 GRAPH", screen)
 
 
 def plain(screen):
-    """A screen without what differs from run to run: numbers, what was typed so far, the mark of received data."""
+    """Removes the parts of a screen that differ between runs: numbers, typed text, and the mark of received data."""
     lines = []
     for line in re.sub(f"[{EDGES}{BARS}]", " ", screen).splitlines():
         line = line.strip()
         # The list pauses while the daemon looks for its own device.
         line = re.sub(r"Scanning \.\.\.|スキャン中\.\.\.", "", line)
-        # Cut where the mark of received data begins.
+        # The line is cut off where the mark of received data begins.
         line = re.sub(r"^(connected to \S+): .*", r"\1", line)
         line = re.sub(r"\* (received|受信)$|^\* (?=Last received|最終受信)", "", line)
-        # Where the counts are broken depends on their digits.
+        # The line break in the counts depends on the number of their digits.
         line = re.sub(r"^(notifications|通知の数) .*", "COUNTS", line)
         line = re.sub(r"^\d{13}\s*$|^ST,GS,\S*\s*$", "TYPED", re.sub(r"/\S*blewedge-demo\S*", "FOLDER", line))
         line = re.sub(r"\s+", " ", re.sub(r"-?\d+", "0", line)).strip()
@@ -86,7 +86,7 @@ def walk(checks, program, language, locale, here):
                 elif number == 4:
                     bench.press("F2")
                     bench.wait("kg")
-                    # The guide has all its steps behind it.
+                    # By now, the guide shows all steps as done.
                     bench.press("F6")
                     bench.wait(WORDS[language]["all"])
                     bench.press("F2")
@@ -99,7 +99,7 @@ def walk(checks, program, language, locale, here):
 
 
 def choose(bench, question):
-    """Chooses the device that a question names, wherever it is in the list, and says yes."""
+    """Selects the device that this question names, wherever it is in the list, and confirms."""
     bench.press("Home")
     for _ in range(6):
         bench.press("Enter")

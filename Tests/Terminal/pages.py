@@ -18,10 +18,10 @@ from starts import HESITATION
 from terminal import PATIENCE, Bench, Failure
 from words import given_back, shows
 
-# A `q` ends the pages after 300 ms; whoever has not ended after so long goes on.
+# A `q` ends the pages after 300 ms. If they are still running after this time in seconds, they will not end.
 LONGER = 0.8
 DETAILS = "F0:F1:F2:F3:F4:F5 (random)"
-# Each page's key, and what it shows (80x24).
+# Key and some text of each page (80x24).
 PAGES = [
     ("F1", "LT01 BC000120"), ("F2", "Last minute"), ("F3", "The arrows select a key"), ("F4", "snippets.json"),
     ("F5", "Language of these pages"), ("F6", "How to add the keyboard"), ("F11", "Regions:"),
@@ -29,7 +29,7 @@ PAGES = [
 
 
 def shown(bench: Bench, chosen: bool = False) -> None:
-    """The devices page of a daemon that answers."""
+    """Shows the devices page with a daemon that answers."""
     bench.daemon.start()
     if chosen:
         bench.daemon.chosen = {key: DEVICES[0][key] for key in ("address", "addressType", "name")}
@@ -40,7 +40,7 @@ def shown(bench: Bench, chosen: bool = False) -> None:
 
 
 def typed(bench: Bench, text: str) -> None:
-    """Text from a keyboard, at once; the pages take what comes right behind it for a part of it."""
+    """Types text all at once, and waits, because the pages would treat keys right after it as part of it."""
     bench.type(text)
     time.sleep(HESITATION)
 
@@ -64,7 +64,7 @@ def not_asked(bench: Bench, *allowed: str) -> None:
         raise Failure(f"the daemon was asked {asked}")
 
 
-# Keys
+# Keyboard
 
 
 def help_shown(bench: Bench) -> None:
@@ -80,7 +80,7 @@ def help_shown(bench: Bench) -> None:
             bench.press(key)
             bench.wait(text, without=["Show a page"])
     not_asked(bench, "beacons status")
-    # A function key shows its page at once.
+    # A function key closes the help and shows its page.
     time.sleep(HESITATION)
     bench.press("?")
     bench.wait("Show a page")
@@ -89,7 +89,7 @@ def help_shown(bench: Bench) -> None:
 
 
 def help_scrolls(bench: Bench) -> None:
-    """Keys that do not fit on a small screen are reached, by the wheel too."""
+    """Checks that keys that do not fit on a small screen can be scrolled to, with the wheel too."""
     bench.columns, bench.rows = 40, 12
     shown(bench)
     bench.press("?")
@@ -121,7 +121,7 @@ def filtered(bench: Bench) -> None:
     bench.wait("Devices /_")
     typed(bench, "bc0")
     bench.wait("Devices /bc0_", "LT01 BC000120", without=["LINBLE-TEST", "00:1D:12:00:01:22"])
-    # It stays behind Enter, and Esc clears it.
+    # Enter keeps the search text, and Esc clears it.
     bench.press("Enter")
     bench.wait("Devices /bc0", without=["/bc0_", "LINBLE-TEST"])
     bench.press("/")
@@ -129,7 +129,7 @@ def filtered(bench: Bench) -> None:
     time.sleep(HESITATION)
     bench.press("Escape")
     bench.wait("LINBLE-TEST", "00:1D:12:00:01:22", without=["/bc0"])
-    # By address, by kind, and by nothing that is there; commands are text.
+    # Search by address, by type, and without a match; keys for commands are text in the search.
     for text, name, others in [
         ("01:42", "バーコードリーダ", ["LINBLE-TEST", "LT01"]), ("keyboard", "バーコードリーダ", ["LINBLE-TEST", "LT01"]),
         ("qr?", "No other device matches", ["LINBLE-TEST", "LT01", "Show a page"]),
@@ -158,7 +158,7 @@ def quits(bench: Bench) -> None:
 
 
 def quits_not(bench: Bench) -> None:
-    """A barcode that begins with q, in pieces too, and one that is announced."""
+    """Checks that q does not end the pages as the beginning of a barcode, even one received in parts or announced before."""
     shown(bench)
     for what, steps in [
         ("q123 at once", [lambda: bench.type("q123")]),
@@ -195,7 +195,7 @@ def q_is_text(bench: Bench) -> None:
 
 
 def hexadecimal(bench: Bench) -> None:
-    """The last bytes, which the daemon is asked for only while they are shown."""
+    """Checks that the last bytes are requested from the daemon only while they are shown."""
     shown(bench, chosen=True)
     bench.press("F2")
     bench.wait("Last minute", without=["Last received bytes"])
@@ -215,7 +215,7 @@ def hexadecimal(bench: Bench) -> None:
         alive(bench)
         alive(bench)
         not_asked(bench)
-    # Shown again, it is not asked for on another page.
+    # When the bytes are shown again, they are not requested on another page.
     bench.press("F12")
     bench.wait_request("received")
     bench.press("F3")
@@ -225,16 +225,16 @@ def hexadecimal(bench: Bench) -> None:
     alive(bench)
     alive(bench)
     not_asked(bench)
-    # F12 is nothing there.
+    # F12 does nothing on that page.
     bench.press("F12", "F2")
     bench.wait("Last received bytes")
 
 
-# The mouse
+# Mouse
 
 
 def place(screen: str, text: str) -> tuple[int, int]:
-    """Row and column of a text's first cell, counted from 1."""
+    """Returns the row and column of a text's first cell, counted from 1."""
     for row, line in enumerate(screen.splitlines(), 1):
         before, found, _ = line.partition(text)
         if found:
@@ -243,7 +243,7 @@ def place(screen: str, text: str) -> tuple[int, int]:
 
 
 def report(bench: Bench, row: int, column: int, button: int = 0) -> None:
-    """What a terminal sends for a button that is pressed and let go (xterm, SGR 1006)."""
+    """Sends the sequence of a terminal for pressing and releasing a button (xterm, SGR 1006)."""
     time.sleep(0.15)
     bench.run("send-keys", "-l", f"\x1b[<{button};{column};{row}M\x1b[<{button};{column};{row}m")
 
@@ -259,7 +259,7 @@ def clicked(bench: Bench) -> None:
     for title, text in [("F2 Check", "Last minute"), ("F5 Settings", "Language of"), ("F11 Beacons", "Regions:"), ("F1 Devices", "LT01")]:
         click(bench, title)
         bench.wait(text)
-    # The first click on a row selects it, and the second one uses it.
+    # The first click on a row selects it, and the second one activates it.
     click(bench, "LT01 BC000120")
     bench.wait("00:1D:12:00:01:20 (public)")
     not_asked(bench, "beacons status")
@@ -274,11 +274,11 @@ def clicked(bench: Bench) -> None:
     click(bench, "[ OK ]")
     bench.wait_request("use 00:1D:12:00:01:20 yes security none")
     bench.wait("* LT01 BC000120")
-    # A key of the footer, once the report has gone.
+    # Click a key in the footer after the message has disappeared.
     bench.press("Down")
     click(bench, "F9 Pause")
     bench.wait_request("pause")
-    # The wheel moves the cursor; a click beside everything, another button and a place beyond the screen do nothing.
+    # The wheel moves the cursor. Clicks on empty space, with another button or outside the screen do nothing.
     bench.press("Home")
     bench.daemon.requests.clear()
     report(bench, 5, 5, button=65)
@@ -290,7 +290,7 @@ def clicked(bench: Bench) -> None:
     if (after := bench.screen()) != before:
         raise Failure(f"a click has changed the screen:\n{after}")
     not_asked(bench)
-    # A row of the settings.
+    # Click a row of the settings.
     click(bench, "F5 Settings")
     click(bench, "Reload the configuration")
     time.sleep(HESITATION)
@@ -300,7 +300,6 @@ def clicked(bench: Bench) -> None:
     bench.wait("Configuration reloaded.")
 
 
-# Settings
 
 SETTINGS_TEXT = """\
 # Mine.
@@ -320,7 +319,7 @@ refresh = "500ms"
 
 
 def on_row(bench: Bench, label: str) -> None:
-    """The settings page with the cursor on a row, of those that stand there in this order."""
+    """Opens the settings page and moves the cursor to a row. The list contains the rows in order."""
     rows = ["Show the connection state", "Language of", "Profile", "Layout", "Prefix of", "Suffix of", "Pace", "Reload"]
     bench.press("F5", *["PageUp"], *["Down"] * rows.index(label))
     time.sleep(HESITATION)
@@ -333,7 +332,7 @@ def value(bench: Bench, label: str) -> str:
 
 
 def edited(bench: Bench) -> None:
-    """Each setting is edited and saved; the other lines stay as they are, and the daemon reads them again."""
+    """Edits and saves each setting, and checks that the other lines do not change and that the daemon reloads the file."""
     file = configuration(bench, SETTINGS_TEXT)
     shown(bench, chosen=True)
     lines = SETTINGS_TEXT.splitlines()
@@ -364,7 +363,7 @@ def edited(bench: Bench) -> None:
         kept = [other for other in after.splitlines() if not other.startswith(f"{name} =")]
         if kept != [other for other in before.splitlines() if not other.startswith(f"{name} =")]:
             raise Failure(f"{label} has changed other lines:\n{before}--\n{after}")
-    # A value that is taken away.
+    # Remove a value.
     on_row(bench, "Suffix of")
     bench.press("Enter")
     bench.wait("Enter saves")
@@ -378,7 +377,7 @@ def edited(bench: Bench) -> None:
 
 
 def first_saved(bench: Bench) -> None:
-    """Without a file there is one afterwards, in which a prefix has turned the framing of barcodes on."""
+    """Checks that saving a prefix creates a missing file and turns barcode framing on in it."""
     file = bench.folder / "configuration" / "blewedge.toml"
     shown(bench, chosen=True)
     on_row(bench, "Prefix of")
@@ -393,7 +392,7 @@ def first_saved(bench: Bench) -> None:
 
 
 def comment_kept(bench: Bench) -> None:
-    """The comment behind a value that is edited stays."""
+    """Checks that the comment after an edited value is kept."""
     file = configuration(bench, SETTINGS_TEXT)
     shown(bench, chosen=True)
     on_row(bench, "Layout")
@@ -407,7 +406,7 @@ def comment_kept(bench: Bench) -> None:
 
 
 def refused(bench: Bench) -> None:
-    """A wrong value is refused with its cause, Esc changes nothing, and the file stays as it is."""
+    """Checks that an invalid value is rejected with the cause, that Esc changes nothing, and that the file is unchanged."""
     file = configuration(bench, SETTINGS_TEXT)
     shown(bench, chosen=True)
     for label, text, cause in [
@@ -430,7 +429,7 @@ def refused(bench: Bench) -> None:
 
 
 def faults_shown(bench: Bench) -> None:
-    """Several faults of a file are one text, without characters in it that nobody can read."""
+    """Checks that several errors in a file are shown as one text without unreadable characters."""
     text = SETTINGS_TEXT + 'nothing = 1\n[neither]\nnor = 2\n'
     file = configuration(bench, text)
     shown(bench, chosen=True)
@@ -450,11 +449,11 @@ def configuration(bench: Bench, text: str) -> pathlib.Path:
     return file
 
 
-# The terminal that is left behind
+# Restoring the terminal
 
 
 def in_shell(bench: Bench) -> None:
-    """A shell with job control on a terminal, in which the program is a job."""
+    """Starts a shell with job control on a terminal, in which the program will run as a job."""
     variables = [f"{name}={value}" for name, value in bench.environment.items()]
     words = ["env", "-i", "TERM=screen", *variables, f"PROGRAM={bench.program}", "PS1=$ ", "sh", "-i"]
     command = "exec " + " ".join(f"'{word}'" for word in words)
@@ -468,7 +467,7 @@ def line(bench: Bench, text: str, end: str = "Enter") -> None:
 
 
 def sane(bench: Bench, end: str = "Enter") -> None:
-    """The terminal is a shell's: no other screen, a cursor, no reports of the mouse, settings for lines."""
+    """Checks that the terminal is restored for a shell: main screen, visible cursor, no mouse reports, line mode."""
     flags = bench.run("display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}").strip()
     if flags != "0 1 0":
         raise Failure(f"alternate screen, cursor and mouse are {flags} instead of 0 1 0")
@@ -512,7 +511,8 @@ def suspended(bench: Bench) -> None:
 
 
 def suspended_alone(bench: Bench) -> None:
-    """Where no shell could bring them back (an orphaned process group), the kernel does not stop the pages: they stay."""
+    """Checks that the pages stay if no shell could resume them (an orphaned process group), because the kernel then does not stop
+    them."""
     shown(bench)
     bench.press("C-z")
     alive(bench)
@@ -524,7 +524,7 @@ def suspended_alone(bench: Bench) -> None:
 
 
 def killed(bench: Bench) -> None:
-    """What killed pages have left behind, the next ones put right."""
+    """Checks that the pages restore a terminal left behind by pages that were killed."""
     bench.daemon.start()
     in_shell(bench)
     line(bench, "$PROGRAM tui")
@@ -533,7 +533,7 @@ def killed(bench: Bench) -> None:
     time.sleep(HESITATION)
     if bench.run("display-message", "-p", "#{alternate_on}").strip() != "1":
         raise Failure("nothing is to be put right")
-    # The terminal is raw: Ctrl-J ends a line there.
+    # The terminal is in raw mode, so Ctrl-J ends the line.
     line(bench, "$PROGRAM tui", end="C-j")
     bench.wait("LT01 BC000120", "F10 Quit")
     bench.press("F10")
@@ -541,11 +541,11 @@ def killed(bench: Bench) -> None:
     sane(bench)
 
 
-# Glyphs, colours and sizes
+# Characters, colors and sizes
 
 
 def glyphs(frame: str, bars: Iterable[str], others: str) -> Callable[[Bench], None]:
-    """The pages draw with these characters, and with none of the others."""
+    """Returns a check that the pages use these characters and none of the others."""
 
     def check(bench: Bench) -> None:
         bench.daemon.start()
@@ -589,7 +589,7 @@ def coloured(bench: Bench) -> None:
 
 
 def tiny(bench: Bench) -> None:
-    """On 10x3 every page shows its name, something of itself, and how to end."""
+    """Checks that on a 10x3 screen every page shows its name, some of its content, and how to quit."""
     shown(bench, chosen=True)
     bench.run("resize-window", "-x", "10", "-y", "3")
     faults = []
@@ -601,7 +601,7 @@ def tiny(bench: Bench) -> None:
         screen = bench.screen()
         if page not in screen.splitlines()[0] or not shows(screen, [text, "F10 Quit"]):
             faults.append(f"{page} shows no {page}, {text!r} and F10:\n{screen}")
-    # A device is selected, and both questions are answered.
+    # Select a device and answer both questions.
     bench.press("F1", "Down", "Enter")
     for request in ("use 00:1D:12:00:01:20 yes", "use 00:1D:12:00:01:20 yes security none"):
         bench.wait("Cancel")
@@ -617,11 +617,10 @@ def tiny(bench: Bench) -> None:
         raise Failure("\n".join(faults))
 
 
-# Commands
 
 
 def bars(bench: Bench) -> None:
-    """`scan` and `status --watch` draw a signal's bars on a terminal."""
+    """Checks that `scan` and `status --watch` draw signal bars on a terminal."""
     bench.daemon.start()
     bench.daemon.chosen = {key: DEVICES[0][key] for key in ("address", "addressType", "name")}
     bench.daemon.state = "connected"

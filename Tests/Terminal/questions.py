@@ -16,7 +16,7 @@ from terminal import PATIENCE, Bench, Failure
 OLD, NEW = "F0:F1:F2:F3:F4:F5", "00:1D:12:00:01:20"
 USE = ("use", NEW, "--address-type", "public", "--security", "none")
 ASKED = {"C.UTF-8": "[y/N]", "ja_JP.UTF-8": "切り替えますか?"}
-# What is answered, the exit status, and whether the device is another one then; Ctrl-D is the end of the input.
+# Answer, exit status, and whether the device is replaced. Ctrl-D ends the input.
 ANSWERS = [
     ("y\n", 0, True), ("yes\n", 0, True), ("Yes\n", 0, True), ("n\n", 64, False), ("no\n", 64, False), ("\n", 64, False),
     ("perhaps\n", 64, False), ("yy\n", 64, False), (" y\n", 64, False), ("4902778020141\n", 64, False), ("\x04", 64, False),
@@ -24,9 +24,9 @@ ANSWERS = [
 
 
 def on_terminal(bench: Bench, arguments: Sequence[str], answer: str | None, locale: str = "C.UTF-8") -> tuple[int, str]:
-    """Runs the program on a terminal, and answers once it has asked; without an answer the terminal is closed.
+    """Runs the program on a terminal and answers its question, or closes the terminal if there is no answer.
 
-    Its exit status, or minus the signal's number, and what stood on the terminal.
+    Returns the exit status (the negative signal number if a signal ended the program) and the text on the terminal.
     """
     child, terminal = pty.fork()
     if child == 0:
@@ -39,7 +39,7 @@ def on_terminal(bench: Bench, arguments: Sequence[str], answer: str | None, loca
             raise Failure(f"the program neither asks nor ends: {seen.decode()!r}")
         try:
             piece = os.read(terminal, 4096)
-        except OSError:  # the program has closed it
+        except OSError:  # the program has closed the terminal
             piece = b""
         if not piece:
             break
@@ -57,7 +57,7 @@ def on_terminal(bench: Bench, arguments: Sequence[str], answer: str | None, loca
 
 
 def kept(bench: Bench) -> str:
-    """The address that is kept."""
+    """Returns the saved address."""
     text = (bench.folder / "state" / "selection").read_text()
     return json.loads(text)["address"]
 
@@ -71,7 +71,7 @@ def choose_old(bench: Bench) -> str:
 
 
 def alone(bench: Bench) -> None:
-    """Without a daemon: every answer, with its exit status and what is kept."""
+    """Tests every answer without a daemon, checking the exit status and the saved device."""
     for answer, status, is_switched in ANSWERS:
         old = choose_old(bench)
         got, seen = on_terminal(bench, USE, answer)
@@ -87,7 +87,7 @@ def alone(bench: Bench) -> None:
 
 
 def nobody(bench: Bench) -> None:
-    """Nobody who could answer: no terminal, an output elsewhere, a terminal that is closed; nothing changes."""
+    """Tests that nothing changes if nobody can answer: no terminal, output not on a terminal, or a terminal that is closed."""
     old = choose_old(bench)
     for stdin in (subprocess.DEVNULL, subprocess.PIPE):
         program = subprocess.Popen(
@@ -101,7 +101,8 @@ def nobody(bench: Bench) -> None:
         raise Failure("a closed terminal is taken for a yes")
     if (bench.folder / "state" / "selection").read_text() != old:
         raise Failure("nobody has answered, and the choice is another one")
-    # Programs are not asked either; the same device is no question, and --yes is the answer.
+    # Programs that read JSON are not asked either. Selecting the same device needs no confirmation, and --yes replaces the
+    # answer.
     for more, status in ((["--json"], 64), (["--yes"], 0)):
         program = subprocess.run([bench.program, *USE, *more], env=bench.environment, capture_output=True, stdin=subprocess.DEVNULL)
         if program.returncode != status:
@@ -111,7 +112,7 @@ def nobody(bench: Bench) -> None:
 
 
 def through_daemon(bench: Bench) -> None:
-    """With a daemon: what it is asked for each answer."""
+    """Tests the requests to the daemon for each answer."""
     bench.daemon.start()
     for answer, status, is_switched in ANSWERS:
         bench.daemon.chosen = {"address": OLD, "addressType": "random", "name": "LINBLE-TEST"}
@@ -123,7 +124,8 @@ def through_daemon(bench: Bench) -> None:
 
 
 def open_device(bench: Bench) -> None:
-    """A device without keys is used after a yes only, with a daemon and without; who says --security is not asked (X-8)."""
+    """Tests that an unpaired device is used only after a yes, with and without a daemon, and that --security replaces the
+    question (X-8)."""
     file = bench.folder / "state" / "selection"
     for answer, status, is_yes in ANSWERS:
         file.unlink(missing_ok=True)
@@ -143,7 +145,7 @@ def open_device(bench: Bench) -> None:
 
 
 def run_open(bench: Bench) -> None:
-    """`run` types for an unpaired device after a yes only: then its adapter, which is not there, is opened (69)."""
+    """Tests that `run` uses an unpaired device only after a yes. It then opens its adapter, which does not exist (69)."""
     arguments = ("run", "--device", NEW, "--to", "stdout", "--adapter", f"h4:unix:{bench.folder}/no-line")
     for answer, _, is_yes in ANSWERS:
         got, seen = on_terminal(bench, arguments, answer)

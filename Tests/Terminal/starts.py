@@ -12,14 +12,14 @@ import time
 
 from terminal import PATIENCE, Bench, Failure
 
-# The pages take what comes sooner behind a character for a keyboard's (MachineInputFilter), and a person is not so fast.
+# The pages assume that characters in quick succession come from a scanner (MachineInputFilter). A person types more slowly.
 HESITATION = 0.4
-# What such a daemon's pages show.
+# Text on the pages of such a daemon.
 STATE = "Bluetooth is off"
 
 
 def configure(bench: Bench, more: str = "") -> None:
-    """A daemon that needs no right: its controller is not there, and its text goes to a socket."""
+    """Configures a daemon that needs no privileges: its controller does not exist, and its output is a socket."""
     text = f'adapter = "h4:unix:{bench.folder}/none"\nto = "unix:{bench.folder}/wire"\n{more}'
     (bench.folder / "configuration" / "blewedge.toml").write_text(text)
 
@@ -38,7 +38,7 @@ def starts(bench: Bench) -> None:
 
 
 class Process:
-    """A process that is to end. It is told by a descriptor (pidfd), so another with its number is not taken for it."""
+    """A process that should end. It is identified by a pidfd, so another process with the same id cannot be mistaken for it."""
 
     def __init__(self, pid: int, what: str) -> None:
         self.what = what
@@ -56,14 +56,14 @@ class Process:
 
 
 def runs(bench: Bench, after: str) -> None:
-    """The daemon answers a command, as it did the pages."""
+    """Checks that the daemon answers a command."""
     status = command(bench, "status", "--json")
     if status.returncode != 0 or json.loads(status.stdout)["state"] != "bluetoothOff":
         raise Failure(f"after {after}, status {status.returncode}: {status.stdout}{status.stderr}")
 
 
 def goes_on(bench: Bench) -> None:
-    """It outlives its pages, and ends when it is asked to."""
+    """Checks that the daemon continues after its pages have ended, and stops on request."""
     configure(bench)
     try:
         for end in ("F10", "SIGTERM", "a closed terminal"):
@@ -84,7 +84,7 @@ def outlives(bench: Bench, end: str) -> None:
     bench.run("kill-session")
     pages.until_gone()
     runs(bench, end)
-    # The next pages find it, and have nothing to start.
+    # The next pages find the daemon, and do not offer to start one.
     bench.begin("tui")
     bench.wait(STATE, without=["Press Enter to start one"])
     bench.run("kill-session")
@@ -98,7 +98,7 @@ def outlives(bench: Bench, end: str) -> None:
 
 
 def cannot(bench: Bench) -> None:
-    """It cannot be started: something else is where its socket belongs. Its words are passed on."""
+    """Checks that the daemon's error is shown if it cannot start because another file is in the place of its socket."""
     configure(bench)
     (bench.folder / "runtime" / "control").write_text("")
     bench.begin("tui")
@@ -108,7 +108,7 @@ def cannot(bench: Bench) -> None:
 
 
 def hidden(bench: Bench) -> None:
-    """The state is hidden by the setting, on every page and when the pages are shown anew; and shown again."""
+    """Checks that a setting hides the state on every page, also after a restart of the pages, and shows it again."""
     bench.daemon.start()
     bench.daemon.chosen = {"address": "F0:F1:F2:F3:F4:F5", "addressType": "random", "name": "LINBLE-TEST"}
     bench.daemon.state = "connected"
@@ -127,13 +127,13 @@ def hidden(bench: Bench) -> None:
 
 
 def digits(bench: Bench) -> None:
-    """Every digit stands on the keypad, and is pressed from it."""
+    """Checks that every digit is on the keypad and can be pressed."""
     bench.daemon.start()
     bench.begin("tui")
     bench.wait("LT01 BC000120")
     bench.press("F3")
     bench.wait("The arrows select a key")
-    # The cursor is on the 1, and goes to and fro.
+    # The cursor starts on the 1 and moves in alternating directions.
     for move, digit in zip(
         ["", "Right", "Right", "Down", "Left", "Left", "Down", "Right", "Right", "Down Left"], "1236547890", strict=True
     ):

@@ -24,12 +24,12 @@ def drawn_in(rows, screen):
 
 
 class Bench:
-    """One terminal, one daemon, and directories of their own."""
+    """One terminal and one daemon, with separate folders."""
 
     def __init__(self, program, locale, columns, rows, **environment):
-        # Not in TMPDIR: the screens show where a path of this length is broken.
+        # Do not use TMPDIR: the screens show the line break in a path of this length.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="blewedge-terminal.", dir="/tmp"))
-        # The server outlives its sessions, so that the next one does not meet it on its way out.
+        # The server keeps running without sessions, so that a new session does not connect to a server that is exiting.
         (self.folder / "tmux.conf").write_text("set-option -s exit-empty off\n")
         self.tmux = ["tmux", "-u", "-f", str(self.folder / "tmux.conf"), "-S", str(self.folder / "tmux")]
         for name in ("state", "configuration", "runtime"):
@@ -54,7 +54,7 @@ class Bench:
         return subprocess.run([*self.tmux, *words], check=check, capture_output=True, text=True).stdout
 
     def begin(self, *arguments):
-        """Starts the program in a shell that stays and says how it ended."""
+        """Starts the program in a shell that prints its exit status and does not exit."""
         variables = " ".join(f"{name}='{value}'" for name, value in self.environment.items())
         command = f"exec env -i TERM=$TERM {variables} sh -c '\"$0\" \"$@\"; end=$?; stty -a; echo ended with $end; exec sleep 600' "
         command += " ".join(f"'{word}'" for word in [self.program, *arguments])
@@ -64,9 +64,11 @@ class Bench:
         return self.run("capture-pane", "-p", *options).rstrip("\n")
 
     def wait(self, *texts, without=(), height=None):
-        """The screen, as soon as it has all these texts; `||` stands between two of which one will do.
+        """Waits until the screen shows all texts, and returns it. `
 
-        With `height`, it must be drawn anew in so many rows: the pages' names first.
+        ` separates alternatives.
+
+        With `height`, the pages must also be redrawn with this number of rows, with their names in the first one.
         """
         end = time.monotonic() + PATIENCE
         while True:
@@ -86,13 +88,13 @@ class Bench:
         self.daemon.requests.clear()
 
     def press(self, *keys):
-        """Keys as a person presses them: not at once behind the last ones."""
+        """Presses keys with pauses, like a person."""
         for key in keys:
             time.sleep(0.15)
             self.run("send-keys", key)
 
     def type(self, *texts, keys=()):
-        """What the daemon's keyboard types."""
+        """Types text without pauses, like the daemon's keyboard."""
         for text in texts:
             self.run("send-keys", "-l", text)
         if keys:

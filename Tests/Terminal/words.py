@@ -26,9 +26,11 @@ WORDS = {
 
 
 def shows(screen: str, texts: Iterable[str], without: Iterable[str] = ()) -> bool:
-    """Whether a screen has all these texts, however they are broken into lines, and none of the others.
+    """Returns true if a screen contains all these texts, ignoring line breaks, and none of the others.
 
-    `||` stands between two of which one will do. The frames around the pages are no text.
+    `
+
+    ` separates alternatives. The frames around the pages are ignored.
     """
     flat = re.sub(r"[\s│]+", "", re.sub(r"(?m)^\||\|$", "", screen))
     has = all(any(re.sub(r"\s+", "", part) in flat for part in text.split("||")) for text in texts)
@@ -36,7 +38,7 @@ def shows(screen: str, texts: Iterable[str], without: Iterable[str] = ()) -> boo
 
 
 def given_back(settings: str) -> str:
-    """Why a terminal is not as a shell wants it, by what `stty -a` says; nothing where it is."""
+    """Returns the terminal settings that are wrong for a shell, from the output of `stty -a`; empty if all are right."""
     words = settings.replace(";", " ").split()
     missing = [word for word in ("icanon", "echo", "isig", "icrnl") if word not in words]
     return f"the terminal is not as it was: no {', '.join(missing)}" if missing else ""

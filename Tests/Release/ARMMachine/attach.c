@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Has the kernel take a serial line for a Bluetooth controller that speaks H4 (the line discipline of hci_uart).
+// Attaches a Bluetooth controller that uses H4 on a serial line to the kernel (the line discipline of hci_uart).
 //
-//     attach LINE        at 115200 bit/s, with hardware flow control
+// attach LINE        at 115200 bit/s, with hardware flow control
 //
-// Prints {"controller":N} once the kernel has it, and ends it with its own end: after SIGTERM, or SIGINT.
+// Prints {"controller":N} when the kernel has the controller. Detaches it at the end: after SIGTERM or SIGINT.
 
 #include <asm/termbits.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// The kernel's drivers/bluetooth/hci_uart.h, which is in no header for programs.
+// From the kernel's drivers/bluetooth/hci_uart.h, which programs cannot include.
 enum { DISCIPLINE = 15, H4 = 0 };
 static const unsigned long set_protocol = _IOW('U', 200, int), get_device = _IOR('U', 202, int);
 

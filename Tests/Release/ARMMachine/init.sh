@@ -24,6 +24,6 @@ $b mount -t tmpfs -o mode=755 tmpfs /root/run
 $b mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose host /root/srv || die "no folder of the host's"
 $b mkdir /root/run/lab
 $b cp /lab/* /root/run/lab/
-# A kernel's modules are not on the disk: nothing is found for a name it does not know.
+# The disk has no kernel modules. Do not run modprobe for unknown names.
 echo >/root/proc/sys/kernel/modprobe
 exec $b switch_root /root /run/lab/agent

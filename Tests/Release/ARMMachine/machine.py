@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# One emulated ARM machine: Debian's kernel for arm64, a disk of Debian for arm64, and two lines that end in unix sockets:
-# "lab.ctl" for the agent, and a serial line (16550, /dev/ttyS0) where a Bluetooth module would be.
+# One emulated ARM machine: Debian's kernel for arm64, a disk with Debian for arm64, and two lines connected to unix sockets:
+# "lab.ctl" for the agent, and a serial line (16550, /dev/ttyS0) for a Bluetooth module.
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from vm import HERE as LAB
 from vm import VM, build_initrd, compile_tools
 
 HERE = Path(__file__).resolve().parent
-SUITES = {"12": "6.1", "13": "6.12"}  # the kernel of each Debian, by the name that kernels.py has for it
+SUITES = {"12": "6.1", "13": "6.12"}  # name of each Debian release's kernel in kernels.py
 MODULES = [
     "virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "9pnet_virtio", "9p", "virtio_console", "8250_pci",
-    # The kernel's own pairing wants a random generator and ECDH.
+    # Pairing in the kernel needs a random generator and ECDH.
     "aes_generic", "ecb", "cmac", "hmac", "sha256_generic", "sha512_generic", "ctr", "jitterentropy_rng", "drbg",
     "ecdh_generic",
     "bluetooth", "hci_uart", "uinput", "evdev",
@@ -30,10 +30,10 @@ BOOT_SECONDS = 180
 
 
 class Parts:
-    """What every machine of a release is made of, in a folder of the cache."""
+    """Parts shared by all machines of a release, in a folder of the cache."""
 
     def __init__(self, release: str, cache: Path, compiler: list[str]) -> None:
-        """The compiler makes programs for aarch64 that need no library."""
+        """`compiler` is a command that creates static programs for aarch64."""
         self.release = release
         self.kernel = kernels.get(SUITES[release], cache, kernels.Target("arm64", REQUIRED, MODULES))
         self.busybox = _busybox(release, cache)
@@ -41,7 +41,7 @@ class Parts:
 
 
 def _busybox(release: str, cache: Path) -> Path:
-    """The shell that the machine begins with."""
+    """Returns the shell for the initrd."""
     folder = cache / f"busybox-{release}"
     if not folder.exists():
         scratch = folder.with_suffix(".new")
@@ -56,7 +56,7 @@ def _busybox(release: str, cache: Path) -> Path:
 
 
 class ARMMachine(VM):
-    """A machine; what it writes to its disk is kept by its maker only (disk.py)."""
+    """A machine. Changes to its disk are kept only when the disk is created (disk.py)."""
 
     def __init__(self, parts: Parts, disk: Path, shared: Path, log: Path, is_kept: bool = False) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ class ARMMachine(VM):
         ]  # fmt: skip
 
     async def halt(self) -> None:
-        """Powered off, with all that was written on the disk."""
+        """Flushes all changes to the disk and powers off."""
         await self.guest.run("sh", "-c", "sync && mount -o remount,ro /", seconds=60)
         await self.stop()
 

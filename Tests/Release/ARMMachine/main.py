@@ -36,7 +36,7 @@ NOTHING_SELECTED = 78
 
 
 async def shown(report: Report, what: str, doing: Awaitable[str]) -> None:
-    """A check, and what it has measured, or the cause."""
+    """Runs a check, and prints its measurements or the cause of its failure."""
     try:
         note, good = await doing, True
     except (LabError, VMError) as error:
@@ -47,7 +47,7 @@ async def shown(report: Report, what: str, doing: Awaitable[str]) -> None:
 
 
 async def over_line(machine: ARMMachine, binary: str) -> str:
-    """The product is the module's host."""
+    """Tests the product as the host of the module."""
     async with desk(machine) as here:
         note = await types(here, binary, H4)
         expect(not here.radio.unknown(), f"commands that the module does not have: {here.radio.unknown()}")
@@ -55,13 +55,13 @@ async def over_line(machine: ARMMachine, binary: str) -> str:
 
 
 async def over_kernel(machine: ARMMachine, binary: str) -> str:
-    """The kernel is, and the product its user."""
+    """Tests the product with the kernel as the host."""
     async with desk(machine) as here:
         return await types(here, binary, await here.attached())
 
 
 async def doctor(machine: ARMMachine, binary: str) -> str:
-    """It finds that nobody has chosen a device, and that the kernel has all that there is to have."""
+    """Checks that the doctor reports only that no device is selected, and that the kernel has all features."""
     async with desk(machine) as here:
         await here.attached()
         done = await machine.guest.run(binary, "doctor", "--json", check=False, seconds=PATIENCE)
@@ -76,7 +76,7 @@ async def doctor(machine: ARMMachine, binary: str) -> str:
 
 async def life(machine: ARMMachine, packages: Packages, report: Report) -> str:
     said = await packages.live(machine)
-    # Indented, so that its sum is not taken for this one's.
+    # Indent the text, so that its totals are not mistaken for those of this script.
     print("\n".join(f"    {line}" for line in said.splitlines()), flush=True)
     report.take(said)
     expect(said.rstrip().endswith(" 0 failed"), "the life did not come to a good end")
@@ -85,7 +85,7 @@ async def life(machine: ARMMachine, packages: Packages, report: Report) -> str:
 
 @asynccontextmanager
 async def booted(machine: ARMMachine, report: Report) -> AsyncIterator[ARMMachine]:
-    """A machine that runs, and what its kernel has against what was done."""
+    """Boots a machine, and checks at the end that its kernel reports no fault."""
     try:
         start = time.monotonic()
         await machine.boot()

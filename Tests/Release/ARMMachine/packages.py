@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The arm64 package's life in the emulated ARM machine: what Tests/Release/package has that of amd64 do in a clean root (Debian/life).
+# Life cycle of the arm64 package in the emulated ARM machine, tested like the amd64 package in a clean root (Debian/life).
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SECONDS = 1800
 
 @dataclass(frozen=True)
 class Packages:
-    """An older and a newer package, where the machine finds them."""
+    """An older and a newer package, in the machine's file system."""
 
     older: str
     newer: str
 
     @classmethod
     def build(cls, work: Path, shared: Path, linked: Path, emulated: list[str]) -> Packages:
-        """Both of the linked program; the manual page and the completions are said by an emulated one."""
+        """Builds both packages from the linked program. An emulated program prints the manual page and the completions."""
         texts = work / "texts"
         texts.write_text(f'#!/bin/sh\nexec {shlex.join(emulated)} "$@"\n')
         texts.chmod(0o755)
@@ -38,7 +38,7 @@ class Packages:
         return cls(*(f"/srv/{path.name}" for path in made))
 
     async def live(self, machine: ARMMachine) -> str:
-        """What the life says; its last line is the sum, or it came to no end."""
+        """Runs the life cycle and returns its output. The last line contains the totals if it was completed."""
         said = deb.program_version(deb.version_here())
         command = ["env", "TERM=dumb", "bash", "/srv/life", self.older, self.newer, said]
         done = await machine.guest.run(*command, seconds=SECONDS, check=False)

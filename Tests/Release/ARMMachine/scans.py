@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Barcodes of the independent peer, typed by the product in the emulated ARM machine: over the serial line itself, where the
-# product is the host of the controller (H4), or as the kernel's controller, which has the line (hci_uart).
+# Barcodes of the independent peer, typed by the product in the emulated ARM machine. Either the product is the host of the
+# controller on the serial line (H4), or the kernel is (hci_uart).
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from readers import EventReader
 from waiting import expect
 
 BARCODES = 20
-PATIENCE = 120  # seconds that any step may take: the processor is emulated
+PATIENCE = 120  # time limit in seconds for each step, because the processor is emulated
 
 
 class Desk:
-    """What stands beside the machine: a Bluetooth module at its serial line, and the peer on the same radio."""
+    """A Bluetooth module on the machine's serial line, and the peer on the same radio."""
 
     def __init__(self, guest: Guest, radio: Radio, peer: Peer) -> None:
         self.guest = guest
@@ -38,12 +38,12 @@ class Desk:
         self._programs: list[Program] = []
 
     async def start(self, *argv: str) -> Program:
-        """A program that ends with the desk."""
+        """Starts a program that is stopped together with the desk."""
         self._programs.append(await self.guest.start(*argv))
         return self._programs[-1]
 
     async def attached(self) -> str:
-        """The kernel's controller on the line, by its name, once the kernel has set it up."""
+        """Attaches the controller on the line to the kernel, waits until it is set up, and returns its name."""
         monitor = Monitor(await self.start("hcimon", TRACE))
         await monitor.program.until(lambda: monitor.program.objects, "the monitor opens", PATIENCE)
         attach = await self.start("attach", LINE)
@@ -60,7 +60,7 @@ class Desk:
 
 @asynccontextmanager
 async def desk(machine: ARMMachine) -> AsyncIterator[Desk]:
-    """A module and a peer that nobody has spoken with."""
+    """Creates a new module and a new peer."""
     variant = VARIANTS["le-only"]
     folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
     radio, line = variant.radio(folder), Line(variant.manners())
@@ -84,7 +84,8 @@ async def desk(machine: ARMMachine) -> AsyncIterator[Desk]:
 
 
 async def types(on: Desk, binary: str, adapter: str) -> str:
-    """The first barcode, and then the others, read back at the kernel's event node; the seconds until the first was there."""
+    """Sends the first barcode and then the others, and reads them back from the kernel's event node. Returns the times to the
+    connection and to the first barcode as text."""
     start = time.monotonic()
     product = Product(await on.start(binary, "run", "--json", "--device", NAME, *OPEN, "--adapter", adapter))
     reader = await EventReader.open(cast(Bench, on), await product.keyboard(PATIENCE))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The lines and the sum that the tests of another processor print.
+# Result lines and totals of the tests for another processor.
 
 import re
 
@@ -8,7 +8,7 @@ SUM = re.compile(r"(\d+) passed, (\d+) failed")
 
 
 class Report:
-    """What was checked, and what other programs have counted."""
+    """Checks performed here, and the totals of other programs."""
 
     def __init__(self):
         self.passed = self.failed = 0
@@ -22,7 +22,7 @@ class Report:
         self.failed += failed
 
     def take(self, text):
-        """Adds what another program has counted, by its last line of that kind; without one it has failed."""
+        """Adds the totals of another program from its last line with totals. Without such a line, the program has failed."""
         found = [match for match in map(SUM.fullmatch, text.splitlines()) if match]
         self.add(*map(int, found[-1].groups() if found else (0, 1)))
 

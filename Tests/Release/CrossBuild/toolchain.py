@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Debian's Swift that builds for aarch64, in a cache folder: the unstable suite's compiler for this machine, its library for
-# aarch64, and for each suite that is aimed at the headers and libraries of aarch64. Nothing is installed.
+# Debian's Swift as a cross compiler for aarch64, in a cache folder: the unstable suite's compiler for this machine, its library
+# for aarch64, and the headers and libraries for aarch64 of each target suite. Nothing is installed.
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ from archive import Archive, ArchiveError, run  # noqa: E402
 TRIPLE = "aarch64-unknown-linux-gnu"
 SUITES = {"12": "bookworm", "13": "trixie", "sid": "sid"}
 OLDEST = (6, 2, 3)
-# What the product is built with (Tests/run installs the same for this machine); the C++ library's package has a number.
+# Packages that the product is built with (Tests/run installs the same ones for this machine). The name of the C++ library's
+# package contains a version number.
 HEADERS = ["libc6-dev", "libbluetooth-dev", "libcap-dev", "libjansson-dev", "libmbedtls-dev", "libtomlplusplus-dev"]
-# Not unpacked: debuggers, editors, modules for processors without a system, and a part of Swift Testing whose library is not
-# in the package.
+# Not unpacked: debuggers, editors, modules for processors without an operating system, and a part of Swift Testing whose library
+# is missing from the package.
 LEFT_OUT = [
     "*/lib/swift/embedded", "*/FrameworkABIBaseline", "*/liblldb*", "*/bin/lldb*", "*libsourcekitd*", "*/sourcekit-lsp", "*/bin/clangd",
     "*/libLTO*", "*/libclang.so*", "*/usr/share/doc", "*/usr/share/man", "*/usr/share/locale", "*/bin/docc", "*/llvm-objdump",
     "*/Testing.swiftcrossimport",
 ]  # fmt: skip
 SWIFT = "/usr/libexec/swift"
-# What a program loads by name when it runs.
+# Libraries that the program loads at run time.
 LOADED = ["libxkbcommon0", "libcurl4t64"]
 
 
 class Toolchain:
-    """The compiler's tree, and the sysroots beside it."""
+    """The tree of the compiler, and the sysroots."""
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache
@@ -49,11 +50,11 @@ class Toolchain:
 
     @property
     def libraries(self) -> Path:
-        """Of aarch64, in the unstable suite: what the unit tests load when they run."""
+        """Libraries for aarch64 from the unstable suite that the unit tests load."""
         return self.cache / "libraries/usr/lib/aarch64-linux-gnu"
 
     def get(self, suites: list[str]) -> None:
-        """Makes what is not there yet: each tree beside the others, since each waits for one core."""
+        """Creates the missing trees in parallel, because each of them uses only one core."""
         with ThreadPoolExecutor() as pool:
             made = [pool.submit(self._once, self.tree, self._make_tree)]
             made += [pool.submit(self._once, self.sysroot(suite), self._make_sysroot, suite) for suite in suites]
@@ -93,7 +94,7 @@ class Toolchain:
                 unpack(package, scratch)
             for each in made:
                 each.result()
-        # The compiler's own headers are the same for each processor; where they are is said as inside the namespace.
+        # The compiler's own headers are the same for all processors. The path is the one inside the namespace.
         (resources / "clang").symlink_to(f"{SWIFT}/lib/clang")
 
     def _make_sysroot(self, scratch: Path, apt: Path, suite: str) -> None:
@@ -102,11 +103,11 @@ class Toolchain:
         number = re.match(r"g\+\+-(\d+)", compilers[0] if compilers else "")
         if not number:
             raise ArchiveError(f"g++ of {SUITES[suite]} names no version")
-        # `lib` is a link to `usr/lib` in newer suites, which come with it in a package of their own.
+        # In newer suites, `lib` is a link to `usr/lib` that comes in a separate package.
         for name in ("usr/lib", "usr/bin", "usr/sbin"):
             (scratch / name).mkdir(parents=True)
             (scratch / Path(name).name).symlink_to(name)
-        # What a program begins with is looked for here.
+        # The linker looks here for the startup files of a program.
         for name in ("swift", "swift_static"):
             (scratch / "usr/lib" / name).symlink_to(f"../../../{self.tree.name}/{self.resources.name}/{name}")
         for package in archive.closure([*HEADERS, f"libstdc++-{number[1]}-dev"]):
@@ -118,7 +119,7 @@ class Toolchain:
             unpack(package, scratch, "--exclude=./usr/share")
 
     def _write_bundle(self) -> None:
-        """A Swift SDK for each sysroot, as `swift build --swift-sdk NAME` takes it."""
+        """Writes a Swift SDK for each sysroot, for `swift build --swift-sdk NAME`."""
         version = self.version()
         bundle = self.cache / "sdks" / "blewedge.artifactbundle"
         bundle.mkdir(parents=True, exist_ok=True)
@@ -137,7 +138,7 @@ class Toolchain:
         _write(bundle / "info.json", {"schemaVersion": "1.0", "artifacts": artifacts})
 
     def version(self) -> str:
-        """The compiler's version; an error where it is too old for the package, or does not run."""
+        """Returns the compiler's version. Raises an error if it is too old for the package or does not run."""
         printed = run(self.command("swift", "--version"))
         found = re.search(r"Swift version (\d+)\.(\d+)(?:\.(\d+))?", printed)
         if not found or tuple(int(part or 0) for part in found.groups()) < OLDEST:
@@ -145,8 +146,8 @@ class Toolchain:
         return ".".join(part for part in found.groups() if part)
 
     def command(self, *argv: str | Path, **environment: str) -> list[str]:
-        """A command where the tree's /usr lies over the machine's own, in a mount namespace that ends with it."""
-        # Whoever is not root makes a user namespace besides, which owns the other one.
+        """Returns a command that runs with the tree's /usr over the machine's own, in a separate mount namespace."""
+        # Without root, the mount namespace needs a user namespace that owns it.
         rights = [] if os.geteuid() == 0 else ["--map-root-user"]
         mount = f"mount -t overlay -o ro,lowerdir={shlex.quote(str(self.tree / 'usr'))}:/usr overlay /usr"
         names = {"PATH": f"{SWIFT}/bin:/usr/bin:/bin:/usr/sbin:/sbin", **environment}
@@ -154,12 +155,12 @@ class Toolchain:
         return ["unshare", *rights, "--mount", "sh", "-ec", f'{mount} && exec "$@"', "sh", *words]
 
     def build_flags(self, suite: str, scratch: Path) -> list[str]:
-        """The arguments of `swift build` for a suite."""
+        """Returns the arguments of `swift build` for a suite."""
         return ["--swift-sdks-path", str(self.cache / "sdks"), "--swift-sdk", f"debian-{suite}", "--scratch-path", str(scratch)]
 
 
 def unpack(package: Path, folder: Path, *options: str) -> None:
-    """Puts a package's files into a folder, and removes the package."""
+    """Extracts a package's files into a folder, and deletes the package."""
     excluded = [f"--exclude={pattern}" for pattern in LEFT_OUT]
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as reading:
         command = ["tar", "-x", "-C", folder, "--keep-directory-symlink", "--no-same-owner", *excluded, *options]
@@ -171,7 +172,7 @@ def unpack(package: Path, folder: Path, *options: str) -> None:
 
 
 def lead_within(root: Path) -> None:
-    """Has links that begin at the machine's root begin at this one, so that a linker finds what they name."""
+    """Changes absolute links to point into this root, so that a linker finds their targets."""
     for folder, folders, files in os.walk(root):
         for link in (Path(folder) / name for name in (*folders, *files)):
             if link.is_symlink() and (aim := os.readlink(link)).startswith("/"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Unit tests of aarch64 under the emulator of single programs: built, run target by target, and those that are known not to hold
-# there, by name and cause (exceptions.txt).
+# Unit tests for aarch64 in an emulator for single programs. They are built and run one target at a time. The tests that are known
+# to fail there are listed by name and cause (exceptions.txt).
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SECONDS = 1800  # that a target may take
-ALONE_SECONDS = 120  # that an exception may take, which may hang
-SLOW_SECONDS = 60  # a test that takes longer is named, if it is one of the slowest
+SECONDS = 1800  # time limit in seconds for a target
+ALONE_SECONDS = 120  # time limit in seconds for an exception, which may hang
+SLOW_SECONDS = 60  # the slowest tests are printed if they take longer than this, in seconds
 SLOWEST = 3
 
 
 @dataclass(frozen=True)
 class Exceptions:
-    """The tests that do not pass under the emulator, and those that are not in an optimised build, each with its cause."""
+    """Tests that fail under the emulator, and tests that are missing from an optimized build, each with its cause."""
 
     failing: dict[str, str]
     unbuilt: dict[str, str]
@@ -42,7 +42,7 @@ class Exceptions:
         return {name: cause for name, cause in self.failing.items() if name.startswith(f"{target}.")}
 
     def faults(self, listed: list[str], written: list[str]) -> list[str]:
-        """What is wrong with the list, by the tests that the program has, and those that the sources have."""
+        """Returns the errors in the list of exceptions, by comparing it with the tests in the program and in the sources."""
         functions = {_by_function(name) for name in listed}
         built = [name for name in self.unbuilt if any(each == name or each.startswith(f"{name}/") for each in listed)]
         missing = [
@@ -59,12 +59,12 @@ class Exceptions:
 
 
 def _by_function(name: str) -> str:
-    """A test's target and function, since a suite may be in a file of another name."""
+    """Returns the target and the function of a test, because a suite may be in a file with another name."""
     return f"{name.partition('.')[0]}.{re.sub(r'.*[./]', '', name.partition('(')[0])}"
 
 
 def written(tests: Path, targets: list[str]) -> list[str]:
-    """The tests of the sources, each in the suite that its file is named after."""
+    """Returns the tests in the sources. The suite is assumed to have the name of its file."""
     return [
         f"{target}.{path.stem}/{name}()"
         for target in targets
@@ -74,26 +74,26 @@ def written(tests: Path, targets: list[str]) -> list[str]:
 
 
 def passed(printed: str) -> tuple[int, bool]:
-    """How many tests ran, and whether all passed that there are."""
+    """Returns the number of tests that ran, and whether all of them passed."""
     end = re.findall(r"Test run with (\d+) tests?(?: in \d+ suites?)? (passed|failed)", printed)
     count = int(end[-1][0]) if end else 0
     return count, count > 0 and end[-1][1] == "passed"
 
 
 class Runner:
-    """The program with all the tests; the command runs it with any arguments."""
+    """The program with all tests. `command` runs it with any arguments."""
 
     def __init__(self, command: list[str], root: Path) -> None:
         self._command = [*command, "--testing-library", "swift-testing"]
         self._root = root
 
     def listed(self) -> list[str]:
-        """Every test, by its name."""
+        """Returns the names of all tests."""
         done = self._run(["--list-tests"], ALONE_SECONDS)
         return [line.strip() for line in done.splitlines() if re.match(r"\w+\.", line)]
 
     def target(self, target: str, exceptions: Exceptions, report) -> None:
-        """All tests of a target but the exceptions; and each exception, which has to fail."""
+        """Runs all tests of a target except the exceptions, and then each exception, which must fail."""
         known = exceptions.of(target)
         skipped = [word for name in known for word in ("--skip", f"^{re.escape(name)}")]
         start = time.monotonic()
@@ -110,7 +110,7 @@ class Runner:
         ended = re.findall(r'Test (".*?"|\w+\(\)) (?:with .*? )?(?:passed|failed) after ([\d.]+) seconds', printed)
         for name in {name for name in re.findall(r'Test (".*?"|\w+\(\)) started', printed)} - {name for name, _ in ended}:
             print(f"      not over: {name}", flush=True)
-        # They begin together: the last ones to end are the slow ones.
+        # All tests start together, so the ones that end last are the slow ones.
         for name, seconds in sorted(ended, key=lambda each: -float(each[1]))[:SLOWEST]:
             if float(seconds) > SLOW_SECONDS:
                 print(f"      slow: {name} {float(seconds):.0f} s", flush=True)
@@ -122,7 +122,7 @@ class Runner:
         report.check(not passed(printed)[1], f"{name} does not pass: {cause}")
 
     def _run(self, arguments: list[str], seconds: float) -> str:
-        """What it prints until its end, or the end of its time."""
+        """Runs the tests and returns their output until the end or the time limit."""
         settings = {"cwd": self._root, "env": os.environ | {"NO_COLOR": "1", "BLEWEDGE_EMULATED": "1"}, "start_new_session": True}
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with subprocess.Popen([*self._command, *arguments], **settings, **pipes) as running:
@@ -137,5 +137,5 @@ class Runner:
 
 
 def kill(running: subprocess.Popen) -> None:
-    """With what a test has started, which may have the pipe too."""
+    """Kills the program and all processes started by its tests, which may keep the pipe open."""
     os.killpg(running.pid, signal.SIGKILL)

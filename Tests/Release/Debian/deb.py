@@ -12,16 +12,17 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 HERE = ROOT / "Tests/Release/Debian"
-# Where a package has what `setup` writes below /etc.
+# Folders below /etc where `setup` writes files that a package has elsewhere.
 PLACES = re.compile(r"^/etc/(?=(sysusers\.d|tmpfiles\.d|modules-load\.d|udev/rules\.d|systemd/system)/)")
-# Debian's names of processors, by ELF's.
+# Debian's architecture for each machine name in ELF headers.
 ARCHITECTURES = {"Advanced Micro Devices X86-64": "amd64", "AArch64": "arm64", "RISC-V": "riscv64"}
-# The package and the least version of each library, by its file; a version of its symbols is that of the package, or in a table.
+# Package and symbol version prefix of each library. The minimum package version is the symbol version, or is looked up in the
+# table below.
 LIBRARIES = {
     "libc.so.6": ("libc6", "GLIBC"), "libm.so.6": ("libc6", "GLIBC"), "libgcc_s.so.1": ("libgcc-s1", "GCC"),
     "libstdc++.so.6": ("libstdc++6", "GLIBCXX"),
 }  # fmt: skip
-# The compiler's version that brought a version of libstdc++'s symbols.
+# Compiler version that introduced each symbol version of libstdc++.
 GLIBCXX = {
     "3.4.21": "5.1", "3.4.22": "6.1", "3.4.23": "7.1", "3.4.24": "7.2", "3.4.25": "8.1", "3.4.26": "9.1", "3.4.27": "9.2",
     "3.4.28": "9.3", "3.4.29": "11.1", "3.4.30": "12.1", "3.4.31": "13.1", "3.4.32": "13.2", "3.4.33": "14.1",
@@ -29,7 +30,7 @@ GLIBCXX = {
 
 
 class Refused(Exception):
-    """Why no package is made."""
+    """Reason why no package is created."""
 
 
 def output(*command, cwd=ROOT):
@@ -41,16 +42,18 @@ def is_less(one, other):
 
 
 def source_version():
-    """The version that the source gives itself."""
+    """Returns the version number in the source."""
     text = (ROOT / "Sources/blewedge/Commands/BlewedgeCommand.swift").read_text()
     return re.search(r'^    static let programVersion = "([0-9.]+)"$', text, re.MULTILINE).group(1)
 
 
 def version(source, described, count, commit):
-    """The package's version: the tag's; a later one between tags; an earlier one than the source's before its tag.
+    """Returns the package's version: the tag's version, a later one after a tag, or an earlier one before the tag of the source's
+    version.
 
-    `described` is what `git describe --tags --long` says, nil without a tag; `count` commits lead to `commit`. What is in front
-    of `+` or `~` is always the program's own version, and a tag that says another one than the source is refused.
+    `described` is the output of `git describe --tags --long`, or None if there is no tag. `count` is the number of commits up to
+    `commit`. The part before `+` or `~` is always the program's own version. A tag with another version than the source is an
+    error.
     """
     if described is None:
         return f"{source}~{count}.g{commit}"
@@ -64,7 +67,7 @@ def version(source, described, count, commit):
 
 
 def version_here(is_published=False):
-    """The version of the commit that is checked out; `.modified` where tracked files are not as committed."""
+    """Returns the version of the current commit, with `.modified` if tracked files differ from the commit."""
     if is_published and output("git", "rev-parse", "--is-shallow-repository") == "true":
         raise Refused("a shallow clone does not have the commits and tags that the version comes from")
     described = subprocess.run(
@@ -79,7 +82,7 @@ def version_here(is_published=False):
 
 
 def program_version(package_version):
-    """What `--version` says in the package of a version."""
+    """Returns the output of `--version` for a package version."""
     return re.split("[+~]", package_version)[0]
 
 
@@ -91,7 +94,8 @@ def architecture(program):
 
 
 def depends(program):
-    """What the package needs, by the versions of the symbols that the program asks of each library; none for a static one."""
+    """Returns the package's dependencies, from the symbol versions that the program requires of each library. A static program
+    has none."""
     needed = re.findall(r"Shared library: \[(.*?)\]", output("readelf", "--dynamic", "--wide", program))
     newest = {}
     for kind, number in re.findall(r"\b(GLIBC|GCC|GLIBCXX)_([0-9.]+)", output("readelf", "--version-info", "--wide", program)):
@@ -113,26 +117,26 @@ def depends(program):
 
 
 def service_files():
-    """The files of udev/ with their places in a package, by what ServiceFile.swift says of them."""
+    """Returns the files of udev/ with their paths in a package, as declared in ServiceFile.swift."""
     text = (ROOT / "udev/ServiceFile.swift").read_text()
-    # The build's name of an embedded file.
+    # Names that the build gives to embedded files.
     names = {re.sub(r"\W", "_", re.sub(r"^\d", "_", path.name)): path for path in (ROOT / "udev").iterdir()}
     found = re.findall(r'ServiceFile\(\s*"(/etc/[^"]+)",\s*PackageResources\.(\w+)', text)
     for place, resource in found:
         if PLACES.match(place):
             words = names[resource].read_text()
-            # The package's program, not one that an administrator has beside it.
+            # Use the package's program, not one that an administrator has installed in another folder.
             yield PLACES.sub("/usr/lib/", place), re.sub(r"^(Exec\w+=-?)blewedge ", r"\1/usr/bin/blewedge ", words, flags=re.MULTILINE)
 
 
 def maintainer():
-    """Who has made the package: as Debian's tools have it, or the last commit."""
+    """Returns the maintainer from the variables of Debian's tools, or the author of the last commit."""
     name, mail = output("git", "log", "-1", "--format=%an%n%ae").splitlines()
     return f"{os.environ.get('DEBFULLNAME', name)} <{os.environ.get('DEBEMAIL', mail)}>"
 
 
 def changelog(made):
-    """An entry for each tag, and one for what came after the last."""
+    """Returns the changelog, with an entry for each tag and one for the changes since the last tag."""
     tags = output("git", "tag", "--merged", "HEAD", "--list", "v[0-9]*", "--sort=v:refname").splitlines()
     ends = [(tag.removeprefix("v"), tag) for tag in tags]
     if not tags or output("git", "rev-list", "-1", tags[-1]) != output("git", "rev-parse", "HEAD") or made != ends[-1][0]:
@@ -171,9 +175,10 @@ def control(made, program, processor, size):
 
 
 def contents(program, texts):
-    """The files of a package by their paths, as (bytes, mode); `texts` is a program that runs here, and says its own."""
+    """Returns the files of a package by path, as (bytes, mode). `texts` is a program that runs here and prints its manual page
+    and completions."""
     document = "/usr/share/doc/blewedge"
-    # It is read by a shell, and not run.
+    # The completions are sourced by a shell, not executed.
     bash = output(texts, "completions", "bash") + "\n"
     copyright_lines = (HERE / "copyright").read_text().splitlines(keepends=True)
     notice = (ROOT / ".github/xkeyboard-config.txt").read_text().splitlines()
@@ -187,7 +192,7 @@ def contents(program, texts):
         f"{document}/copyright": ("".join(line for line in copyright_lines if not line.startswith("#")).encode(), 0o644),
     }
     if not depends(program):
-        # Meant to be so, which lintian cannot know.
+        # This is intended, but lintian cannot know it.
         words = b"# The form that runs with any C library, or none.\nblewedge: statically-linked-binary [usr/bin/blewedge]\n"
         found["/usr/share/lintian/overrides/blewedge"] = (words, 0o644)
     return found | {place: (text.encode(), 0o644) for place, text in service_files()}
@@ -198,12 +203,13 @@ def packed(text):
 
 
 def epoch():
-    """The time of every file in the package."""
+    """Returns the modification time of every file in the package."""
     return int(os.environ.get("SOURCE_DATE_EPOCH") or output("git", "log", "-1", "--format=%ct"))
 
 
 def build(work, target, made, program, texts, level=6):
-    """Writes the package into a folder, with the help of an empty one; its path. Of a version it is the same bytes each time."""
+    """Writes the package into a folder and returns its path. `work` is an empty folder. The same version always gives the same
+    bytes."""
     processor = architecture(program)
     tree = work / "tree"
     files = contents(program, texts)
@@ -239,7 +245,8 @@ def build(work, target, made, program, texts, level=6):
 
 
 def pair(work, program, texts):
-    """A package under a version that was before every other, and that of this tree, of one program; by a quick compression."""
+    """Builds two packages of one program with fast compression: one with a version lower than all others, and one with the
+    version of this tree."""
     made = version_here()
     versions = {"older": f"{program_version(made)}~~older", "newer": made}
     return [build(work, work / name, each, program, texts, level=1) for name, each in versions.items()]
