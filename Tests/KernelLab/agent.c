@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The guest's first process: runs programs for the orchestrator on the host.
-// It talks frames over the virtio-serial port named lab.ctl:
+// The guest's first process. Runs programs for the orchestrator on the host.
+// Exchanges frames through the virtio-serial port lab.ctl:
 //
-//     u32 length of the rest | u8 kind | u32 id | u32 place | payload      (little-endian)
+//     u32 length of the rest | u8 kind | u32 id | u32 position | payload      (little-endian)
 //
-// The place is how many bytes went before in this direction: a byte that the port lost is noticed at the next frame.
+// The position is the number of bytes sent before in this direction, so a byte lost by the port is detected at the next
+// frame.
 //
-// host to guest   R run (payload: arguments, each ended by NUL)   I bytes for its standard input
-//                 C close its standard input    K signal (payload: one byte)    Q power off
+// host to guest   R run (payload: arguments, each terminated by NUL)   I bytes for standard input
+//                 C close standard input    K signal (payload: one byte)    Q power off
 // guest to host   H hello   S started (i32 process id, or -errno)   O standard output
 //                 E standard error   X ended (u8 1 if by a signal, u8 code or signal number)
-//                 L a frame is not where it has to be: bytes were lost on the way to the guest, which stops
+//                 L wrong position: bytes from the host were lost, and the guest stops
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,13 +33,13 @@ enum { MAX_JOBS = 32, MAX_ARGS = 256, MAX_FRAME = 1 << 20, HEADER = 13 };
 
 struct job {
     uint32_t id;
-    pid_t pid; // 0: the slot is free
+    pid_t pid; // 0 if the slot is free
     int in, out, err;
 };
 
 static struct job jobs[MAX_JOBS];
 static int port = -1;
-static uint32_t sent, received; // bytes of whole frames
+static uint32_t sent, received; // total size of complete frames
 
 static void die(const char *what) {
     fprintf(stderr, "agent: %s: %s\n", what, strerror(errno));
@@ -132,7 +133,7 @@ static void run(uint32_t id, char *arguments, size_t size) {
     send_frame('S', id, &answer, sizeof answer);
 }
 
-/// Forwards what a pipe holds now; closes it at its end.
+/// Forwards the current contents of a pipe, and closes the pipe at its end.
 static void drain(int *fd, char kind, uint32_t id) {
     char data[65536];
     while (*fd >= 0) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Clients of a control socket that ask without end, and one that asks politely.
+// Clients of a control socket: some that send requests without a pause, and one that waits for each answer.
 //
 //     askers SOCKET FLOODS COUNT
 //
-// FLOODS connections send `status` without waiting for answers, which they read as they come. One more sends `status`
-// COUNT times, each when the one before it was answered. Prints {"p50":MS,"p99":MS,"most":MS,"flooded":N}: how long the
-// polite one's answers took, and how many answers the others got meanwhile.
+// FLOODS connections send `status` without waiting, and read the answers as they arrive. Another connection sends
+// `status` COUNT times, each time after the answer to the previous request. Prints
+// {"p50":MS,"p99":MS,"most":MS,"flooded":N}: the response times of that connection, and the number of answers that the
+// others received meanwhile.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -45,7 +46,7 @@ static int open_client(const char *path) {
     return fd;
 }
 
-/// Reads what there is, and counts its lines.
+/// Reads all available data, and returns the number of lines in it.
 static long lines_of(int fd) {
     static char buffer[BUFFER];
     long lines = 0;
@@ -70,7 +71,7 @@ int main(int count, char **arguments) {
     struct pollfd fds[MOST_FLOODS + 1];
     for (int each = 0; each <= floods; each++) fds[each] = (struct pollfd){.fd = open_client(arguments[1]), .events = POLLIN | POLLOUT};
     fds[floods].events = POLLIN;
-    // Many requests to a write, as who means harm would.
+    // Many requests in one write, as an attacker would send them.
     static char many[(sizeof request - 1) * 512];
     for (size_t at = 0; at < sizeof many; at += sizeof request - 1) memcpy(many + at, request, sizeof request - 1);
     size_t offset[MOST_FLOODS] = {0};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Loaded into BlueZ's emulator before its libraries: makes its controllers keep their addresses.
+// Preloaded into BlueZ's emulator to give its controllers fixed addresses.
 //
-// The emulator makes an address of a controller's place in its list and of the number that the kernel has given it. Here
-// that number is left out, as it is of a real adapter that is plugged in again: 00:AA:01 and the place.
+// The emulator builds an address from the controller's position in its list and the number that the kernel assigned.
+// This removes the number, because the address of a real adapter does not change when it is plugged in again: 00:AA:01
+// and the position.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -11,7 +12,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-// The answer to Read BD_ADDR as an event packet: Core 6.0, Vol 4, Part E, 7.4.6. Its fourth byte counts commands.
+// Command Complete event for Read BD_ADDR: Core 6.0, Vol 4, Part E, 7.4.6. The fourth byte is the number of commands
+// allowed.
 enum { SIZE = 13, COUNT = 3, ADDRESS = 7 };
 static const uint8_t ANSWER[ADDRESS] = {0x04, 0x0e, 0x0a, 0x01, 0x09, 0x10, 0x00};
 

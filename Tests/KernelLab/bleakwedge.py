@@ -3,7 +3,7 @@
 # A minimal keyboard wedge: bluetoothd for the connection, bleak for GATT, python-evdev for the keys. It runs in the guest and
 # types digits and Enter. Its latency is compared with the product's.
 #
-# bleakwedge.py ADDRESS UUID
+#     bleakwedge.py ADDRESS UUID
 #
 # Standard output: {"node":...}, then {"subscribed":true}.
 

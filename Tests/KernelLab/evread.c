@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// An independent reader of an evdev node: decodes US layout key events with a table of its own.
+// An independent reader of an evdev node, which decodes key events with its own table of the US layout.
 //
 //     evread NODE [--stall MS] [--stopped] [--share] [--keys]
 //
-//     --stall MS    drains every MS only, half a millisecond early so as not to be late (0: as they come)
-//     --stopped     is stopped now and then on purpose: that it comes late is no fault
-//     --share       leaves the events to others too: the node is not grabbed
-//     --keys        prints {"keys":[[KEY,VALUE],...]} too, for who decodes them otherwise
+//     --stall MS    reads only every MS, half a millisecond early so as not to be late (0: at once)
+//     --stopped     the process is sometimes stopped on purpose, so being late is not an error
+//     --share       does not grab the node, so other readers also receive the events
+//     --keys        also prints {"keys":[[KEY,VALUE],...]}, for other decoders
 //
-// Standard output, one JSON object a line: {"ready":true} once the node is open,
-// {"text":"...","first":T,"last":T} for each drain, with the kernel's times of the first and the last
-// press (seconds, wall clock), and {"summary":{...}} at the end: after SIGTERM, or when the device is
-// gone. "disorder" counts a press of a pressed key or a release of a released one, "repeats" value 2,
-// "others" what is neither a key, a report, a scan code nor a light, "held" the keys that were down when it ended, "worst" the
-// longest gap in microseconds. Of "drains",
-// "late" came later than MS after the one before, from before its first read to after their own first;
-// "in_time" counts SYN_DROPPED in the others, which no fault of this reader explains. Without --stall it looks every
-// 10 ms even if nothing comes, and is late after 20 ms; what then was dropped the lab has lost (losses.h), unless it
-// is --stopped.
+// Standard output is one JSON object per line: {"ready":true} when the node is open, {"text":"...","first":T,"last":T}
+// for each drain, with the kernel's time stamps of the first and the last key press (seconds, wall clock), and
+// {"summary":{...}} at the end, after SIGTERM or when the device is removed.
+//
+// In the summary, "disorder" counts presses of pressed keys and releases of released keys, "repeats" events with value
+// 2, and "others" events that are not keys, reports, scan codes or LEDs. "held" lists the keys that were down at the
+// end, and "worst" is the longest gap in microseconds. "late" counts the drains that finished their first read more
+// than MS after the start of the previous drain. "in_time" counts SYN_DROPPED in all other drains, which this reader
+// cannot have caused.
+//
+// Without --stall, the reader drains every 10 ms even if there is no event, and is late after 20 ms. Events dropped in
+// a late drain count as lost by the lab (losses.h), unless --stopped is given.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +36,7 @@
 
 #include "losses.h"
 
-enum { SLACK = 500, LATE = 20000, BEAT_MS = 10 }; // microseconds, but the last
+enum { SLACK = 500, LATE = 20000, BEAT_MS = 10 }; // in microseconds, except the last one
 
 static volatile sig_atomic_t ended;
 static void on_signal(int number) { (void)number, ended = 1; }
@@ -65,7 +67,7 @@ static int64_t now_us(void) {
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/// Sleeps until shortly before `when`, then spins: a reader that wakes late would not be the one asked for.
+/// Sleeps until shortly before `when`, then spins, so as not to wake up late.
 static void wait_until(int64_t when, int64_t spin) {
     int64_t early = when - spin;
     struct timespec t = {.tv_sec = early / 1000000, .tv_nsec = early % 1000000 * 1000};
@@ -75,11 +77,11 @@ static void wait_until(int64_t when, int64_t spin) {
 
 static bool down[KEY_CNT];
 static long presses, releases, frames, dropped, disorder, repeats, unknown, others, drains, late, in_time;
-static double first, last_press; // of the text not printed yet
+static double first, last_press; // time stamps of the text that is not printed yet
 static char text[1 << 16];
 static size_t length;
 static bool shows_keys;
-static long shown; // keys on the line that is not complete yet
+static long shown; // number of keys on the current, incomplete line
 
 static void print_text(void) {
     if (shown) puts("]}"), fflush(stdout), shown = 0;
@@ -156,13 +158,13 @@ int main(int count, char **arguments) {
     bool has_to_keep_up = stall == 0 && !is_stopped;
     int64_t last = now_us(), worst = 0;
     while (!ending && !gone) {
-        ending = ended; // then what is there is read once more
+        ending = ended; // then read once more the events that are left
         if (stall > 0)
             wait_until(last + stall - SLACK, stall < 100000 ? stall / 10 : 10000);
         else
             poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, ending ? 0 : BEAT_MS);
         int64_t start = now_us();
-        struct input_event events[256]; // as many as the kernel keeps at most: one read takes them all
+        struct input_event events[256]; // the capacity of the kernel's queue, so that one read returns all events
         ssize_t n = read(fd, events, sizeof events);
         bool is_late = now_us() - last > (stall > 0 ? stall : LATE);
         long before = dropped;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Follows the kernel's HCI monitor channel: the one witness that sees what a controller was really told.
+// Follows the kernel's HCI monitor channel, which shows the commands that a controller really receives.
 //
 //     hcimon [FILE]      FILE: also record everything as btsnoop (btmon -r FILE reads it)
 //
-// Standard output, one JSON object a line, for each controller ("index"):
-//   added, ready, removed | scan (on, active) | attempt (interval, latency, timeout) | link (up, handle, reason)
-// (attempt: a connection is asked for, its interval as the shortest and the longest in units of 1.25 ms, its timeout in
-// units of 10 ms; "time" is the kernel's, in seconds), and on SIGUSR1
-// the notifications that arrived since the last SIGUSR1:
+// Standard output is one JSON object per line for each controller ("index"):
+//   added, ready, closed, removed
+//   scan (on, active) | attempt (interval, latency, timeout) | link (up, handle, reason)
+//
+// "attempt" is a request for a connection, with the minimum and maximum interval in units of 1.25 ms and the time-out
+// in units of 10 ms. "time" is the kernel's time in seconds. SIGUSR1 prints statistics about the notifications since
+// the last SIGUSR1:
 //   {"index":0,"event":"stats","notifications":1000,"first":1.25,"last":3.5}
-// The packets that it lost itself it counts too (losses.h).
+//
+// Packets lost by this program are counted too (losses.h).
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +42,7 @@ static struct controller {
     double first, last;
 } controllers[INDEXES];
 
-static double now; // the kernel's time of the packet in hand
+static double now; // kernel time of the current packet
 
 static unsigned u16(const uint8_t *at) { return at[0] | (unsigned)at[1] << 8; }
 
@@ -67,7 +70,7 @@ static void on_event(unsigned index, const uint8_t *event, size_t size) {
     }
 }
 
-/// A connection is asked for; its timing begins at `at`.
+/// Prints a connection attempt, whose parameters start at `at`.
 static void say_attempt(unsigned index, const uint8_t *at) {
     printf("{\"index\":%u,\"event\":\"attempt\",\"interval\":[%u,%u],\"latency\":%u,\"timeout\":%u,\"time\":%.6f}\n", index,
            u16(at), u16(at + 2), u16(at + 4), u16(at + 6), now);
@@ -84,7 +87,7 @@ static void on_command(unsigned index, const uint8_t *command, size_t size) {
     case CONNECT:
         if (size >= 24) say_attempt(index, command + 16);
         break;
-    case EXTENDED_CONNECT: // of the first PHY
+    case EXTENDED_CONNECT: // parameters for the first PHY
         if (size >= 25) say_attempt(index, command + 17);
         break;
     default: break;
@@ -101,7 +104,7 @@ static void on_packet(unsigned opcode, unsigned index, const uint8_t *data, size
     case DEL_INDEX: *c = (struct controller){0}, say(index, "removed"); break;
     case COMMAND: on_command(index, data, size); break;
     case EVENT: on_event(index, data, size); break;
-    case ACL_RX: // the first fragment of a PDU on the ATT channel that is a notification
+    case ACL_RX: // first fragment of a notification on the ATT channel
         if (size >= 9 && (data[1] >> 4 & 3) != 1 && u16(data + 6) == 4 && data[8] == 0x1b) {
             if (c->notifications++ == 0) c->first = now;
             c->last = now;
@@ -150,8 +153,8 @@ int main(int count, char **arguments) {
     int fd = socket(BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, HCI_PROTOCOL);
     struct hci_address address = {BLUETOOTH, NO_DEVICE, MONITOR_CHANNEL};
     int yes = 1;
-    long cut = 0; // packets that were longer than there is room for
-    if (fd >= 0) set_receive_queue(fd, RECEIVE_QUEUE); // before the first packet
+    long cut = 0; // number of packets that were longer than the buffer
+    if (fd >= 0) set_receive_queue(fd, RECEIVE_QUEUE); // before the first packet arrives
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0) {
         fprintf(stderr, "hcimon: %s\n", strerror(errno));
         return 1;

@@ -8,7 +8,7 @@
 . /modules.sh
 $b mkdir -p /lower /scratch
 
-# What is needed is loaded. Without this the kernel runs modprobe for every name it does not know.
+# All required modules are loaded. Without this, the kernel would run modprobe for each unknown name.
 echo >/proc/sys/kernel/modprobe
 
 die() {
@@ -33,36 +33,36 @@ $b mkdir -p /root/run/lab /root/run/host
 $b mount --bind /lower /root/run/host || die "the host's root is not visible"
 $b cp /lab/* /root/run/lab/
 
-# As on a target: the modules that are not needed yet lie where whoever wants them finds them.
+# Prepare modules as on a target: those that are not needed yet are in the standard folder, for modprobe.
 unload() {
   release=$($b uname -r)
   $b mkdir -p "/root/usr/lib/modules/$release"
   $b cp /modules/*.ko "/root/usr/lib/modules/$release/"
   for module in "$@"; do $b rmmod $module; done
-  # By its path: busybox's own writes no indexes (modules.dep.bin), and neither modprobe nor udev reads anything else.
+  # Call depmod by its path: busybox's own does not write the index files (modules.dep.bin) that modprobe and udev require.
   $b chroot /root /sbin/depmod "$release" || die "no list of modules"
   echo /sbin/modprobe >/root/proc/sys/kernel/modprobe
 }
 
 if $b grep -q systemd.unit=lab.target /root/proc/cmdline; then
   unload uhid hci_vhci bluetooth uinput evdev
-  # The agent is a service.
+  # Run the agent as a service.
   units=/root/etc/systemd/system
   printf '[Unit]\nRequires=basic.target\nWants=lab-agent.service\nAfter=basic.target\n' >$units/lab.target
   printf '[Unit]\nAfter=basic.target\n[Service]\nExecStart=/run/lab/agent\n' >$units/lab-agent.service
-  # Where the build machine is a container, systemd would take this for one, and read no command line.
+  # With this file from a build machine in a container, systemd would assume a container and ignore the command line.
   $b rm -f /root/.dockerenv
   exec $b switch_root /root /lib/systemd/systemd
 fi
 
-# Another init (inits.py): its files, and its program, which starts the agent.
+# Another init (inits.py): copy its files, and run its program, which starts the agent.
 tree=$($b sed -n 's/.* lab\.tree=\([^ ]*\).*/\1/p' /root/proc/cmdline)
 if [ -n "$tree" ]; then
   unload uhid uinput evdev
-  # What the machine has changed of the host's root, for who wants to know.
+  # Make the changes to the host's root visible to the scenarios.
   $b mkdir /root/run/changes
   $b mount --bind /scratch/upper /root/run/changes
-  # Services of the build machine are none of this one's.
+  # Remove the services of the build machine.
   $b rm -rf /root/usr/sbin/init /root/etc/init.d /root/.dockerenv
   $b cp -dRf "/lower$tree/." /root/ || die "no init in $tree"
   exec $b switch_root /root "$($b sed -n 's/.* lab\.init=\([^ ]*\).*/\1/p' /root/proc/cmdline)"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The keys that the kernel says a device has, and those that it lets through.
+// Prints the keys that a device has according to the kernel, and the keys that it actually passes on.
 //
 //     keybits NODE
 //
-// Prints {"types":[TYPE,...],"axes":[AXIS,...],"declared":[KEY,...],"passed":[KEY,...]}: the bits of EVIOCGBIT, of its
-// EV_REL and of its EV_KEY; and the keys that come back from the
-// node after each of 1 to KEY_MAX was pressed and released through it, as a program could that has got hold of the
-// device. The node is grabbed: nobody else sees these keys.
+// Prints {"types":[TYPE,...],"axes":[AXIS,...],"declared":[KEY,...],"passed":[KEY,...]}: the event types, relative axes
+// and keys from EVIOCGBIT, and the keys that come back from the node when each key from 1 to KEY_MAX is pressed and
+// released through it, as a program with access to the device could do. The node is grabbed, so other readers do not
+// receive these keys.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static void die(const char *what) {
     exit(1);
 }
 
-/// Reads all that there is; whether this key went down.
+/// Reads all available events. Returns true if this key was pressed.
 static bool comes_back(int fd, int code) {
     struct input_event events[64];
     bool found = false;
@@ -37,7 +37,7 @@ static bool comes_back(int fd, int code) {
     return found;
 }
 
-/// The codes that the device has of a type of events; of type 0, the types.
+/// Prints the codes that the device has for an event type; for type 0, the event types.
 static void print_bits(int fd, const char *name, int type, int most) {
     unsigned char bits[KEY_CNT / 8] = {0};
     if (ioctl(fd, EVIOCGBIT(type, sizeof bits), bits) < 0) die("EVIOCGBIT");

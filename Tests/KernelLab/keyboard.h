@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A keyboard of the lab's own: keys, no autorepeat, and the relative axes that are asked for, as the product makes it.
+// A virtual keyboard of the lab, created like the product's: keys without autorepeat, and the requested relative axes.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +20,12 @@ static void die(const char *what) {
     exit(1);
 }
 
-/// The keys that it has: the main block, the function keys, and those that move.
+/// Returns true for the keys that the keyboard has: the main block, the function keys and the navigation keys.
 static int is_declared(int code) {
     return (code >= KEY_ESC && code <= KEY_F10) || (code >= KEY_HOME && code <= KEY_DELETE);
 }
 
-/// Makes the device, with a relative axis for each bit of `axes`, and prints {"node":"/dev/input/event..."}.
+/// Creates the device with a relative axis for each bit of `axes`, and prints {"node":"/dev/input/event..."}.
 static int open_keyboard(const char *name, unsigned long axes) {
     int fd = open("/dev/uinput", O_WRONLY | O_CLOEXEC);
     struct uinput_setup setup = {.id = {.bustype = BUS_VIRTUAL}};
@@ -52,7 +52,7 @@ static void add(unsigned type, unsigned code, int value) {
         events[waiting++] = (struct input_event){.type = (__u16)type, .code = (__u16)code, .value = value};
 }
 
-/// A plain keystroke: four events.
+/// Adds a keystroke without modifiers: four events.
 __attribute__((unused)) static void stroke(unsigned code) {
     add(EV_KEY, code, 1);
     add(EV_SYN, SYN_REPORT, 0);
@@ -60,7 +60,7 @@ __attribute__((unused)) static void stroke(unsigned code) {
     add(EV_SYN, SYN_REPORT, 0);
 }
 
-/// All that was added, in one write.
+/// Writes all added events at once.
 static void flush_events(int fd) {
     ssize_t size = (ssize_t)(waiting * sizeof events[0]);
     if (write(fd, events, (size_t)size) != size) die("write to uinput");

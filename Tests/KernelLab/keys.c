@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A keyboard that does what lines on standard input say, and answers each with {"done":true}:
+// A virtual keyboard that executes the lines of standard input, and answers each with {"done":true}:
 //
-//     keys [AXES [NAME]]     AXES: a mask of relative axes that it declares too, such as 0xe63c; NAME: its own
+//     keys [AXES [NAME]]     AXES: mask of additional relative axes, such as 0xe63c; NAME: name of the device
 //
-//     events N    N events in one write: keystrokes of the key A, a rest of three as one frame
-//     shift 0|1   Shift released, pressed
-//     caps        a keystroke of CapsLock
-//     press N     a keystroke of the key with that code
+//     events N    sends N events in one write: keystrokes of the key A, and a remainder of three as one frame
+//     shift 0|1   releases or presses Shift
+//     caps        presses and releases CapsLock
+//     press N     presses and releases the key with this code
 
 #include "keyboard.h"
 

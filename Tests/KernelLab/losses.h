@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How a program of the lab says what it lost itself, so that nobody takes it for a loss of the product's: a line
-// {"event":"lost","count":N} on standard output whenever the count has risen, and one at the end in any case.
+// Reports the data that a program of the lab has lost itself, so that it is not mistaken for a loss of the product: a
+// line {"event":"lost","count":N} on standard output whenever the count has increased, and always one at the end.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,12 +11,12 @@
 enum { MEMORY_OF_SOCKET = 55, MEMORY_FIELDS = 9, DROPS = 8 }; // SO_MEMINFO, SK_MEMINFO_VARS, SK_MEMINFO_DROPS
 enum { RECEIVE_QUEUE = 8 << 20 };                             // the kernel doubles it
 
-/// The receive queue of a socket, in bytes: packets for which it has no room are dropped, and nobody is told.
+/// Sets the size of a socket's receive queue in bytes. Packets that do not fit are dropped silently.
 static inline void set_receive_queue(int fd, int bytes) {
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0) perror("SO_RCVBUFFORCE");
 }
 
-/// How many packets the kernel has dropped at this socket since it was opened.
+/// Returns the number of packets that the kernel has dropped at this socket since it was opened.
 static inline long drops_at(int fd) {
     uint32_t memory[MEMORY_FIELDS] = {0};
     socklen_t size = sizeof memory;
@@ -25,7 +25,7 @@ static inline long drops_at(int fd) {
     return 0;
 }
 
-/// Prints the count where it has risen since it was printed last, or in any case.
+/// Prints the count if it has increased since it was last printed, or always with `in_any_case`.
 static inline void tell_lost(long count, bool in_any_case) {
     static long told;
     if (count <= told && !in_any_case) return;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The least program that does the product's work: a link, a subscription at a known handle, and keys without
-// pacing. It types digits and Enter, checks nothing, and is what the product's latency is compared with.
+// The smallest program that does the product's work: a link, a subscription with a known handle, and keys without
+// pacing. It types digits and Enter and checks nothing. The product's latency is compared with it.
 //
-//     minimal ADDRESS HANDLE    a random address, the handle of the client characteristic configuration
+//     minimal ADDRESS HANDLE    a random address; handle of the Client Characteristic Configuration descriptor
 //
-// Standard output: {"node":...}, then {"subscribed":true}; and, when it is ended, how many packets it lost (losses.h).
+// Standard output: {"node":...}, then {"subscribed":true}; at the end, the number of packets that it lost (losses.h).
 
 #define _GNU_SOURCE
 #include <poll.h>
@@ -40,7 +40,7 @@ int main(int count, char **arguments) {
     sigemptyset(&none);
     sigemptyset(&end);
     sigaddset(&end, SIGTERM);
-    sigprocmask(SIG_BLOCK, &end, NULL); // but while it waits
+    sigprocmask(SIG_BLOCK, &end, NULL); // unblocked only while it waits
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
     int link = socket(BLUETOOTH, SOCK_SEQPACKET, L2CAP);
     if (link < 0 || bind(link, (struct sockaddr *)&here, sizeof here) < 0) die("socket");
@@ -52,7 +52,7 @@ int main(int count, char **arguments) {
     uint8_t pdu[512];
     ssize_t size;
     struct pollfd readable = {.fd = link, .events = POLLIN};
-    // Older kernels hold the socket's lock in a read that waits, and then nothing is ever queued to be read.
+    // In older kernels, a blocking read holds the socket's lock, so that no data would ever be queued.
     while (ppoll(&readable, 1, NULL, &none) == 1 && (size = recv(link, pdu, sizeof pdu, MSG_DONTWAIT)) > 0) {
         if (pdu[0] == WRITE_RESPONSE) puts("{\"subscribed\":true}"), fflush(stdout);
         if (pdu[0] != NOTIFICATION) continue;

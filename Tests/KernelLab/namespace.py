@@ -3,8 +3,8 @@
 # Runs RootCanal in the network namespace in which canal.py started this program, so that nothing else can connect to its TCP
 # ports. The ports are reached through unix sockets, which work across network namespaces.
 #
-# namespace.py FOLDER NAME=PRESET …      one controller for each NAME, which is also its socket's name; an empty preset is
-# RootCanal's default
+#   namespace.py FOLDER NAME=PRESET …      one controller for each NAME, which is also its socket's name;
+#                                          an empty preset is RootCanal's default
 #
 # With "strict: false", RootCanal answers commands that a preset does not know. Otherwise RootCanal 1.10.0 ends with all its
 # controllers, and every kernel sends some commands that the presets list as supported but do not have (Read Stored Link Key, LE

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Plays traces to the kernel's queue of a keyboard's reader, and prints what the reader gets.
+// Plays traces into the kernel's event queue for a reader of a keyboard, and prints the events that the reader gets.
 //
 // A trace is a line on standard input:
 //
-//     a to z    that key goes down        .    a report ends the frame
-//     A to Z    that key goes up          |    the reader reads all that there is
+//     a to z    key down        .    a report ends the frame
+//     A to Z    key up          |    the reader reads all available events
 //
-// AXES is a mask of relative axes that the keyboard declares too. All up to a reading is one write. Each line is answered by
-// {"read":"..."} in the same letters, `!` for SYN_DROPPED, each reading ended by `|`.
+// AXES is a mask of additional relative axes of the keyboard. All events before a read are sent in one write. Each line
+// is answered with {"read":"..."} in the same notation, with `!` for SYN_DROPPED and `|` at the end of each read.
 
 #include "keyboard.h"
 
@@ -40,10 +40,10 @@ int main(int count, char **arguments) {
     }
     int keyboard = open_keyboard("lab queue", count > 1 ? strtoul(arguments[1], NULL, 0) : 0);
     static char line[1 << 14], node[64];
-    if (fgets(node, sizeof node, stdin) == NULL) die("standard input"); // the node, from who saw it printed
+    if (fgets(node, sizeof node, stdin) == NULL) die("standard input"); // the node printed above
     node[strcspn(node, "\n")] = 0;
     while (fgets(line, sizeof line, stdin)) {
-        int reader = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // its queue is empty
+        int reader = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // with an empty queue
         if (reader < 0 || ioctl(reader, EVIOCGRAB, 1) < 0) die(node);
         fputs("{\"read\":\"", stdout);
         for (const char *at = line; *at && *at != '\n'; at++) {

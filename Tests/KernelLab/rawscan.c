@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A program that scans without asking the kernel's management, as `hcitool lescan` does: an active scan by raw commands, for
-// a second, and off. Kernels from 6.12 on believe from then on that a discovery runs, and begin no connection.
+// Scans without the kernel's management interface, as `hcitool lescan` does: runs an active scan with raw commands for
+// one second. Afterwards, kernels since 6.12 believe that a discovery is running, and do not start any connection.
 //
 //     rawscan INDEX
 //
-// Standard output, when the scan is over: {"scanned":true}
+// Standard output, at the end of the scan: {"scanned":true}
 
 #include <poll.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static void die(const char *what) {
     exit(1);
 }
 
-/// Sends a command whose answer is a Command Complete, and waits for it.
+/// Sends a command and waits for its Command Complete event.
 static void command(int controller, const uint8_t *packet, size_t size) {
     if (write(controller, packet, size) != (ssize_t)size) die("write");
     uint8_t event[260];

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Joins a controller's user channel in the guest to a virtio-serial port, whose other end is a unix
-// socket on the host: a Bluetooth host stack there (Bumble) then owns the controller.
+// Connects a controller's user channel in the guest to a virtio-serial port, whose other end is a unix socket on the
+// host, so that a Bluetooth host stack there (Bumble) controls the controller.
 //
 //     relay INDEX PORTNAME
-//     relay INDEX listen:PATH  to a unix socket in the guest instead: a line to the controller, for one program after another
-//     relay vhci PORTNAME      a new controller of the kernel's instead, which is what answers at the other end of the port
+//     relay INDEX listen:PATH  uses a unix socket in the guest instead, for one program after another
+//     relay vhci PORTNAME      creates a controller in the kernel, which is simulated at the other end of the port
 //
-// The port is a stream of H4 packets; the user channel, and /dev/vhci, want exactly one packet a write.
-// Prints "ready" once both are open; ends when the host closes its end or the controller goes. Says what the kernel
-// dropped at the user channel (losses.h). After SIGTERM it sends nothing more to the host, and says how many bytes have
-// gone over the port, then and whenever more have come: {"event":"port","to_host":N,"from_host":N}; a line just ends.
-// For the lab's own controls:
-//   SIGUSR1    the next ACL data packet of the controller is thrown away, and counted as if the kernel had dropped it
-//   SIGUSR2    the receive queue is made as short as the kernel allows, or as long again as it was
-// Each is answered by {"event":"ordered"} once it is so.
+// The port is a stream of H4 packets. The user channel and /dev/vhci require exactly one packet in each write.
+//
+// Prints "ready" when both are open. Ends when the host closes its end or the controller is removed. Reports the
+// packets that the kernel dropped at the user channel (losses.h). After SIGTERM, it sends nothing more to the host, and
+// reports the number of bytes transferred over the port now and whenever more have arrived:
+// {"event":"port","to_host":N,"from_host":N}. With listen:, it simply ends.
+//
+// For the negative controls of the lab:
+//   SIGUSR1    discards the next ACL data packet of the controller, and counts it as dropped by the kernel
+//   SIGUSR2    makes the receive queue as short as possible, or restores its length
+// Each of these is answered with {"event":"ordered"} when it has taken effect.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,7 +44,7 @@ static int channel = -1, port = -1, listener = -1;
 static long thrown_away, to_host, from_host;
 static bool is_virtual, is_to_throw_away, is_short, is_ending;
 
-// What the kernel sends a virtual controller waits in a queue without a limit.
+// Packets to a virtual controller are not dropped, because the kernel's queue for them is unlimited.
 static void tell_losses(bool in_any_case) {
     tell_lost((is_virtual ? 0 : drops_at(channel)) + thrown_away, in_any_case);
 }
@@ -60,7 +63,7 @@ static int open_channel(uint16_t index) {
     if (fd < 0) die("socket");
     set_receive_queue(fd, RECEIVE_QUEUE);
     struct hci_address address = {BLUETOOTH, index, USER_CHANNEL};
-    // A controller that was just registered is busy until the kernel has set it up: no event says when.
+    // A new controller is busy until the kernel has set it up, and no event reports this.
     for (int tries = 0; tries < 500; tries++) {
         if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
         if (errno != EBUSY && errno != ENODEV) break;
@@ -70,7 +73,7 @@ static int open_channel(uint16_t index) {
     return -1;
 }
 
-/// A controller that the kernel has from now on until this is closed. Its answer says the controller's index.
+/// Creates a controller in the kernel that exists until the returned descriptor is closed.
 static int open_virtual(void) {
     int fd = open("/dev/vhci", O_RDWR | O_CLOEXEC);
     if (fd < 0) die("/dev/vhci");
@@ -108,7 +111,7 @@ static int open_port(const char *wanted) {
     return -1;
 }
 
-/// The length of the H4 packet at `data`, 0 if its header is not complete, -1 if it is no packet.
+/// Returns the length of the H4 packet at `data`, 0 if its header is incomplete, or -1 if it is invalid.
 static long packet_length(const uint8_t *data, size_t size) {
     switch (data[0]) {
     case 1: return size < 4 ? 0 : 4 + data[3];
@@ -120,7 +123,7 @@ static long packet_length(const uint8_t *data, size_t size) {
     }
 }
 
-/// Hands a packet to the host; false if the host has closed its end.
+/// Sends a packet to the host. Returns false if the host has closed its end.
 static bool send_to_host(const uint8_t *packet, size_t size) {
     while (size > 0) {
         ssize_t n = write(port, packet, size);
@@ -139,7 +142,7 @@ static bool send_to_host(const uint8_t *packet, size_t size) {
     return true;
 }
 
-/// One packet of the controller's to the host; false if the host has closed its end.
+/// Forwards one packet from the controller to the host. Returns false if the host has closed its end.
 static bool read_channel(void) {
     static uint8_t packet[1 << 12];
     ssize_t n = is_virtual ? read(channel, packet, sizeof packet) : recv(channel, packet, sizeof packet, MSG_TRUNC);
@@ -159,15 +162,15 @@ static void tell_port(void) {
     fflush(stdout);
 }
 
-/// What the host has sent and is no whole packet yet.
+/// Size of the incomplete packet received from the host.
 static size_t held;
 
-/// What the host has sent, packet by packet to the controller; false if the host has closed its end.
+/// Forwards the host's data to the controller, packet by packet. Returns false if the host has closed its end.
 static bool read_port(void) {
     static uint8_t data[1 << 17];
     ssize_t n = read(port, data + held, sizeof data - held);
     if (n < 0 && errno == EAGAIN) return true;
-    if (n <= 0) return false; // also ECONNRESET: a program that was killed
+    if (n <= 0) return false; // also ECONNRESET, if the program was killed
     held += (size_t)n;
     from_host += n;
     size_t at = 0;
@@ -188,7 +191,7 @@ static void obey(int signals) {
     struct signalfd_siginfo info;
     if (read(signals, &info, sizeof info) != sizeof info) die("read of a signal");
     if (info.ssi_signo == SIGTERM) {
-        if (listener >= 0) exit(0); // nobody counts at the other end
+        if (listener >= 0) exit(0); // there is no other end that counts bytes
         is_ending = true;
         tell_port();
     } else {

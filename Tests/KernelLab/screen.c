@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a virtual terminal shows, as its characters: prints the screen as an object of lines now and after each change.
+// Prints the characters on a virtual terminal as a JSON object with its lines, once at the start and after each change.
 //
-//     screen N           {"lines":["…", …]}, the spaces at their ends left out
-//     screen N cursor    {"cursor":true} where the terminal in front shows its cursor, and no more (the VGA's registers)
+//     screen N           {"lines":["…", …]}, without trailing spaces
+//     screen N cursor    prints only {"cursor":true} if the active terminal shows its cursor (from the VGA registers)
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static uint8_t crtc(int ports, uint8_t index) {
     return value;
 }
 
-/// The kernel hides the cursor by a first line behind its last.
+/// The kernel hides the cursor by setting its first scan line after its last one.
 static int shows_cursor(void) {
     int ports = open("/dev/port", O_RDWR | O_CLOEXEC);
     if (ports < 0) die("/dev/port");
@@ -50,7 +50,8 @@ static void print_character(uint32_t c) {
     else printf("\\u%04x", c);
 }
 
-/// A cell without a character: behind one that is two columns wide older kernels have a space, 7.2 a zero width space.
+/// Returns true for a cell without a character. After a character that is two columns wide, older kernels store a
+/// space, and 7.2 stores a zero-width space.
 static int is_blank(uint32_t c) { return c == 0 || c == ' ' || c == ZERO_WIDTH_SPACE; }
 
 static void print_screen(const uint32_t *cells, size_t count, size_t columns) {
@@ -76,9 +77,9 @@ int main(int argc, char **argv) {
     int characters = open_node("vcsu", argv[1]), attributes = open_node("vcsa", argv[1]);
     ssize_t last = 0;
     struct pollfd change = {.fd = characters, .events = POLLPRI};
-    poll(&change, 1, 0); // from now on changes are noted
+    poll(&change, 1, 0); // start to record changes
     for (;;) {
-        uint8_t head[4]; // lines, columns, and where the cursor stands
+        uint8_t head[4]; // lines, columns, and the position of the cursor
         if (pread(attributes, head, sizeof head, 0) != sizeof head) die("vcsa");
         ssize_t size = pread(characters, now, sizeof now, 0);
         if (size < 0) die("vcsu");
@@ -87,7 +88,7 @@ int main(int argc, char **argv) {
             last = size;
             print_screen(now, (size_t)size / sizeof now[0], head[1] ? head[1] : 80);
         }
-        // A read takes the note of what had changed before it (vc_screen.c); what changes after it wakes this.
+        // A read clears the flag for earlier changes (vc_screen.c); poll returns at the next change.
         if (poll(&change, 1, -1) < 0 && errno != EINTR) die("poll");
     }
 }

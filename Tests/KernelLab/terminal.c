@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A program on a virtual terminal: raw mode, so that Enter is CR; `ready PID`, then what is typed, as it
-// comes, on standard output.
+// A program on a virtual terminal in raw mode, where Enter is CR. Prints `ready PID`, and then the typed characters as
+// they arrive.
 //
-//     terminal drop      what was typed before is thrown away, and no more
+//     terminal drop      only discards the characters that were typed before
 //
-// What was typed while nobody had the terminal open lies in the kernel's buffer of it until the next key:
-// TCIFLUSH throws it away.
+// If no program has the terminal open, the kernel keeps typed characters in a buffer until the next key. TCIFLUSH
+// discards them.
 
 #include <stdio.h>
 #include <string.h>

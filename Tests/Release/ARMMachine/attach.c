@@ -2,7 +2,7 @@
 //
 // Attaches a Bluetooth controller that uses H4 on a serial line to the kernel (the line discipline of hci_uart).
 //
-// attach LINE        at 115200 bit/s, with hardware flow control
+//     attach LINE        at 115200 bit/s, with hardware flow control
 //
 // Prints {"controller":N} when the kernel has the controller. Detaches it at the end: after SIGTERM or SIGINT.
 
