@@ -78,7 +78,7 @@ class Air(LocalLink):
 
 
 class Adapter(Controller):
-    """Controller for a kernel or for the product. It has few buffers, clears its state at Reset, and sends only the events that
+    """A controller for a kernel or for the product. It has few buffers, clears its state at Reset, and sends only the events that
     the host enabled."""
 
     air_seconds = 0.0  # time that a host packet occupies its buffer

@@ -168,7 +168,7 @@ class Crossing(Manners, Changing):
 
     def __init__(self) -> None:
         super().__init__()
-        self.crosses = True  # whether this happens to the next connection
+        self.crosses = True  # true if the next connection is delayed in this way
         self.held: bytes | None = None
 
     def holds(self, packet: bytes) -> bool:

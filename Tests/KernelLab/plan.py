@@ -99,7 +99,7 @@ class Plan:
         return next((name for name, own in self._own.items() if own and name not in taken), "")
 
     def _with_kernel(self, worker: int) -> str:
-        """Returns the kernel that the worker has booted, or the last sound kernel if it has booted none of them."""
+        """Returns the kernel that the worker runs, if it is sound. Otherwise assigns the last sound kernel to the worker."""
         if self._kernel_of.get(worker) not in self._sound:
             self._kernel_of[worker] = self._sound[-1]
         return self._kernel_of[worker]

@@ -142,7 +142,7 @@ async def daemon_switch(bench: Bench) -> None:
     """LK-8, BT-9: from one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
     daemon, reader = await chosen(bench, *FOREVER)
     await Disguise(bench.peer).advertise()
-    await tell(bench, "use", OTHER_NAME, "--security", "none", code=64)  # replacing a selected device is not confirmed
+    await tell(bench, "use", OTHER_NAME, "--security", "none", code=64)  # replacing a device needs --yes
     first = bench.peer.burst([b"a" * 20] * 400)
     await reader.until(40, 20)
     links = bench.peer.connections

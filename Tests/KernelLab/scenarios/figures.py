@@ -255,7 +255,7 @@ async def soon_connected(bench: Bench) -> None:
         expect(share <= SHARE and most <= BEYOND, f"a gate is missed: {bench.note}")
 
 
-# Prints the switches of all threads during ten seconds, then the memory.
+# Prints the number of voluntary context switches of all threads in ten seconds, then the memory.
 WATCH = """
     switches() { cat /proc/$1/task/*/status | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'; }
     sleep 3; before=$(switches $1)

@@ -77,8 +77,7 @@ class Table:
 @scenario("scan-live", peer="no adapter", deadline=240, once=True)
 async def live(bench: Bench) -> None:
     """LK-2, LK-3, LK-6: `scan` draws its table every 2 s or as configured, devices leave after 60 s, the chosen one stays; daemon or not."""
-    # A third controller, because the daemon uses the first one and `scan` needs its own. The scenario then takes only 60 s for
-    # both.
+    # The daemon uses the first controller. Add a third one for `scan`, so that both tables can be watched during the same 60 s.
     await bench.add_controllers("linble", count=3)
     await fresh(bench)
     await write(bench, CONFIGURATION, 'adapter = "hci0"\n')
