@@ -17,7 +17,7 @@ let package = Package(
     dependencies: [
         .package(name: "blewedge", path: "../"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        // Without its traits: its counters of allocations want libraries that Debian does not have.
+        // Without traits, because the allocation counters need libraries that Debian does not have.
         .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []),
     ],
     targets: [
@@ -30,7 +30,7 @@ let package = Package(
         ),
         .target(name: "CAllocations", cSettings: warnings),
         .target(name: "FilterKernel", swiftSettings: settings),
-        // Linked as the product is: half of a short run would be the loading of Swift's libraries.
+        // Linked like the product; otherwise, loading Swift's libraries would be half of a short run.
         .executableTarget(
             name: "Filter",
             dependencies: ["FilterKernel"],

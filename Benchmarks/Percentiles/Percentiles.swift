@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Percentiles of what one thread does: `swift package --package-path Benchmarks benchmark --target Percentiles`.
+// Percentiles of single-threaded work: `swift package --package-path Benchmarks benchmark --target Percentiles`.
 
 import Benchmark
 import Keystrokes
@@ -19,7 +19,7 @@ let benchmarks: @Sendable () -> Void = {
         }
     }
     for corpus in Corpus.allCases {
-        // An iteration is a block of 20 bytes.
+        // Each iteration encodes a block of 20 bytes.
         Benchmark("encode \(corpus.rawValue), 20 B") { benchmark in
             let table = try CompiledTable(.linble)
             let input = corpus.bytes(benchmark.scaledIterations.count * EncoderMeasurement.block)

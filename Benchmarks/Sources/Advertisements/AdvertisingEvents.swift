@@ -5,20 +5,22 @@ import BluetoothPackets
 import Glibc
 import Measuring
 
-/// What a controller says where many devices advertise: HCI events, legacy and extended.
+/// Legacy and extended advertising events of a controller that receives many devices.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 public struct AdvertisingEvents: Sendable {
-    /// One packet after the other.
+    /// Concatenated packets.
     public private(set) var bytes: [UInt8] = []
-    /// The length of each.
+    /// Length of each packet.
     public private(set) var lengths: [UInt16] = []
-    /// How many reports they hold, one each.
+    /// Number of reports; each packet contains one.
     public var reports: Int { lengths.count }
-    /// How many devices sent them.
+    /// Number of devices that sent the reports.
     public let devices: Int
 
-    /// Events of so many devices, each heard `rounds` times with the same data, its scan response after it.
+    /// Creates events of `devices` devices.
+    ///
+    /// Each is received `rounds` times, with the same data and followed by its scan response.
     public init(devices: Int = 64, rounds: Int = 4) {
         self.devices = devices
         var random = SplitMix(seed: 12)
@@ -30,7 +32,9 @@ public struct AdvertisingEvents: Sendable {
         }
     }
 
-    /// Events of passers-by, each with an address of its own, every 1,024th of the device that is chosen if one is.
+    /// Creates events of passers-by with different addresses.
+    ///
+    /// If `chosen` is set, every 1,024th event comes from that device.
     public init(passersBy: Int, chosen: [UInt8]?) {
         devices = passersBy
         var random = SplitMix(seed: 20)
@@ -41,7 +45,7 @@ public struct AdvertisingEvents: Sendable {
         }
     }
 
-    /// Adds what a device says: legacy with its scan response, or extended.
+    /// Adds an advertisement of a device: a legacy one with its scan response, or an extended one.
     private mutating func hear(_ device: Int, at address: [UInt8], _ rssi: UInt8) {
         let name = Array("LINBLE-\(1000 + device)".utf8)
         let data: [UInt8] = [2, 1, 6, UInt8(name.count + 1), 9] + name + [5, 0xFF, 0xFF, 0xFF, UInt8(device), 1]
@@ -62,7 +66,7 @@ public struct AdvertisingEvents: Sendable {
         lengths.append(UInt16(parameters.count + 3))
     }
 
-    /// Gives every event to the table, as `Scanner` does; answers how many reports there were.
+    /// Passes every event to the table, as `Scanner` does, and returns the number of reports.
     public func handle(with table: inout DeviceTable, now: Duration) -> Int {
         var reports = 0
         forEachPacket { packet in
@@ -80,8 +84,10 @@ public struct AdvertisingEvents: Sendable {
         return reports
     }
 
-    /// Gives every event to the scanner, as the kernel's adapter does on the radio thread, with the time of every sixteenth;
-    /// answers how many updates came.
+    /// Passes every event to the scanner, as the kernel's adapter does on the radio thread, and returns the number of
+    /// updates.
+    ///
+    /// The time is updated at every sixteenth event.
     public func handle(with scanner: inout Scanner) -> Int {
         var updates = 0
         var (count, now) = (0, Duration.zero)

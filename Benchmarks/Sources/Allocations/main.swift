@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// B-11 and the second half of B-12: what the hot paths ask of the heap in the steady state. One JSON object a line.
+// B-11 and the second half of B-12: heap allocations of the hot paths in the steady state. Prints one JSON object per
+// line.
 
 import Advertisements
 import BluetoothHost
@@ -9,7 +10,7 @@ import Glibc
 import Keystrokes
 import Measuring
 
-/// Blocks asked for by so many turns, after as many that do not count.
+/// Returns the number of allocations in `turns` calls of `body`, after as many calls for warming up.
 func allocations(_ turns: Int, _ body: (Int) -> Void) -> UInt64 {
     body(turns)
     let before = allocations_count()
@@ -26,7 +27,7 @@ let table = try CompiledTable(.linble)
 let pattern = Pattern(.mixed)
 let sink = try PathMeasurement.Sink()
 
-// The control: an object and an array a turn. A counter that does not see them sees nothing.
+// Control: allocates an object and an array in each turn, which the counter must detect.
 var kept: [Block] = []
 kept.reserveCapacity(16)
 let control = allocations(turns) { count in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Standard input to standard output, less what the strict table discards: what `tr -cd '\12\15\40-\176'` does.
+// Copies standard input to standard output without the bytes that the strict table discards, like `tr -cd
+// '\12\15\40-\176'`.
 
 import FilterKernel
 import Glibc

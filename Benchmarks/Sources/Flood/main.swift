@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// B-23's memory: millions of reports of beacons by chance against 10,000 watched regions and 32 ranged ones, beside a C loop that
-// compares the UUIDs of ten and of all. One JSON object a line.
+// Memory use of B-23: millions of random beacon reports with 10,000 monitored and 32 ranged regions, compared with C
+// loops that compare ten UUIDs and all UUIDs. Prints one JSON object per line.
 
 import CPeers
 import CReference
@@ -12,7 +12,7 @@ import RadioMeasuring
 let (blocks, count) = (160, 65_536)
 let regions = 10_000
 
-/// The process's resident memory in KiB.
+/// Returns the resident memory of the process in KiB.
 func residentKiB() -> Int {
     guard let file = fopen("/proc/self/statm", "r") else { return -1 }
     defer { fclose(file) }
@@ -24,7 +24,7 @@ func residentKiB() -> Int {
     return words.count > 1 ? (Int(words[1]) ?? -1) * (sysconf(Int32(_SC_PAGESIZE)) / 1024) : -1
 }
 
-/// The heap in use.
+/// Returns the heap memory in use, in KiB.
 func heapKiB() -> Int { peer_heap_bytes() / 1024 }
 
 func seconds(_ body: () -> Void) -> Double {
@@ -42,7 +42,7 @@ guard var watching = BeaconReading(regions: regions), var ranging = BeaconReadin
 else { exit(70) }
 let uuids = BeaconReading.uuids(regions)
 let ready = heapKiB()
-// Every second block is of the ranged regions, so that their lists are full within the first million.
+// Every second block belongs to the ranged regions, so that their lists are full within the first million reports.
 var air = [HostileBeacons(seed: 23, copying: regions), HostileBeacons(seed: 24, copying: 32)]
 var times = (watching: 0.0, ranging: 0.0, ten: 0.0, all: 0.0)
 var early = (heap: 0, resident: 0)
@@ -54,7 +54,7 @@ for block in 0..<blocks {
     times.ten += seconds {
         matched += peer_beacons_handle_all(uuids, 10, events.bytes, events.lengths, events.lengths.count)
     }
-    // All UUIDs are compared with in one block of sixteen: it takes long.
+    // Comparing all UUIDs is slow, so only one of sixteen blocks does it.
     if block % 16 == 0 {
         ofAll += events.lengths.count
         times.all += seconds {

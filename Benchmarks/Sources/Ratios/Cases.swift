@@ -10,19 +10,19 @@ import Glibc
 import Keystrokes
 import Measuring
 
-/// One row of the table: what is compared, and what it has to reach.
+/// Row of the table: a comparison and its target.
 struct Case {
-    /// The row of the goals.
+    /// Identifier of the requirement.
     var id: String
-    /// Contender and reference, for people.
+    /// Description of the contender and the reference.
     var what: String
-    /// What ratio is wanted, and what ratio is enough for now; nil for rows that are shown only.
+    /// Target ratio and ratio that is currently sufficient; nil for informational rows.
     var goal: Double?
     var gate: Double?
-    /// Which figure of this launch must be as on the machine where the goals were set.
+    /// Measurement that must match the machine on which the targets were set.
     var anchor: Anchor?
 
-    /// Every row, in the order of the table.
+    /// All rows, in the order of the table.
     static let all: [Case] = {
         let ring = { (id: String, what: String, goal: Double, gate: Double, anchor: Anchor) in
             Case(id: id, what: what, goal: goal, gate: gate, anchor: anchor)
@@ -52,11 +52,11 @@ struct Case {
             Case(id: "B-10a", what: "whole path / C twin", goal: 1, gate: 0.95, anchor: .write),
             Case(id: "B-10b", what: "whole path / naive", goal: 200, gate: 150, anchor: .write),
             Case(id: "B-12", what: "reports / C loop", goal: 0.8, gate: 0.5),
-            // The design counts ours / C, at most 1.5, and 2 for now.
+            // The design uses the inverse ratio (ours / C): at most 1.5, and 2 for now.
             Case(id: "B-20", what: "radio thread, 10,000/s / C loop", goal: 0.67, gate: 0.5),
             Case(id: "B-20 flood", what: "radio thread, no pause / C loop"),
             Case(id: "B-20 parse", what: "one address of many / C loop"),
-            // The design counts 10,000 / 10, at most 1.2, and 2 for now.
+            // The design uses the inverse ratio (10,000 / 10): at most 1.2, and 2 for now.
             Case(id: "B-23", what: "a report, 10,000 regions / 10", goal: 0.83, gate: 0.5),
             Case(id: "B-23 flood", what: "a report, 10 regions / C loop"),
             Case(id: "B-20 name", what: "one name of many / C, no list"),
@@ -64,18 +64,18 @@ struct Case {
     }()
 }
 
-/// A figure of the machine, in nanoseconds, by which a launch can be told from one on another machine or a busy one.
+/// Reference measurement in nanoseconds that reveals a launch on a different or busy machine.
 enum Anchor: String, CaseIterable {
-    /// A chunk through the C ring.
+    /// Time to send a chunk through the C ring.
     case ring20, ring244, ring1
-    /// A byte of a batch copied.
+    /// Time to copy one byte of a batch.
     case copy
-    /// A byte of 1 MiB copied.
+    /// Time to copy one byte of 1 MiB.
     case filterCopy
-    /// A batch written to /dev/null.
+    /// Time to write a batch to /dev/null.
     case write
 
-    /// What it was where the goals were set: 2 vCPU of an AMD EPYC (Zen 4), kernel 6.18.
+    /// Value on the machine where the targets were set: 2 vCPU of an AMD EPYC (Zen 4), kernel 6.18.
     var expected: Double {
         switch self {
         case .ring20: 20 / 1.615
@@ -87,11 +87,11 @@ enum Anchor: String, CaseIterable {
         }
     }
 
-    /// How far a figure may be from that, as a share of it.
+    /// Maximum relative deviation from the expected value.
     static let tolerance = 0.25
 }
 
-/// Everything that one launch measures.
+/// All measurements of one launch.
 struct Launch {
     var random: SplitMix
     var repetitions: Int
@@ -106,7 +106,7 @@ struct Launch {
         }
     }
 
-    /// The row's number without what follows it: `B-10` of `B-10a`.
+    /// Returns the number of a row without its suffix: `B-10` for `B-10a`.
     private static func number(_ id: String) -> Substring {
         id.prefix { $0 == "B" || $0 == "-" || $0.isNumber }
     }
@@ -123,7 +123,7 @@ struct Launch {
         for part in parts.shuffled(using: &random) { try part(&self) }
     }
 
-    /// Compares; each contender belongs to a row.
+    /// Compares contenders, each of which belongs to a row.
     mutating func compare(
         _ reference: Contender,
         _ rows: [(String, Contender)],
@@ -220,7 +220,7 @@ struct Launch {
         try programs(noisy, wanted)
     }
 
-    /// The filter as a program against tr, each over 32 MiB of a file in memory.
+    /// Compares the filter program with tr, each processing a 32 MiB file in memory.
     private mutating func programs(_ part: [UInt8], _ wanted: [UInt8]) throws {
         let input = "/dev/shm/blewedge-ratios-\(getpid())"
         let output = input + ".out"
@@ -254,7 +254,7 @@ struct Launch {
         let pattern = Pattern(.mixed)
         let path = "/dev/shm/blewedge-ratios-\(getpid()).events"
         defer { unlink(path) }
-        // What each writes, as text: batches end elsewhere in every run, so the bytes themselves may differ in Shift.
+        // Compares the typed texts: batches end at different places in each run, so the Shift events can differ.
         let file = { try PathMeasurement.Sink(path) }
         _ = try PathMeasurement.ours(pattern, table, chunk: 20, to: file()).run(2000)
         let ours = TypedText(try Self.contents(of: path))
@@ -326,7 +326,7 @@ struct Launch {
     }
 }
 
-/// What a reader of the events types: keys with the Shift that is down when they are pressed.
+/// Text that an application receives: each key with the Shift state at the time it is pressed.
 struct TypedText: Equatable {
     private var keys: [UInt32] = []
 

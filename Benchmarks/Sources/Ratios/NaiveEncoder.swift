@@ -6,9 +6,9 @@ import Keystrokes
 import Measuring
 import Synchronization
 
-/// The encoder that a program would have first: a dictionary, and a new array of events for each chunk.
+/// Straightforward encoder: a dictionary, and a new array of events for each chunk.
 struct NaiveEncoder {
-    /// An event as the kernel takes it.
+    /// Input event in the kernel's format.
     struct Event {
         var seconds = 0
         var microseconds = 0
@@ -29,7 +29,7 @@ struct NaiveEncoder {
         self.keys = keys
     }
 
-    /// The events of a chunk, the same as ours.
+    /// Returns the same events for a chunk as our encoder.
     func encode(_ chunk: some Sequence<UInt8>) -> [Event] {
         var events: [Event] = []
         var isHeld = false
@@ -56,7 +56,8 @@ struct NaiveEncoder {
         return events
     }
 
-    /// All of `input` in the blocks that the others have; the bytes of the events.
+    /// Encodes all of `input` in blocks of the same size as the other encoders; returns the number of bytes of the
+    /// events.
     func encodeAll(_ input: [UInt8]) -> Int {
         var bytes = 0
         for start in stride(from: 0, to: input.count, by: EncoderMeasurement.block) {
@@ -66,7 +67,7 @@ struct NaiveEncoder {
         return bytes
     }
 
-    /// The same, the events' bytes themselves.
+    /// Encodes all of `input` and returns the bytes of the events.
     func output(_ input: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         for start in stride(from: 0, to: input.count, by: EncoderMeasurement.block) {
@@ -77,7 +78,7 @@ struct NaiveEncoder {
     }
 }
 
-/// The path that a program would have first: a deque behind a mutex, the encoder above, a write for each event.
+/// Straightforward data path: a deque protected by a mutex, `NaiveEncoder`, and one write per event.
 enum NaivePath {
     static func contender(_ pattern: Pattern, chunk: Int, _ descriptor: Int32) -> Contender {
         let encoder = NaiveEncoder()

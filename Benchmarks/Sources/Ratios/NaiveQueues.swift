@@ -7,9 +7,9 @@ import Dispatch
 import Measuring
 import Synchronization
 
-/// Queues that a program would reach for first, each as a contender whose unit of work is a chunk.
+/// Common queues as contenders; a unit of work is one chunk.
 enum NaiveQueues {
-    /// A deque of bytes behind a mutex; both sides spin.
+    /// Deque of bytes protected by a mutex; both sides spin.
     static func deque(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
         Contender("Mutex<Deque<UInt8>>") { count in
             let queue = DequeQueue()
@@ -23,7 +23,7 @@ enum NaiveQueues {
         }
     }
 
-    /// An array for each chunk through an AsyncStream, on threads of the system's choice.
+    /// AsyncStream with one array per chunk, on threads chosen by the system.
     static func asyncStream(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
         Contender("AsyncStream<[UInt8]>") { count in
             let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .unbounded)
@@ -59,7 +59,7 @@ enum NaiveQueues {
         }
     }
 
-    /// A queue in C.
+    /// Queue implemented in C.
     static func peer(
         _ name: String,
         _ make: @escaping () -> peer_queue,
@@ -80,7 +80,7 @@ enum NaiveQueues {
     }
 }
 
-/// A deque behind a mutex, no larger than the other queues.
+/// Deque protected by a mutex, with the same capacity as the other queues.
 final class DequeQueue: Sendable {
     private let bytes = Mutex(Deque<UInt8>())
 
@@ -127,7 +127,7 @@ final class DequeQueue: Sendable {
     }
 }
 
-/// A queue in C, with an owner.
+/// Owner of a queue implemented in C.
 final class PeerQueue: @unchecked Sendable {
     // Unchecked is sound: each end is used by one thread.
     private let queue: peer_queue

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The command line.
+/// Options of the command line.
 struct Options {
-    /// One process's measurements, rather than the launches and the table.
+    /// True to run the measurements of one process instead of several launches with a table.
     var isLaunch = false
-    /// One thing in one thread, for a profiler.
+    /// True to run a single operation on one thread, for a profiler.
     var isProfile = false
-    /// How many launches must count.
+    /// Number of valid launches required.
     var launches = 5
-    /// How many repetitions of each case in a launch.
+    /// Repetitions of each case in a launch.
     var repetitions = 11
-    /// Where the order of everything comes from.
+    /// Seed of the random order.
     var seed: UInt64 = 1
-    /// The cases to run, by the beginning of their names.
+    /// Prefix of the names of the cases to run.
     var only: String?
-    /// Where the JSON lines go.
+    /// Path of the file for the JSON lines.
     var json: String?
 
     init?(_ arguments: some Sequence<String>) {

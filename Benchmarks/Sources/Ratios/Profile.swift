@@ -7,11 +7,11 @@ import CPeers
 import Keystrokes
 import Measuring
 
-/// One thing in one thread, so often that a profiler sees nothing else.
+/// Repeats a single operation on one thread until it dominates a profile.
 ///
 ///     valgrind --tool=callgrind Benchmarks/.build/release/Ratios profile --only reports
 enum Profile {
-    /// Reports listed; of a case of the data path, a sixteenth.
+    /// Number of reports; a case of the data path processes a sixteenth of this number.
     static let units = 1 << 20
 
     static func run(_ what: String?) throws {

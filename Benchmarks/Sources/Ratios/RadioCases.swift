@@ -9,7 +9,7 @@ import Glibc
 import Measuring
 import RadioMeasuring
 
-/// The rows of B-20: one device that is chosen, among passers-by that are heard once each.
+/// Rows of B-20: a selected device among passers-by, each of which is received once.
 extension Launch {
     private static let chosen: [UInt8] = [1, 2, 3, 4, 5, 0xC6]
     private static let chosenAddress = BluetoothAddress(rawValue: 0xC605_0403_0201)
@@ -18,7 +18,8 @@ extension Launch {
         DeviceTable(filter: ScanFilter(identity: .init(chosenAddress)), reportsDuplicates: true)
     }
 
-    /// From the bytes of an event to whether it is of the chosen device, without the system calls that bring it.
+    /// Measures the processing of an event up to recognizing the selected device, without the system calls that read
+    /// it.
     mutating func crowd() throws {
         _ = cref_pin_thread(0)
         let chosen = Self.chosen
@@ -32,7 +33,7 @@ extension Launch {
         }
     }
 
-    /// The same by a name, with a table that is full.
+    /// Measures the same search by name, with a full table.
     mutating func names() throws {
         _ = cref_pin_thread(0)
         let events = AdvertisingEvents(passersBy: 4096, chosen: Self.chosen)
@@ -49,7 +50,7 @@ extension Launch {
         }
     }
 
-    /// Compares a scanner that is given all events with a peer that is.
+    /// Compares a scanner with a peer; both process all events.
     private mutating func compare(
         _ id: String,
         _ events: AdvertisingEvents,
@@ -64,8 +65,8 @@ extension Launch {
         try compare(reference, [(id, ours)])
     }
 
-    /// A flood of beacons, of which few are watched: the cost of a report with ten regions beside that with ten thousand, and
-    /// beside a C loop that compares ten UUIDs.
+    /// Measures a flood of beacons, few of which are monitored: the cost of a report with ten thousand regions compared
+    /// with ten regions, and with a C loop that compares ten UUIDs.
     mutating func beacons() throws {
         _ = cref_pin_thread(0)
         let flood = BeaconReading.flood(4096)
@@ -90,14 +91,14 @@ extension Launch {
         )
     }
 
-    /// The processor time of the radio thread, from its sleep in epoll_wait to the chosen device: 10,000 reports a second, and
-    /// as many as it takes.
+    /// Measures the processor time of the radio thread from epoll_wait to the selected device, with 10,000 reports per
+    /// second and at full speed.
     mutating func radio() throws {
         let crowd = Crowd(chosen: Self.chosen)
         for (id, pause) in [("B-20", 100_000), ("B-20 flood", 0)] as [(String, Int64)] {
             let ours = OurRadio(try RadioReading(Self.chosenDevices), crowd)
             let reference = try CRadio(crowd)
-            // As many packets, each of one report, as were sent, and the last of them the chosen one's.
+            // Every packet contains one report, and the last one is from the selected device.
             guard try ours.run(1000, pause).reports == 1001, try reference.run(1000, pause).reports == 1001 else {
                 throw RingMeasurement.WrongBytes()
             }
@@ -109,7 +110,7 @@ extension Launch {
     }
 }
 
-/// What is sent to a radio thread: passers-by, and the chosen device at the end.
+/// Packets sent to a radio thread: passers-by, and finally the selected device.
 struct Crowd: Sendable {
     let chosen: [UInt8]
     private let events: AdvertisingEvents
@@ -117,12 +118,13 @@ struct Crowd: Sendable {
 
     init(chosen: [UInt8]) {
         self.chosen = chosen
-        // So many that none comes twice within a run.
+        // Enough passers-by that none repeats within a run.
         events = AdvertisingEvents(passersBy: 32_768, chosen: nil)
         last = [0x04, 0x3E, 12, 0x02, 1, 0, 1] + chosen + [0, 0xC0]
     }
 
-    /// Sends so many reports and then the chosen device's, while `read` takes them: its answer is its processor time.
+    /// Sends `count` reports and then that of the selected device, while `read` receives them and returns its processor
+    /// time.
     func send(
         _ count: Int,
         _ pause: Int64,
@@ -148,7 +150,7 @@ struct Crowd: Sendable {
         return ThreadPair.Time(nanoseconds: outcome.time, preemptions: pair.preemptions)
     }
 
-    /// What the two threads leave behind; read once both have ended.
+    /// Results of the two threads, read after both have ended.
     private final class Outcome: @unchecked Sendable {
         var isSent = false
         var time: Int64 = 0
@@ -157,7 +159,7 @@ struct Crowd: Sendable {
 
 /// The product's radio thread.
 private final class OurRadio: @unchecked Sendable {
-    // Unchecked is sound: one thread at a time uses it.
+    // Unchecked is sound: only one thread at a time uses it.
     private let reading: RadioReading
     private let crowd: Crowd
 
@@ -173,9 +175,9 @@ private final class OurRadio: @unchecked Sendable {
     }
 }
 
-/// The one in C.
+/// Radio thread implemented in C.
 private final class CRadio: @unchecked Sendable {
-    // Unchecked is sound, as above.
+    // Unchecked is sound: only one thread at a time uses it.
     private let crowd: Crowd
     private var ends: [Int32] = [-1, -1]
     private var reports = 0
@@ -195,7 +197,7 @@ private final class CRadio: @unchecked Sendable {
 
     func run(_ count: Int, _ pause: Int64) throws -> (time: ThreadPair.Time, reports: Int) {
         let time = try crowd.send(count, pause, to: ends[1]) { [self] in
-            // Reading all that waits costs a call more for each report that comes alone.
+            // Reading all queued packets costs an additional call for each packet that arrives alone.
             peer_radio_read(ends[0], crowd.chosen, pause == 0, &reports)
         }
         return (time, reports)

@@ -3,18 +3,18 @@
 import Glibc
 import Measuring
 
-/// Launches this program again and again, and makes one table of what the launches say.
+/// Launches this program repeatedly and summarizes the results in a table.
 struct Report {
     private struct Row {
         var seed: UInt64
         var values: [Double]
         var deviation: Double?
-        /// The machine's load when the launch ended.
+        /// System load at the end of the launch.
         var load: Double
 
         var ratio: Double { values[0] }
         var isVoid: Bool { abs(deviation ?? 0) > Anchor.tolerance }
-        /// True where more repetitions were spoilt than counted.
+        /// True if more repetitions were disturbed than valid.
         var isDisturbed: Bool { values[6] > values[5] }
     }
 
@@ -29,12 +29,13 @@ struct Report {
         isAnchorsMachine = Machine.processor.contains("AMD EPYC") && Machine.processors == 2
     }
 
-    /// 0 when every gate is met by launches that count, 1 when one is not, 75 when too few launches count to say.
+    /// Returns 0 if valid launches meet all thresholds, 1 if a threshold is missed, and 75 if there are too few valid
+    /// launches.
     mutating func run() throws -> Int32 {
         var seed = options.seed
         var launched = 0
         print("\(Machine.processor), \(Machine.processors) processors, load \(Machine.load)")
-        // Launches that a busy machine has spoilt are done again, twice as many at most.
+        // Repeats launches that were disturbed by other processes, up to twice the number of launches.
         while launched < options.launches || (launched < 2 * options.launches && hasTooFew) {
             try launch(seed: seed)
             seed += 1
@@ -159,13 +160,13 @@ struct Report {
     }
 }
 
-/// Says something to people beside the table.
+/// Prints a message besides the table.
 func note(_ text: String) {
     let bytes = Array((text + "\n").utf8)
     _ = write(STDERR_FILENO, bytes, bytes.count)
 }
 
-/// Where this runs.
+/// Description of the machine.
 enum Machine {
     static let processor = field("/proc/cpuinfo") { line in
         line.hasPrefix("model name") ? line.split(separator: ":").last.map { String($0.dropFirst()) } : nil
@@ -189,7 +190,7 @@ enum Machine {
 }
 
 extension Double {
-    /// Three significant digits or so.
+    /// The number with about three significant digits.
     var text: String {
         let digits = abs(self) >= 100 ? 0 : abs(self) >= 10 ? 1 : abs(self) >= 0.1 ? 2 : 4
         let scale = pow(10, Double(digits))

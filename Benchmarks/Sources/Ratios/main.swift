@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Benchmarks/run calls this; `Ratios launch` is one process of it, `Ratios profile --only CASE` does one thing in one thread,
-// for a profiler: a case of `blewedge bench --profile`, or reports, reports-c, crowd, crowd-c, names.
+// Called by Benchmarks/run. `Ratios launch` measures in one process; `Ratios profile --only CASE` repeats a single
+// operation for a profiler: a case of `blewedge bench --profile`, or reports, reports-c, crowd, crowd-c, names.
 
 import CReference
 import Glibc
