@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-// Remembers products on the curve P-256: a pairing computes four, they take nearly all of its time, and the private keys of
-// the targets are few. The linker gives the calls of the product to these functions (`--wrap`).
+// Caches scalar products on the curve P-256: each pairing computes four, which takes most of its time, but the targets
+// use only a few private keys. The linker redirects the product's calls to these functions (`--wrap`).
 
 #include <stdint.h>
 #include <string.h>
 
 enum { PLACES = 1 << 14 };
 
-/// A multiplication that was done: `secret` times the point `key`, or times the generator where `key` is all zero.
+/// Cached multiplication of the point `key` by `secret`; if `key` is all zero, of the generator.
 struct product {
     uint8_t secret[32];
     uint8_t key[64];
@@ -19,7 +19,9 @@ struct product {
 
 static struct product products[PLACES];
 
-/// The product in its place (FNV-1a); `isKnown` is 0 unless it is that of `secret` and `key`.
+/// Returns the cache slot (FNV-1a).
+///
+/// Sets `isKnown` to 1 only if it contains the product of `secret` and `key`.
 static struct product *find(const uint8_t secret[32], const uint8_t key[64]) {
     uint32_t hash = 2166136261;
     for (int index = 0; index < 32; index++) hash = (hash ^ secret[index]) * 16777619;
@@ -48,7 +50,7 @@ int __wrap_cmbedtls_p256_public(const uint8_t secret[32], const uint8_t blinding
 
 int __wrap_cmbedtls_p256_shared(const uint8_t secret[32], const uint8_t key[64], const uint8_t blinding[16],
                                 uint8_t result[32]) {
-    // The point of zeros is on no curve: its place is the generator's.
+    // Zero coordinates are not on the curve and denote the generator in the cache.
     if (memcmp(key, (const uint8_t[64]){0}, 64) == 0) return __real_cmbedtls_p256_shared(secret, key, blinding, result);
     struct product *product = find(secret, key);
     if (!product->isKnown) {

@@ -2,12 +2,12 @@
 
 import BluetoothPackets
 
-/// One PDU.
+/// The input is one PDU.
 enum ATTEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         do throws(DecodingError) {
             let pdu = try ATTPDU(bytes.span)
-            // A layout has one form: what was read is written as it was.
+            // Each PDU has only one encoding, so a decoded PDU must be encoded to the same bytes.
             guard pdu.encoded == bytes else { return "\(pdu) is written as \(pdu.encoded)" }
             return pdu.opcode.rawValue == bytes[0] ? nil : "another opcode"
         } catch {

@@ -3,7 +3,7 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// An advertisement, its length before it, and the scan response behind it.
+/// The input is the length of an advertisement, the advertisement, and the scan response.
 enum AdvertisementEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         var input = FuzzInput(bytes)
@@ -26,7 +26,7 @@ enum AdvertisementEntry {
         return layoutFault(merged)
     }
 
-    /// The bytes that a parsed advertisement holds at least.
+    /// Returns the minimum number of bytes of a parsed advertisement.
     private static func held(_ value: AdvertisementData) -> Int {
         value.serviceUUIDs.count * 2 + value.solicitedServiceUUIDs.count * 2
             + value.manufacturerData.reduce(0) { $0 + 2 + $1.data.count }
@@ -34,7 +34,7 @@ enum AdvertisementEntry {
             + value.other.reduce(0) { $0 + 1 + $1.data.count } + (value.localName?.text.unicodeScalars.count ?? 0)
     }
 
-    /// Lays out what was read; it must be read again.
+    /// Encodes a parsed advertisement and parses it again.
     private static func layoutFault(_ value: AdvertisementData) -> String? {
         let content = AdvertisementLayout.Content(
             localName: value.localName?.text,
@@ -59,9 +59,9 @@ enum AdvertisementEntry {
     }
 }
 
-/// Names that are shown to people.
+/// Checks of device names that are displayed.
 enum NameCheck {
-    /// What in a name could move a cursor, turn the writing, or take more room than it may.
+    /// Reports characters that could move the cursor or change the writing direction, and names that are too long.
     static func fault(_ name: LocalName) -> String? {
         guard name.text.utf8.count <= 3 * LocalName.maximumLength else {
             return "a name of \(name.text.utf8.count) bytes"

@@ -3,7 +3,7 @@
 import BeaconServer
 import Texts
 
-/// An answer of the server of beacons: which request it is to, its status, and its body.
+/// The input is a response of the beacon server: the kind of request, the status and the body.
 enum AnswerEntry {
     private static let scopes = RegionScope.words.compactMap { RegionScope($0) }
 
@@ -32,7 +32,7 @@ enum AnswerEntry {
         answer.status == 200 ? nil : "an answer of status \(answer.status) was taken"
     }
 
-    /// What is taken is what was asked for, each region once, and what is written of it is read as the same.
+    /// Checks that the accepted regions match the request and are unique, and that encoding and parsing preserves them.
     private static func regions(_ answer: HTTPSClient.Answer, for scope: RegionScope) -> String? {
         guard let found = try? ServerAnswer.regions(answer, for: scope) else { return nil }
         guard !found.isEmpty, found.count <= 10_000 else { return "\(found.count) regions" }

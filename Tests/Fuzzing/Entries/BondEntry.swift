@@ -3,8 +3,8 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// A record of the file of bonds: as it is, with a right checksum behind it, or of a bond made of the input, with one letter
-/// changed.
+/// The input is a record of the bond file, the same without its checksum, or the contents of a bond whose record is
+/// changed in one letter.
 enum BondEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         var input = FuzzInput(bytes)
@@ -17,7 +17,7 @@ enum BondEntry {
         }
     }
 
-    /// What is read is what was written, and a bond that there can be.
+    /// Checks that an accepted record is valid and is encoded to the same text.
     private static func fault(record: String) -> String? {
         guard let bond = Bond(record: record) else { return nil }
         guard bond.record == record else { return "a record that is written otherwise" }
@@ -80,7 +80,7 @@ enum BondEntry {
         input.take(count).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// CRC-32/ISO-HDLC, written anew.
+    /// Independent implementation of CRC-32/ISO-HDLC.
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(~0) { sum, byte in
             (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum >> 1 ^ (sum & 1 == 1 ? 0xEDB8_8320 : 0) }

@@ -3,7 +3,7 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// A capture: how it is cut, and the file behind its header; then the same records by way of a writer.
+/// The input is the block size and a capture file; a flag in it selects if the file's header is prepended.
 enum CaptureEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         var input = FuzzInput(bytes)

@@ -3,7 +3,7 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// A GATT client, step by step: procedures that are begun, PDUs that come, time that passes.
+/// The input controls a GATT client step by step: it starts procedures, receives PDUs, and lets time pass.
 struct ClientEntry {
     private var client: GATTClient
     private var now = Duration.zero
@@ -63,7 +63,7 @@ struct ClientEntry {
         if client.failure == nil, !client.isIdle, client.deadline == nil { broken = "waits for ever" }
     }
 
-    /// With nobody to answer, everything comes to its end.
+    /// Checks that all procedures end if the server does not respond.
     private mutating func finish() -> String? {
         for _ in 0...submitted + 2 {
             guard !client.isIdle, let deadline = client.deadline else { break }
@@ -76,7 +76,7 @@ struct ClientEntry {
     }
 }
 
-/// What a client can be asked for.
+/// Procedures of a client.
 enum ClientProcedures {
     static func submit(_ client: inout GATTClient, _ input: inout FuzzInput, now: Duration) throws(GATTError) {
         let kind = input.below(14)
@@ -117,7 +117,7 @@ enum ClientProcedures {
         }
     }
 
-    /// How many attributes or bytes an outcome has.
+    /// Returns the number of attributes or bytes in an outcome.
     static func size(_ outcome: GATTClient.Outcome) -> Int {
         switch outcome {
         case .mtu, .done, .listening: 0

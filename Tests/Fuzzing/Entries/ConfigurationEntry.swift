@@ -3,7 +3,7 @@
 import Configuration
 import Daemon
 
-/// A configuration's text: it is refused with places and reasons, or written and read as the same.
+/// The input is a configuration: it is rejected with positions and reasons, or it is unchanged by writing and reading.
 enum ConfigurationEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         let text = String(decoding: bytes, as: UTF8.self)

@@ -3,7 +3,8 @@
 import Control
 import Devices
 
-/// What came on a control socket: cut in any way it is the same lines, and each is refused or read as it is written.
+/// The input is received on a control socket: the lines must not depend on the block boundaries, and each line is
+/// either rejected or unchanged by writing and parsing.
 enum ControlEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         var input = FuzzInput(bytes)
@@ -35,7 +36,7 @@ enum ControlEntry {
             let words = try ControlLine.words(line)
             let written = words.map { ControlLine.written($0) }.joined(separator: " ")
             let again = try? ControlLine.words(Array(written.utf8))
-            // Written out, control characters take more room than they had.
+            // Escaped control characters make the line longer, possibly too long.
             guard again == words || written.utf8.count > ControlLine.mostBytes else {
                 return "words become others: \(written)"
             }

@@ -3,9 +3,9 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// Discovery of everything, one found service after the other, against a server whose answers are the input's.
+/// Discovers all services, one after another, on a server whose responses come from the input.
 ///
-/// When the input is at its end the server answers for ever, or not at all.
+/// After the end of the input, the server either responds forever or not at all.
 struct DiscoveryEntry {
     private var client: GATTClient
     private var input: FuzzInput
@@ -26,7 +26,7 @@ struct DiscoveryEntry {
         let kind = input.byte()
         isEndless = kind & 1 != 0
         var limits = GATTClient.Limits()
-        // Fewer than usual, so that an input is short work.
+        // Lower than usual, so that each input is processed quickly.
         limits.requests = 48
         limits.attributes = 24
         client = GATTClient(localMTU: kind & 2 == 0 ? 23 : 517, limits: limits)
@@ -38,7 +38,7 @@ struct DiscoveryEntry {
             do throws(GATTError) {
                 guard try begin(step) else { return nil }
             } catch {
-                // What a server says of itself cannot be wrong for us to ask.
+                // Anything that the server reports must be a valid argument of the next procedure.
                 return "\(error) for what was found"
             }
             if let fault = finish() { return fault }
@@ -47,7 +47,7 @@ struct DiscoveryEntry {
         return nil
     }
 
-    /// The next procedure; false where there is none.
+    /// Starts the next procedure; returns false if there is none.
     private mutating func begin(_ step: Int) throws(GATTError) -> Bool {
         switch step {
         case 0: _ = try client.exchangeMTU(now: now)
@@ -89,7 +89,8 @@ struct DiscoveryEntry {
         return "no end"
     }
 
-    /// What was found lies where it was looked for, in order, and is kept for the next steps.
+    /// Checks that the discovered attributes are sorted and within the requested range, and stores them for the next
+    /// steps.
     private mutating func take(_ result: Result<GATTClient.Outcome, GATTError>) -> String? {
         guard case .success(let outcome) = result else { return nil }
         guard ClientProcedures.size(outcome) <= client.limits.attributes else { return "an outcome too large" }
@@ -120,7 +121,7 @@ struct DiscoveryEntry {
         case 0: answers.append([response] + input.bytes(60))
         case 1: answers.append(input.bytes(60))
         case 2: answers.append([0x01, request.opcode.rawValue, input.byte(), input.byte(), input.byte()])
-        // The end of what there is.
+        // Attribute Not Found.
         case 3, 4: answers.append([0x01, request.opcode.rawValue] + request.encoded.dropFirst().prefix(2) + [0x0A])
         case 5: break
         case 6:
@@ -130,7 +131,7 @@ struct DiscoveryEntry {
         }
     }
 
-    /// An answer as it should be, of handles some way behind what was asked for.
+    /// Returns a plausible response with handles slightly above the requested one.
     private mutating func plausible(_ request: ATTPDU) -> [UInt8] {
         func bytes(_ handle: UInt16) -> [UInt8] { [UInt8(handle & 0xFF), UInt8(handle >> 8)] }
         let skip = UInt16(input.below(4))

@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What is fuzzed: each target is given bytes, and says what of its promises they broke.
+/// Fuzz targets: each processes an input and reports violated guarantees.
 ///
-/// The unit tests replay its corpus in every build; `Tests/Fuzzing/run` gives the same targets to libFuzzer.
+/// The unit tests replay the corpus in every build; `Tests/Fuzzing/run` passes the same targets to libFuzzer.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// AD structures, and the layout of our own advertisements.
     case advertisement
-    /// HCI events of a scan, with fragments of extended advertisements.
+    /// HCI events during a scan, including fragmented extended advertisements.
     case scan
-    /// Every packet beside those of the Attribute Protocol.
+    /// All packets except PDUs of the Attribute Protocol.
     case packets
     /// PDUs of the Attribute Protocol.
     case att
-    /// The GATT client, told by the input what to do and what it is sent.
+    /// GATT client whose procedures and received PDUs come from the input.
     case client
-    /// Discoveries of the GATT client against a server that says what the input has.
+    /// Discoveries of the GATT client on a server whose responses come from the input.
     case discovery
-    /// The GATT server, prepared writes among what it is sent.
+    /// GATT server, including prepared writes.
     case server
-    /// The host above a controller that answers as the input says, with fragments of frames.
+    /// The host with a controller whose answers come from the input, including fragmented frames.
     case host
-    /// The stream between host and controller.
+    /// H4 stream between host and controller.
     case h4
-    /// Notifications to keys: frames, ring, typist, account.
+    /// Path from notifications to keys: frames, ring, typist, account.
     case keys
-    /// Byte tables as text.
+    /// Text of byte tables.
     case table
-    /// The configuration's text, profiles among it.
+    /// Text of configurations, including profiles.
     case configuration
     /// Lines on the control socket.
     case control
-    /// Snippets as JSON.
+    /// Snippets in JSON.
     case snippets
-    /// Commands and replies of a handshake.
+    /// Commands and replies of chat scripts.
     case handshake
-    /// Files of captured traffic.
+    /// Files with captured traffic.
     case capture
-    /// Two hosts that pair, with a stranger between them.
+    /// Two hosts that pair while an attacker modifies their frames.
     case pairing
-    /// A record of the file of bonds.
+    /// Record of the bond file.
     case bond
-    /// An answer of the server of beacons.
+    /// Response of the beacon server.
     case answer
 
-    /// What is wrong with the product when it is given this; nil where nothing is.
+    /// Returns a description of the violated guarantee; nil if there is none.
     public func fault(in input: [UInt8]) -> String? {
         switch self {
         case .advertisement: AdvertisementEntry.fault(in: input)

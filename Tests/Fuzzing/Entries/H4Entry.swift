@@ -2,7 +2,9 @@
 
 import BluetoothPackets
 
-/// Whose stream, its limit, how it is cut, and the stream: cut or whole, it must be the same packets.
+/// The input is the direction and maximum length of a stream, the block size, and the stream.
+///
+/// The packets must not depend on the block boundaries.
 enum H4Entry {
     private struct Read: Equatable {
         var packets: [[UInt8]] = []

@@ -2,7 +2,7 @@
 
 import Configuration
 
-/// A command, its reply and a key as text, a zero byte between them; then what the device says, and time.
+/// The input is a command, its reply and a key as text, separated by zero bytes, and then data of the device and times.
 enum HandshakeEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         let parts = bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)

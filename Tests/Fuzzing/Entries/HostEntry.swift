@@ -3,10 +3,10 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// The host above a controller: its user, the controller's answers, its data and the time are the input's.
+/// The host with a controller: the user's actions, the controller's answers and data, and the time come from the input.
 struct HostEntry {
     private static let peer = DeviceAddress(BluetoothAddress(rawValue: 0xF000_0000_0001), .random)
-    /// The most bytes that may be kept for others.
+    /// Maximum number of bytes that may be stored on behalf of other devices.
     private static let storage = 64 << 10
 
     private var host = LowEnergyHost(randomAddress: BluetoothAddress(rawValue: 1))
@@ -17,7 +17,7 @@ struct HostEntry {
     private var connected: [UInt16] = []
     private var failure: HostFailure?
     private var broken: String?
-    /// How many commands more the input has its say about; after that they are answered as they should.
+    /// Number of further commands whose answers come from the input; later ones are answered correctly.
     private var hostile = 0
 
     static func fault(in bytes: [UInt8]) -> String? {
@@ -86,7 +86,7 @@ struct HostEntry {
         if let deadline = host.deadline, deadline <= now { host.handleDeadline(now: now) }
     }
 
-    /// Lets packets pass both ways until the host has none left.
+    /// Transfers packets in both directions until the host has nothing more to send.
     private mutating func exchange(_ input: inout FuzzInput) {
         for _ in 0..<400 {
             take()
@@ -122,7 +122,7 @@ struct HostEntry {
         }
     }
 
-    /// What a controller says to a command.
+    /// Returns the controller's answer to a command.
     private func answer(_ packet: [UInt8]) -> [UInt8] {
         let opcode = HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
         switch opcode {
@@ -185,9 +185,9 @@ struct HostEntry {
         if connected.count > LowEnergyHost.maximumConnections { broken = "\(connected.count) connections" }
     }
 
-    /// Whatever waits has a deadline; with an honest controller they all come, or the host gives up.
+    /// Checks that all pending operations end with a well-behaved controller, or that the host gives up.
     ///
-    /// A host in use goes on to ask whether its controller is alive, each time later than the last.
+    /// A host in use continues to probe its controller, at increasing intervals.
     private mutating func finish(_ input: inout FuzzInput) -> String? {
         var late = 0
         for _ in 0..<200 {

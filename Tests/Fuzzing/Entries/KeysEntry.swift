@@ -3,7 +3,8 @@
 import Keystrokes
 import Typing
 
-/// Notifications through frames, ring and typist to keys, with time, gate, links and failing writes.
+/// Converts notifications to keys through frames, ring and typist, with delays, gates, disconnections and failing
+/// writes.
 struct KeysEntry: ~Copyable {
     private static let tables: [CompiledTable] = [ByteTable.linble, .strict, .discard].compactMap {
         try? CompiledTable($0)
@@ -45,7 +46,7 @@ struct KeysEntry: ~Copyable {
         return entry.broken ?? entry.finish()
     }
 
-    /// What can fail, before anything is kept.
+    /// Creates the parts whose creation can fail.
     private static func entry(_ kind: UInt8, _ modes: UInt8) throws -> KeysEntry {
         let queue = ReaderQueue.allCases[Int(kind >> 7)]
         let pace = try Pace(Pace.Profile.allCases[Int(kind >> 4 & 7) % 5], queue: queue)
@@ -116,9 +117,9 @@ struct KeysEntry: ~Copyable {
         epoch += 1
     }
 
-    /// Writes what is due; nil when there is no end of it.
+    /// Writes all pending events; returns nil if writing never ends.
     ///
-    /// A number is how many events of one write the device takes before it goes.
+    /// If `events` is set, the device accepts only that many events of one write and then disappears.
     private mutating func type(accepting events: Int?) -> Typist.Step? {
         for _ in 0..<20_000 {
             let step = typist.next(now: now)
@@ -127,7 +128,7 @@ struct KeysEntry: ~Copyable {
             for event in Self.keys(typist.output) { press(event) }
             if let events {
                 typist.fail(acceptedEvents: events, now: now)
-                // The kernel releases the keys of a device that has gone.
+                // The kernel releases the keys of a removed device.
                 down = []
                 return .sleep
             }
@@ -137,7 +138,7 @@ struct KeysEntry: ~Copyable {
         return nil
     }
 
-    /// The keys of a write, as the device would read them.
+    /// Returns the key events of a write, as an application would read them.
     private static func keys(_ output: RawSpan) -> [InputEvent] {
         stride(from: 0, to: output.byteCount, by: InputEvent.size).map { start in
             let place = start + InputEvent.size - 8
@@ -155,7 +156,7 @@ struct KeysEntry: ~Copyable {
         if !isRight { broken = "key \(event.code) \(event.value) twice" }
     }
 
-    /// The account is closed at every moment.
+    /// Checks that the account balances at every moment.
     private mutating func check() {
         let snapshot = ledger.snapshot()
         let counted = Int(snapshot.received) + (deframer?.waiting ?? 0)
@@ -163,7 +164,8 @@ struct KeysEntry: ~Copyable {
         if snapshot.waiting > 4096 { broken = "\(snapshot.waiting) bytes wait" }
     }
 
-    /// Nothing waits for ever: once the link has ended and time passes, every byte has its outcome, and no key is down.
+    /// Checks that no byte waits forever: after disconnection and enough time, every byte is accounted for, and all
+    /// keys are released.
     private mutating func finish() -> String? {
         newLink()
         gate.open(now: now)
@@ -182,5 +184,5 @@ struct KeysEntry: ~Copyable {
     }
 }
 
-/// A ring's handle was already taken.
+/// The handle of a ring has already been taken.
 private struct NoHandle: Error {}

@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// The target that is named in the environment, given to libFuzzer.
+/// Runs the target that is named in the environment for libFuzzer.
 ///
-/// libFuzzer counts its own time-outs in whole seconds of the clock on the wall, and another process may take the
-/// processor for as long; so each input is timed here. The clock on the wall costs no system call, and what used more of
-/// it than any before is run twice again by what its thread uses of the processor: the first of its kind may pay for what
-/// is made once, and the quickest time counts.
+/// libFuzzer measures time-outs in whole seconds of real time, during which other processes may use the processor, so
+/// each input is timed here. Real time is measured first because this needs no system call. An input that exceeds the
+/// previous maximum is run twice more, measuring the processor time of its thread; the shortest time counts, because
+/// the first run may include one-time initialization.
 @_cdecl("LLVMFuzzerTestOneInput")
 func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: data, count: count))
@@ -25,7 +25,7 @@ func initialize(_: UnsafeMutablePointer<CInt>?, _: UnsafeMutableRawPointer?) -> 
 }
 
 private enum Watch {
-    /// The longest time of an input, in nanoseconds of the processor.
+    /// Maximum processor time for one input, in nanoseconds.
     static let most = 100_000_000
     nonisolated(unsafe) static var worst = 0
     static let target = getenv("FUZZ_TARGET").flatMap { FuzzTarget(rawValue: String(cString: $0)) }

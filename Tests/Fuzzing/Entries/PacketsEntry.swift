@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// A byte that says which packet, and the packet.
+/// The input is the kind of a packet and the packet.
 enum PacketsEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         let packet = Array(bytes.dropFirst())
@@ -32,7 +32,7 @@ enum PacketsEntry {
         }
     }
 
-    /// A refusal must point into the packet, or behind it, and say something.
+    /// Checks that a decoding error has a description and a position within the packet or at its end.
     static func fault(_ error: DecodingError, _ count: Int) -> String? {
         guard (0...count).contains(error.offset), !error.description.isEmpty else {
             return "\(error) is no place in \(count) bytes"

@@ -3,9 +3,9 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// Two hosts that pair: what each allows, what becomes of their frames, what their users say, and the time are the input's.
+/// Two hosts that pair: their policies, changes to their frames, the users' actions and the time come from the input.
 ///
-/// Controllers do what they should; who changes, loses or adds a frame computes nothing.
+/// Controllers behave correctly, and the attacker who changes, drops or inserts frames computes no keys.
 struct PairingEntry {
     private static let identities = [
         DeviceAddress(BluetoothAddress(rawValue: 0x0011_2233_4455), .public),
@@ -14,17 +14,17 @@ struct PairingEntry {
     private static let capabilities: [PairingFeatures.IOCapability] = [
         .noInputNoOutput, .displayOnly, .displayYesNo, .keyboardOnly, .keyboardDisplay,
     ]
-    /// The most that one step gives its owner to do.
+    /// Maximum number of effects of one step.
     private static let mostEffects = 16
 
     private let policies: [PairingPolicy]
-    /// The central, and the peripheral.
+    /// Security managers of the central and the peripheral.
     private var sides: [SecurityManager]
     private var now = Duration.zero
     private var waiting: [(side: Int, frame: [UInt8])] = []
     private var heard: [[UInt8]] = []
     private var shown: UInt32 = 0
-    /// Whether the user of a side was shown a number, or has said one.
+    /// True for each side whose user was shown a number or has entered one.
     private var hasNumber = [false, false]
     private var bonds: [Bond?] = [nil, nil]
     private var isEncrypted = false
@@ -67,7 +67,7 @@ struct PairingEntry {
         return SecurityManager(role: role, local: policy.identity, peer: peer, policy: policy, random: random)
     }
 
-    /// Numbers that look random.
+    /// Returns pseudorandom numbers.
     private static func mixed(_ place: UInt64) -> UInt64 {
         var word = (place &+ 1) &* 0x9E37_79B9_7F4A_7C15
         word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -120,7 +120,7 @@ struct PairingEntry {
         for side in sides.indices { sides[side].handleDeadline(now: now) }
     }
 
-    /// Does what both sides want, until neither wants anything.
+    /// Carries out the effects of both sides until there are none left.
     private mutating func takeEffects() {
         var side = 0
         while side <= 1, broken == nil {
@@ -155,7 +155,7 @@ struct PairingEntry {
         }
     }
 
-    /// A pairing that succeeds is as good as it is called.
+    /// Checks that the security of a successful pairing is as good as reported, and that the policies allow it.
     private mutating func check(_ bond: Bond?, _ side: Int) {
         if !isEncrypted { broken = "paired on a link that is not encrypted" }
         if side == 1, !policies[1].acceptsRequests { broken = "paired with who was not to pair" }
@@ -173,7 +173,7 @@ struct PairingEntry {
         if secure.count == 2, secure[0] != secure[1] { broken = "two bonds of different keys" }
     }
 
-    /// Frames on their way come, and after that no pairing waits for ever.
+    /// Delivers the frames in transit, and then checks that no pairing waits forever.
     private mutating func finish() -> String? {
         for _ in 0..<200 where !waiting.isEmpty && broken == nil {
             deliver()

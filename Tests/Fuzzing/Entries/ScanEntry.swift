@@ -3,9 +3,9 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// A running scan: events as they are, reports of a few senders, and time.
+/// A running scan: arbitrary events, reports of a few senders, and delays.
 struct ScanEntry {
-    /// Fragments that belong together.
+    /// Identifies fragments that belong together.
     private struct Key: Hashable {
         var sender: UInt8
         var sid: UInt8
@@ -14,11 +14,11 @@ struct ScanEntry {
 
     private var scanner: Scanner
     private var now = Duration.zero
-    /// Everything that was reported of each, in order.
+    /// All reported data per key, in order.
     private var streams: [Key: [UInt8]] = [:]
-    /// What was last kept of each sender's advertisement or scan response.
+    /// Last stored advertisement or scan response per key.
     private var kept: [Key: [UInt8]] = [:]
-    /// True while all that came was made here, so that it is known.
+    /// True while all received events were generated here, so that their contents are known.
     private var isKnown = true
     private var sent: UInt64 = 0
     private var broken: String?
@@ -88,8 +88,8 @@ struct ScanEntry {
         for device in told { check(device, key, isLegacy ? data : streams[key, default: []]) }
     }
 
-    /// What is kept of a device is what was kept before, or has now been sent by it, the last of it at last; a beginning
-    /// that was given up is a piece of what was sent.
+    /// Checks the stored data of a device: they are either unchanged or end with the data just sent; an abandoned
+    /// fragment must be a part of what was sent.
     private mutating func check(_ device: DiscoveredDevice, _ key: Key, _ sent: [UInt8]) {
         let sender = UInt8(truncatingIfNeeded: device.address.address.rawValue)
         for isResponse in [false, true] {

@@ -3,16 +3,16 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// A GATT server with two peers, and an owner who answers well, wrongly, late or never.
+/// A GATT server with two clients; its application answers correctly, incorrectly, late or never.
 struct ServerEntry {
     private struct Peer {
         var bearer = GATTClient()
         var id: GATTServer.PeerID
-        /// The request that has no response yet.
+        /// Request that has no response yet.
         var waiting: ATTOpcode?
     }
 
-    /// Stored, dynamic and constant values of every access, with subscriptions and descriptors.
+    /// Stored, dynamic and constant values with all access rights, subscriptions and descriptors.
     private static let database: GATTServerDatabase? = {
         guard var builder = try? GATTDatabaseBuilder(deviceName: "fuzz") else { return nil }
         let values: [GATTValueSource] = [
@@ -166,7 +166,7 @@ struct ServerEntry {
         if open.count > 64 { open.removeFirst(open.count - 64) }
     }
 
-    /// Every request still open has its response once the time is over, and values are as they may be.
+    /// Checks that every pending request gets a response after enough time, and that all values are allowed.
     private mutating func finish() -> String? {
         takeEvents()
         pass(.seconds(20))

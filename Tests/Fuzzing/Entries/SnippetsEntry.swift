@@ -3,7 +3,7 @@
 import Keystrokes
 import Typing
 
-/// A file of snippets: it is refused with a reason, or all that it has is within its limits.
+/// The input is a snippet file: it is rejected with a reason, or everything in it is within the limits.
 enum SnippetsEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         do throws(Snippets.Fault) {

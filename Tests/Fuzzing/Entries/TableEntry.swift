@@ -3,7 +3,7 @@
 import BluetoothPackets
 import Keystrokes
 
-/// A byte table's text; what it says, written again, says the same.
+/// The input is the text of a byte table; writing and parsing an accepted table must not change it.
 enum TableEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         let text = String(decoding: bytes, as: UTF8.self)
@@ -23,7 +23,7 @@ enum TableEntry {
         }
     }
 
-    /// A table that compiles presses only keys that it declares, and no forbidden ones.
+    /// Checks that a compiled table presses only keys that it declares, and no forbidden ones.
     private static func compiled(_ table: ByteTable) -> String? {
         do throws(CompiledTable.Failure) {
             let compiled = try CompiledTable(table)

@@ -2,18 +2,18 @@
 
 public import BluetoothLE
 
-/// An application: reads a thermometer's temperature over Bluetooth, and says if the heating is to be on.
+/// Application that reads the temperature from a Bluetooth thermometer and decides if the heating must be on.
 public struct Thermostat: Sendable {
     private let central: Central
     private let wanted: Double
 
-    /// A thermostat that hears on this adapter, for so many degrees Celsius.
+    /// Creates a thermostat that uses this adapter and keeps a temperature in degrees Celsius.
     public init(_ adapter: BluetoothAdapter, wanted: Double) {
         central = Central(adapter)
         self.wanted = wanted
     }
 
-    /// True where the thermometer of this address measures less than what is wanted.
+    /// Returns true if the thermometer with this address measures less than the wanted temperature.
     public func isColdAt(_ thermometer: DeviceAddress) async throws -> Bool {
         let peripheral = try await central.connect(to: thermometer, timeout: .seconds(30))
         let value = try await peripheral.read(.temperature, of: .environmentalSensing)

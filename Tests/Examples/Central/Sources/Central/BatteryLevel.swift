@@ -2,7 +2,7 @@
 
 import BluetoothLE
 
-/// Connects to the device of an address, and prints its battery's level whenever it changes.
+/// Connects to the device with the given address, and prints its battery level whenever it changes.
 @main
 struct BatteryLevel {
     static func main() async throws {

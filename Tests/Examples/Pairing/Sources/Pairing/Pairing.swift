@@ -2,7 +2,7 @@
 
 import BluetoothLE
 
-/// Pairs with the device of an address, and prints the bond; given such a line, it connects by it.
+/// Pairs with the device with the given address, and prints the bond; if a bond is given, connects with it.
 @main
 struct Pairing {
     static func main() async throws {
@@ -30,7 +30,7 @@ struct Pairing {
                 return readLine().flatMap { UInt32($0) }
             }
         )
-        // Whoever has this line has the keys.
+        // Keep this line secret: it contains the keys.
         print(try await central.pair(with: DeviceAddress(address, .random), user).record)
     }
 }

@@ -2,7 +2,7 @@
 
 import BluetoothLE
 
-/// Advertises a thermometer, and sends its value to whoever has subscribed, each second until Ctrl-C.
+/// Advertises a thermometer, and sends its value to all subscribers every second until Ctrl-C.
 @main
 struct Thermometer {
     static func main() async throws {
@@ -19,7 +19,7 @@ struct Thermometer {
 
         let server = PeripheralServer(try await BluetoothAdapter.open(), database: builder.database)
         try await server.advertise(.init(localName: "Thermometer", services: [.environmentalSensing]))
-        // Hundredths of a degree, the least significant byte first.
+        // In hundredths of a degree; the least significant byte is sent first.
         for hundredths in 2000... {
             try await server.updateValue([UInt8(hundredths & 0xFF), UInt8(hundredths >> 8 & 0xFF)], of: handle)
             try await Task.sleep(for: .seconds(1))

@@ -2,7 +2,7 @@
 
 import Keystrokes
 
-/// The two ends of a ring: bytes are pushed at one and become key events at the other.
+/// Producer and consumer of a ring: bytes are pushed by one and converted to key events by the other.
 struct Pipeline: ~Copyable {
     private var producer: ByteRing.Producer
     private var consumer: ByteRing.Consumer
@@ -14,7 +14,7 @@ struct Pipeline: ~Copyable {
         self.consumer = consumer
     }
 
-    /// The number of key events that the bytes become; 0 where the ring has no room for them.
+    /// Returns the number of key events for the bytes; 0 if the ring has no room for them.
     mutating func events(of bytes: [UInt8], by encoder: inout ByteEncoder) -> Int {
         guard producer.push(bytes.span.bytes) else { return 0 }
         var events = 0
@@ -29,7 +29,7 @@ struct Pipeline: ~Copyable {
     }
 }
 
-/// Prints how many events a barcode becomes, and how many bytes a second this machine takes through ring and table.
+/// Prints the number of events for a barcode, and how many bytes per second this machine processes.
 @main
 struct RingAndTable {
     static func main() throws {

@@ -2,7 +2,7 @@
 
 import BluetoothLE
 
-/// Prints each device that is heard, and again when its data change, until Ctrl-C.
+/// Prints each received device, and prints it again when its data change, until Ctrl-C.
 @main
 struct Scan {
     static func main() async throws {
