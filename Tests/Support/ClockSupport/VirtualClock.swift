@@ -5,25 +5,25 @@ import Glibc
 import LinuxIO
 import Synchronization
 
-/// A time that passes only while every thread sleeps, for programs that show what the product does in weeks.
+/// Clock that advances only while all threads sleep, for programs that simulate weeks of the product's use.
 ///
-/// `begin` makes one the time of `MonotonicClock` and `WallClock` in the whole process; one that is `SystemTime.ofTask` is
-/// that of a test and its threads. `EventLoop.run`, `Waker.wait` and `LocalStream.wait` sleep through it. When all threads
-/// sleep (the first, and those of `SystemThread`) and nothing that they wait for is ready, time leaps to the earliest
-/// deadline, and the thread that has it is woken; of several, the one that has slept longest. A thread that is blocked
-/// elsewhere is awake: time stands still until it goes on.
+/// `begin` installs a clock as the time of `MonotonicClock` and `WallClock` in the whole process; `SystemTime.ofTask`
+/// sets the clock of one test and its threads. `EventLoop.run`, `Waker.wait` and `LocalStream.wait` sleep with it. When
+/// all threads (the first one and those of `SystemThread`) sleep and none of their descriptors is ready, the clock
+/// jumps to the earliest deadline and wakes its thread; with equal deadlines, it wakes the thread that has slept
+/// longest. A thread that is blocked elsewhere counts as awake and stops the clock.
 package final class VirtualClock: ProcessTime {
-    /// One thread's sleep.
+    /// Sleeping thread.
     private struct Sleeper {
         let number: UInt64
         let entry: pollfd
         let deadline: Int64?
-        /// The eventfd that wakes it at its deadline.
+        /// Eventfd that wakes the thread at its deadline.
         let alarm: Int32
     }
 
     private struct State {
-        /// The threads that take part and do not sleep.
+        /// Number of participating threads that are awake.
         var awake = 1
         var sleepers: [Sleeper] = []
         var freeAlarms: [Int32] = []
@@ -35,13 +35,13 @@ package final class VirtualClock: ProcessTime {
     private let wallOffset: Atomic<Int64>
     private let state = Mutex(State())
 
-    /// How often time has leapt.
+    /// Number of jumps of the clock.
     package var leaps: UInt64 { state.withLock { $0.leaps } }
 
-    /// A clock whose one thread is awake.
+    /// Creates a clock for a single thread that is awake.
     ///
-    /// `start` is the first time of `MonotonicClock`, in nanoseconds, above zero; `wallSeconds` is what `WallClock` says then,
-    /// since 1970-01-01 UTC.
+    /// `start` is the initial value of `MonotonicClock` in nanoseconds, which must be positive; `wallSeconds` is that
+    /// of `WallClock`, in seconds since 1970-01-01 UTC.
     package init(at start: Int64 = 1_000_000_000, wallSeconds: Int64 = 1_700_000_000) {
         time = Atomic(start)
         wallOffset = Atomic(wallSeconds &* 1_000_000_000 &- start)
@@ -49,9 +49,9 @@ package final class VirtualClock: ProcessTime {
 
     deinit { state.withLock { for alarm in $0.freeAlarms { close(alarm) } } }
 
-    /// Makes a clock that of the process, for good.
+    /// Installs a clock permanently for the process.
     ///
-    /// To be called once, by the only thread, before anything has read the time.
+    /// Call this only once, on the only thread, before the time is read.
     @discardableResult
     package static func begin(at start: Int64 = 1_000_000_000, wallSeconds: Int64 = 1_700_000_000) -> VirtualClock {
         precondition(!SystemTime.isReplaced, "time is virtual already")
@@ -60,12 +60,12 @@ package final class VirtualClock: ProcessTime {
         return clock
     }
 
-    /// Lets time pass at once, as while the machine is suspended: what was due meanwhile is late.
+    /// Advances the clock at once, as if the machine were suspended: deadlines that pass are handled late.
     package func suspend(for duration: Duration) {
         _ = time.add(max(0, Self.nanoseconds(duration)), ordering: .relaxed)
     }
 
-    /// Sets the date forward, or back.
+    /// Sets the date forward or back.
     package func jumpWallClock(by duration: Duration) {
         _ = wallOffset.add(Self.nanoseconds(duration), ordering: .relaxed)
     }
@@ -103,10 +103,10 @@ package final class VirtualClock: ProcessTime {
         }
     }
 
-    /// Waits until the descriptor is ready or the alarm rings; true if the descriptor is ready.
+    /// Waits until the descriptor is ready or the alarm fires; returns true if the descriptor is ready.
     private func wait(_ sleeper: Sleeper) -> Bool {
         var entries = [sleeper.entry, pollfd(fd: sleeper.alarm, events: Int16(POLLIN), revents: 0)]
-        // Sound: two entries of an array of two. A signal's interruption is a wake-up like any other.
+        // Sound: the array has two entries. A signal is handled like any other wake-up.
         _ = unsafe blewedge_ppoll(&entries, 2, nil)
         state.withLock { state in
             if let place = state.sleepers.firstIndex(where: { $0.number == sleeper.number }) {
@@ -114,7 +114,7 @@ package final class VirtualClock: ProcessTime {
                 state.awake += 1
             } else {
                 var count: UInt64 = 0
-                // Sound: eight bytes of a local are written.
+                // Sound: reads eight bytes into a local variable.
                 _ = unsafe read(sleeper.alarm, &count, 8)
             }
             state.freeAlarms.append(sleeper.alarm)
@@ -122,10 +122,12 @@ package final class VirtualClock: ProcessTime {
         return entries[0].revents != 0
     }
 
-    /// Lets time leap to the earliest deadline, if nobody is awake or about to be; true if it is the caller's, which has
-    /// not begun to wait.
+    /// Advances the clock to the earliest deadline if all threads sleep and none is about to wake up.
+    ///
+    /// Returns true if the deadline belongs to the caller, which has not started to wait.
     private func leap(_ state: inout State, caller: UInt64?) -> Bool {
-        // A wake-up may have come to a thread that sleeps already: that one goes on, and leaps in its turn.
+        // The descriptor of a sleeping thread may already be ready; that thread then continues and later advances the
+        // clock.
         guard state.awake == 0, !Self.isAnyReady(state.sleepers.map(\.entry)) else { return false }
         var next: (place: Int, deadline: Int64)?
         for (place, sleeper) in state.sleepers.enumerated() {
@@ -142,7 +144,7 @@ package final class VirtualClock: ProcessTime {
         state.awake += 1
         guard sleeper.number != caller else { return true }
         var one: UInt64 = 1
-        // Sound: eight bytes of a local are read.
+        // Sound: writes eight bytes of a local variable.
         _ = unsafe write(sleeper.alarm, &one, 8)
         return false
     }
@@ -150,7 +152,7 @@ package final class VirtualClock: ProcessTime {
     private static func isAnyReady(_ entries: [pollfd]) -> Bool {
         var entries = entries
         let count = nfds_t(entries.count)
-        // Sound: as many entries as the array has.
+        // Sound: `count` is the number of entries in the array.
         return unsafe poll(&entries, count, 0) > 0
     }
 

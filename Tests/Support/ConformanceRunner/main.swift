@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Replays the conformance files over two real adapters: the first under test, the second the lower tester's.
+// Replays the conformance files with two real adapters: the first is tested, the second is the lower tester.
 //
-//   conformance hci0 user:hci1          all that does not wait
-//   conformance hci0 user:hci1 --waits  the rest: time-outs, in real time
+//   conformance hci0 user:hci1          scripts without waits
+//   conformance hci0 user:hci1 --waits  scripts with time-outs, in real time
 
 import BluetoothAdapters
 import ConformanceSupport
@@ -11,12 +11,12 @@ import Glibc
 import LinuxIO
 import TestSupport
 
-/// Prints a line at once.
+/// Prints a line and flushes the output.
 func tell(_ line: String) throws {
     try StandardStream.output.write(line + "\n")
 }
 
-/// A transport of the command line, opened.
+/// Opens an adapter that is named on the command line.
 func open(_ text: String, on loop: EventLoop) throws -> any LowEnergyAdapter {
     let transport = try AdapterTransport(text)
     return try ConformanceBench.open(on: loop) { completion throws(AdapterError) in
@@ -24,7 +24,8 @@ func open(_ text: String, on loop: EventLoop) throws -> any LowEnergyAdapter {
     }
 }
 
-/// Plays a file's scripts that are wanted, and prints a line for each; how many passed and failed.
+/// Plays the selected scripts of a file and prints a result line for each; returns the numbers of passed and failed
+/// scripts.
 func play(
     _ file: String,
     _ isWanted: (ConformanceScript) -> Bool,

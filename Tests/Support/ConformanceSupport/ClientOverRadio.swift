@@ -6,7 +6,7 @@ import BluetoothPackets
 import LinuxIO
 import TestSupport
 
-/// The client as implementation under test, over a connection to the tester.
+/// Client under test, which is connected to the tester over the radio.
 final class ClientOverRadio: ConformanceLink {
     private let bench: ConformanceBench
     private let link: ATTLink
@@ -30,7 +30,7 @@ final class ClientOverRadio: ConformanceLink {
         }
     }
 
-    /// Ends the connection, and waits until the tester has seen it.
+    /// Disconnects, and waits until the tester has noticed it.
     func close() {
         link.close()
         bench.disconnect(bench.subject, from: link.device) { [tester] in !tester.isOpen }
@@ -63,6 +63,6 @@ final class ClientOverRadio: ConformanceLink {
 
     func settle() throws { try bench.until(bench.pace.silence) { false } }
 
-    /// What the client ignores, nobody above it hears of.
+    /// The client does not report PDUs that it ignores.
     func isHeard(_ outcome: String) -> Bool { outcome != "ignored" }
 }

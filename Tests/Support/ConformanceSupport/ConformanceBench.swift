@@ -5,20 +5,20 @@ import BluetoothPackets
 package import LinuxIO
 package import TestSupport
 
-/// Two adapters that hear each other: the one under test, and the lower tester's, whose channels carry raw PDUs.
+/// Two adapters in radio range: the adapter under test, and the lower tester's adapter with raw PDU channels.
 package final class ConformanceBench {
-    /// What did not come about.
+    /// Expected condition that did not occur in time.
     package enum Failure: Error {
         case adapter(AdapterError)
         case connection(LinkFailure)
         case late(String)
     }
 
-    /// How patient the testers are.
+    /// Time-outs of the testers.
     package struct Pace {
-        /// How long something that has to come may take.
+        /// Maximum time to wait for an expected event.
         package var patience: Duration
-        /// How long it takes until nothing more is on its way.
+        /// Time after which no further event is expected.
         package var silence: Duration
 
         package init(patience: Duration, silence: Duration) {
@@ -35,7 +35,7 @@ package final class ConformanceBench {
     private var arrived: [any ATTChannel] = []
     private var awaited: (() -> Bool)?
 
-    /// The adapter under test, and the tester's.
+    /// Creates a bench with the adapter under test and the tester's adapter.
     package init(_ subject: any LowEnergyAdapter, tester: any LowEnergyAdapter, on loop: EventLoop, pace: Pace) {
         self.subject = subject
         self.tester = tester
@@ -43,27 +43,27 @@ package final class ConformanceBench {
         self.pace = pace
     }
 
-    /// What came otherwise than in the script, played with a client under test.
+    /// Plays the script with a client under test, and returns the deviations from the script.
     package func playClient(_ script: ConformanceScript) throws -> [String] {
         var link = try ClientOverRadio(self)
         defer { link.close() }
         return try script.run(&link)
     }
 
-    /// What came otherwise than in the script, played with a server under test.
+    /// Plays the script with a server under test, and returns the deviations from the script.
     package func playServer(_ script: ConformanceScript) throws -> [String] {
         var link = try ServerOverRadio(script.database, self)
         defer { link.close() }
         return try script.run(&link)
     }
 
-    /// Lets go of both adapters.
+    /// Closes both adapters.
     package func close() {
         subject.close()
         tester.close()
     }
 
-    /// Opens an adapter, and waits for it.
+    /// Opens an adapter, and waits until it is usable.
     package static func open(
         on loop: EventLoop,
         _ open: (@escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void) throws(AdapterError) -> Void
@@ -80,12 +80,12 @@ package final class ConformanceBench {
 
     // MARK: For the links
 
-    /// Something has come that may have been waited for.
+    /// Called when an awaited condition may have become true.
     func noteProgress() {
         if let awaited, awaited() { loop.stop() }
     }
 
-    /// Runs the loop until something holds, or the time is over; whether it holds.
+    /// Runs the loop until the condition holds or the time is over; returns true if it holds.
     @discardableResult
     func until(_ time: Duration, _ condition: @escaping () -> Bool) throws -> Bool {
         if condition() { return true }
@@ -97,7 +97,7 @@ package final class ConformanceBench {
         return condition()
     }
 
-    /// Connects an adapter to another, which advertises; the central's end.
+    /// Connects an adapter to an advertising one, and returns the central's channel.
     func connect(_ central: any LowEnergyAdapter, to peripheral: any LowEnergyAdapter) throws -> any ATTChannel {
         var outcome: Result<any ATTChannel, LinkFailure>?
         let attempt = try central.connect(to: Self.address(of: peripheral), timeout: pace.patience) {
@@ -112,7 +112,7 @@ package final class ConformanceBench {
         return try outcome.get()
     }
 
-    /// Has the tester be connected to; both ends.
+    /// Connects the adapter under test to the tester, and returns both channels.
     func connectToTester() throws -> (subject: any ATTChannel, tester: any ATTChannel) {
         if !isAdvertising {
             isAdvertising = true
@@ -135,7 +135,7 @@ package final class ConformanceBench {
         return (channel, other)
     }
 
-    /// Waits until advertising has begun.
+    /// Starts advertising, and waits until it is active.
     func advertise(_ begin: (@escaping (Result<Void, AdapterError>) -> Void) throws -> Void) throws {
         var outcome: Result<Void, AdapterError>?
         try begin { [weak self] result in
@@ -146,7 +146,7 @@ package final class ConformanceBench {
         try outcome.get()
     }
 
-    /// Ends the connection between the two, if there is one, and waits until both know.
+    /// Disconnects the two adapters if they are connected, and waits until both have noticed it.
     func disconnect(_ central: any LowEnergyAdapter, from device: DeviceAddress, _ isOver: @escaping () -> Bool) {
         var isDone = false
         central.disconnect(device) { [weak self] in
@@ -161,7 +161,7 @@ package final class ConformanceBench {
     }
 }
 
-/// The lower tester's end of a connection.
+/// Lower tester's end of a connection.
 final class TesterChannel {
     private let channel: any ATTChannel
     private var pdus: [[UInt8]] = []
@@ -181,7 +181,7 @@ final class TesterChannel {
         }
     }
 
-    /// Sends a PDU; to a connection that the other side has ended it goes nowhere.
+    /// Sends a PDU, or discards it if the other side has disconnected.
     func send(_ pdu: [UInt8]) throws {
         guard isOpen else { return }
         guard try channel.send(pdu) else { throw ConformanceBench.Failure.late("room for a PDU") }

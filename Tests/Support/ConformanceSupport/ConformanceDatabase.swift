@@ -4,15 +4,15 @@ package import BluetoothHost
 import BluetoothPackets
 import TestSupport
 
-/// A database from the lines of a conformance file.
+/// Builds a database from the lines of a conformance file.
 package enum ConformanceDatabase {
-    /// A line that nobody can read.
+    /// Error of a line that cannot be parsed.
     package struct Unreadable: Error {
-        /// It.
+        /// Line that cannot be parsed.
         package var line: String
     }
 
-    /// The database of these lines.
+    /// Builds the database that these lines describe.
     package static func build(_ lines: [String]) throws -> GATTServerDatabase {
         var builder = GATTDatabaseBuilder()
         var service: (GATTServiceDefinition, AttributeHandle?)?

@@ -4,18 +4,18 @@ package import BluetoothHost
 import BluetoothPackets
 import TestSupport
 
-/// A client, and what a script's words mean to it.
+/// Controls a client with the commands of a script.
 package struct GATTScriptPlayer {
     package var client: GATTClient
     package var now: Duration
 
-    /// The owner of a client, at a time.
+    /// Creates a player that uses this client, at time `now`.
     package init(_ client: GATTClient = GATTClient(), now: Duration = .zero) {
         self.client = client
         self.now = now
     }
 
-    /// Does what the words of a `do` line say; what the upper tester hears at once.
+    /// Performs the command of a `do` line; returns the outcome if the upper tester receives it immediately.
     package mutating func outcome(of words: [String]) -> String? {
         switch words.first {
         case "mtu?": return "mtu is \(client.mtu)"
@@ -34,7 +34,7 @@ package struct GATTScriptPlayer {
         UInt16(text, radix: 16).map { AttributeHandle($0) }
     }
 
-    /// The client's method of that name; false when the words make no sense.
+    /// Calls the client's method with that name; returns false if the command is invalid.
     private mutating func perform(_ words: [String]) throws(GATTError) -> Bool {
         let numbers = words.dropFirst().compactMap { Self.handle($0) }
         let service = GATTService(
@@ -105,7 +105,7 @@ package struct GATTScriptPlayer {
         return true
     }
 
-    /// The outcome of a procedure, as the scripts write it.
+    /// Returns the outcome of a procedure in the notation of the scripts.
     package static func describe(_ result: Result<GATTClient.Outcome, GATTError>) -> String {
         switch result {
         case .failure(let error): return "error: \(error)"
@@ -133,6 +133,6 @@ package struct GATTScriptPlayer {
 }
 
 extension GATTSubscriptionKind {
-    /// The word of the conformance files for one value of this kind.
+    /// Word of the conformance files for a value of this kind.
     package var name: String { self == .notifications ? "notification" : "indication" }
 }

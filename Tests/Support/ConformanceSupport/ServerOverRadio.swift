@@ -5,7 +5,7 @@ import BluetoothHost
 import LinuxIO
 import TestSupport
 
-/// The server as implementation under test, over a connection that the tester has made.
+/// Server under test, to which the tester is connected over the radio.
 final class ServerOverRadio: ConformanceLink {
     private let bench: ConformanceBench
     private var server: ServerCore?
@@ -43,7 +43,7 @@ final class ServerOverRadio: ConformanceLink {
         }
     }
 
-    /// Ends the connection and the advertising, and waits for both.
+    /// Disconnects and stops advertising, and waits for both.
     func close() {
         tester?.close()
         let bench = bench
@@ -58,7 +58,7 @@ final class ServerOverRadio: ConformanceLink {
         server?.close()
     }
 
-    /// What the bearer said, without the words for people around it.
+    /// Returns the bearer's message without the explanation around it.
     private static func plain(_ fault: String) -> String {
         let broken = "the device violated the Attribute Protocol: "
         let silent = "the device did not answer "

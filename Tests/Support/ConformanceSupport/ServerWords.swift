@@ -4,20 +4,20 @@ package import BluetoothHost
 import BluetoothPackets
 import TestSupport
 
-/// What a script's words mean to a server, and what it says in return.
+/// Controls a server with the commands of a script, and formats its events.
 package struct ServerWords {
-    /// The words are none that the implementation under test understands.
+    /// Error of a command that is not understood.
     package struct NotUnderstood: Error {
-        /// They.
+        /// Words of the command.
         package var words: [String]
     }
 
-    /// What was asked last.
+    /// Last request of the server.
     private var question: GATTServer.RequestID?
 
     package init() {}
 
-    /// Does what the words of a `do` line say; what the upper tester hears at once.
+    /// Performs the command of a `do` line; returns the outcome if the upper tester receives it immediately.
     package func perform(
         _ words: [String],
         on server: inout GATTServer,
@@ -57,7 +57,7 @@ package struct ServerWords {
         return question
     }
 
-    /// An event as the scripts write it; a question is kept for the words that answer it.
+    /// Formats an event for the scripts, and stores a request so that a later command can answer it.
     package mutating func describe(_ event: GATTServer.Event) -> String {
         switch event {
         case .read(let id, _, let handle, let offset):

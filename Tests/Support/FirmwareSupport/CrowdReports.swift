@@ -2,11 +2,11 @@
 
 import BluetoothPackets
 
-/// The advertising reports of a crowd, in blocks that are made once: only the addresses in them change.
+/// Advertising reports of a crowd, in blocks that are built once; later only the addresses in them change.
 struct CrowdReports {
-    /// The reports of a block.
+    /// Number of reports in a block.
     private static let count = 300
-    /// The place of the address in a report.
+    /// Offset of the address in a report.
     private static let offset = 7
 
     private var block: [UInt8] = []
@@ -14,7 +14,7 @@ struct CrowdReports {
     private let changes: Bool
     private var round: UInt8 = 0
 
-    /// A crowd of so many addresses, at most 300, or of one that is new each time.
+    /// Creates a crowd with this number of addresses, at most 300; with nil, every report has a new address.
     init(_ addresses: Int?) {
         changes = addresses == nil
         let report: (Int) -> [UInt8] = { number in
@@ -26,7 +26,7 @@ struct CrowdReports {
         for number in 0..<min(addresses ?? Self.count, Self.count) { block += report(number) }
     }
 
-    /// The next block of whole reports, and how many they are.
+    /// Returns the next block of whole reports, and their number.
     mutating func next() -> (bytes: [UInt8], count: Int) {
         if changes {
             round &+= 1

@@ -4,36 +4,37 @@ import Glibc
 import LinuxIO
 import Synchronization
 
-/// A firmware behind a unix socket, on a thread of its own, for programs that are run by the tests.
+/// Firmware behind a Unix socket, on its own thread, for programs that the tests run.
 public final class FirmwareLine: Sendable {
-    /// What happened on the line, in order.
+    /// Event on the line.
     public enum Event: Sendable, Equatable {
         case opened, closed
-        /// The host has written so many bytes.
+        /// The host has written this number of bytes.
         case received(Int)
         /// The firmware has written these bytes.
         case said([UInt8])
     }
 
-    /// Many devices that are heard before the one that matters, and beside it, as fast as the line carries them.
+    /// Many devices that are received before and together with the relevant one, as fast as the line allows.
     public struct Crowd: Sendable {
-        /// The number of addresses; nil for a new one each time.
+        /// Number of addresses; nil for a new address in every report.
         public var addresses: Int?
-        /// The time for which the crowd is alone.
+        /// Time during which only the crowd is received.
         public var lead: Duration
-        /// True where it goes on then.
+        /// True if the crowd continues after that time.
         public var stays: Bool
-        /// Blocks of whole reports and their number, in the place of the crowd's own; called on the line's thread.
+        /// Provides blocks of whole reports and their number instead of the crowd's own reports; called on the line's
+        /// thread.
         public var blocks: (@Sendable () -> (bytes: [UInt8], count: Int))?
 
-        /// A crowd at −30 dBm.
+        /// Creates a crowd with an RSSI of −30 dBm.
         public init(addresses: Int?, alone lead: Duration, stays: Bool) {
             self.addresses = addresses
             self.lead = lead
             self.stays = stays
         }
 
-        /// A crowd that says these blocks, from the beginning to the end.
+        /// Creates a crowd that sends these blocks all the time.
         public init(of blocks: @escaping @Sendable () -> (bytes: [UInt8], count: Int)) {
             self.init(addresses: nil, alone: .zero, stays: true)
             self.blocks = blocks
@@ -41,36 +42,36 @@ public final class FirmwareLine: Sendable {
     }
 
     private struct State: Sendable {
-        /// The reports of the crowd that were written, and the time that it took.
+        /// Number of the crowd's reports that were written, and the time this took.
         var crowd: (reports: Int, time: Duration) = (0, .zero)
         var scanBegan: ContinuousClock.Instant?
-        /// When the chatter began.
+        /// Time at which the periodic reports started.
         var chatterBegan: ContinuousClock.Instant?
-        /// When the last connection was made.
+        /// Time of the last connection.
         var connected: ContinuousClock.Instant?
         var firmware: ScriptedFirmware
         var events: [Event] = []
-        /// What is to be said, with the time at which it is.
+        /// Bytes to be written, with the time at which they are due.
         var waiting: [(time: ContinuousClock.Instant, bytes: [UInt8])] = []
         var isEnding = false
-        /// True once the chatter is said no more.
+        /// True once the periodic reports have stopped.
         var isQuiet = false
     }
 
     private enum Failure: Error { case noSocket(Int32) }
 
-    /// What follows `--adapter`.
+    /// Argument for `--adapter`.
     public let adapter: String
     private let path: String
     private let listener: Int32
     private let state: Mutex<State>
-    /// Woken at each change of the state by the line's thread.
+    /// Woken by the line's thread at each change of the state.
     private let news: Waker
-    /// What is said again and again while the firmware scans, and the pause between.
+    /// Reports that the firmware repeats while it scans, and the interval between them.
     private let chatter: (bytes: [UInt8], pause: Duration)?
     private let crowd: Crowd?
 
-    /// A line at a path, whose firmware goes on when one host has closed it and another opens it.
+    /// Creates a line at a path; the firmware keeps its state when one host closes the line and another opens it.
     public init(
         at path: String,
         _ firmware: ScriptedFirmware,
@@ -107,29 +108,29 @@ public final class FirmwareLine: Sendable {
         pthread_detach(thread)
     }
 
-    /// Ends the line.
+    /// Stops the thread and closes the line.
     public func end() { state.withLock { $0.isEnding = true } }
 
-    /// Says the chatter no more; the crowd goes on.
+    /// Stops the periodic reports; the crowd continues.
     public func endChatter() { state.withLock { $0.isQuiet = true } }
 
-    /// The firmware as it stands.
+    /// Current state of the firmware.
     public var firmware: ScriptedFirmware { state.withLock { $0.firmware } }
-    /// What has happened so far.
+    /// All events until now.
     public var events: [Event] { state.withLock { $0.events } }
 
     /// Changes the firmware's script.
     public func change(_ body: (inout ScriptedFirmware) -> Void) { state.withLock { body(&$0.firmware) } }
 
-    /// The reports of the crowd so far, and the time that they took.
+    /// Number of the crowd's reports until now, and the time this took.
     public var crowdReports: (reports: Int, time: Duration) { state.withLock { $0.crowd } }
-    /// How many of them a second since an earlier look, or since the first.
+    /// Returns the crowd's reports per second since an earlier value of `crowdReports`, or since the beginning.
     public func crowdRate(since earlier: (reports: Int, time: Duration) = (0, .zero)) -> Double {
         let now = crowdReports
         let seconds: Double = (now.time - earlier.time) / .seconds(1)
         return Double(now.reports - earlier.reports) / seconds
     }
-    /// The time from the chatter's beginning to the connection.
+    /// Time from the first periodic report to the connection.
     public var timeToConnection: Duration? {
         state.withLock { state in
             guard let began = state.chatterBegan, let connected = state.connected else { return nil }
@@ -137,7 +138,7 @@ public final class FirmwareLine: Sendable {
         }
     }
 
-    /// Waits for something, two minutes at most if nothing else is said; whether it came.
+    /// Waits for a condition, by default for up to two minutes; returns true if it was met.
     public func waits(
         within time: Duration = .seconds(120),
         for condition: (ScriptedFirmware, [Event]) -> Bool
@@ -145,10 +146,10 @@ public final class FirmwareLine: Sendable {
         waits(within: time) { condition($0.firmware, $0.events) }
     }
 
-    /// Waits until the crowd has said so many reports, two minutes at most; whether it has.
+    /// Waits up to two minutes until the crowd has sent `count` reports; returns true if it has.
     public func waits(forReports count: Int) -> Bool { waits(within: .seconds(120)) { $0.crowd.reports >= count } }
 
-    /// Waits for the line's thread to bring about something; one thread at a time may wait.
+    /// Waits for a change made by the line's thread; only one thread at a time may wait.
     private func waits(within time: Duration, for condition: (State) -> Bool) -> Bool {
         let (seconds, attoseconds) = time.components
         let end = MonotonicClock.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
@@ -159,7 +160,7 @@ public final class FirmwareLine: Sendable {
         return true
     }
 
-    /// Changes the state on the line's thread, and wakes who waits for that.
+    /// Changes the state on the line's thread, and wakes the waiting thread.
     private func note(_ body: (inout State) -> Void) {
         state.withLock { body(&$0) }
         news.wake()
@@ -247,7 +248,7 @@ public final class FirmwareLine: Sendable {
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
-        // What is said often is not kept.
+        // Large and frequent output is not recorded.
         if crowd == nil, bytes.count < 1024 { note { $0.events.append(.said(bytes)) } }
         return true
     }

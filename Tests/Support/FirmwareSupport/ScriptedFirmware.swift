@@ -2,98 +2,98 @@
 
 public import BluetoothPackets
 
-/// The firmware of a controller at the end of a line: what the host writes goes in, byte by byte, and what it is told comes
-/// out, as the script has it.
+/// Scripted firmware of a controller: it receives the host's bytes and returns the bytes that the script specifies.
 ///
-/// Without a script it is a controller of Bluetooth 4 that hears nobody. It does nothing by itself, and knows no time: the
-/// player sends what it says when it says so.
+/// Without a script, it is a Bluetooth 4 controller that receives no devices. It does nothing on its own and has no
+/// clock: its user sends the output at the specified times.
 public struct ScriptedFirmware: Sendable {
-    /// What the firmware says, and when.
+    /// Bytes that the firmware sends, with a delay.
     public struct Output: Sendable, Equatable {
-        /// The time until it is said.
+        /// Delay before the bytes are sent.
         public var delay: Duration
-        /// The bytes, as they pass the line.
+        /// Bytes as transferred on the line.
         public var bytes: [UInt8]
 
-        /// What is said at once, or after a time.
+        /// Creates output that is sent after a delay.
         public init(_ bytes: [UInt8], after delay: Duration = .zero) {
             self.bytes = bytes
             self.delay = delay
         }
     }
 
-    /// What it does at a command, in the place of what it should.
+    /// Reaction to a command, instead of the correct one.
     public enum Reaction: Sendable {
-        /// Nothing at all.
+        /// Ignores the command.
         case silence
-        /// These bytes, whatever they are.
+        /// Sends these bytes, which can be anything.
         case says([UInt8])
-        /// What it should, but these bytes before.
+        /// Sends these bytes before the correct answer.
         case saysFirst([UInt8])
-        /// What it should, later.
+        /// Answers correctly after a delay.
         case late(Duration)
-        /// Command Complete, or for commands that take their time Command Status, with this status.
+        /// Answers with this status, in a Command Complete event, or in a Command Status event for commands that use
+        /// it.
         case refuses(HCIStatus)
-        /// The connection comes to nothing: LE Connection Complete with this status.
+        /// Fails to connect: sends LE Connection Complete with this status.
         case failsToConnect(HCIStatus)
-        /// The connection is there, and gone at once: Disconnection Complete with this reason.
+        /// Connects and disconnects at once: sends Disconnection Complete with this reason.
         case losesConnection(HCIStatus)
-        /// What it should, and nothing ever after.
+        /// Answers correctly, and then never again.
         case diesAfter
     }
 
-    /// What comes out of the line as soon as somebody opens it: what the host before has left.
+    /// Bytes that are sent when the line is opened, as if left over from an earlier host.
     public var greeting: [UInt8] = []
-    /// What it does at the next commands of a kind, each once, in order.
+    /// Reactions to the next commands of each opcode, each used once, in order.
     public var script: [HCIOpcode: [Reaction]] = [:]
-    /// What it does at every command of a kind whose script is over.
+    /// Reactions to all commands of an opcode after its script has ended.
     public var always: [HCIOpcode: Reaction] = [:]
-    /// What it says when a scan was switched on: whole events.
+    /// Events that are sent when scanning is enabled.
     public var reports: [UInt8] = []
-    /// The commands that it says it knows.
+    /// Commands that the controller reports as supported.
     public var commands = SupportedCommands(Self.legacy)
     /// Its LMP features: LE, and no BR/EDR.
     public var features: UInt64 = 0x60 << 32
-    /// True for a peer that ends its connection when it is asked for its MTU.
+    /// True for a peer that disconnects when it receives an MTU request.
     public var hangsUpAtMTU = false
-    /// True once it has died: it hears nothing and says nothing.
+    /// True once the firmware has stopped reacting and sending.
     public var isDead = false
-    /// True while it is told to scan.
+    /// True while scanning is enabled.
     public private(set) var isScanning = false
 
-    /// True while its one connection stands.
+    /// True while the only connection exists.
     public private(set) var isConnected = false
 
-    /// What it was told, in order.
+    /// Received commands, in order.
     public private(set) var heard: [(opcode: HCIOpcode, parameters: [UInt8])] = []
-    /// The ATT requests that came, each with its opcode first.
+    /// Received ATT requests, starting with the opcode.
     public private(set) var requests: [[UInt8]] = []
 
     private var reader = H4Reader(from: .host)
 
-    /// The commands of Bluetooth 4.
+    /// Supported commands of a Bluetooth 4 controller.
     public static let legacy: Set<SupportedCommands.Bit> = [
         .readLocalSupportedFeatures, .leSetScanParameters, .leSetScanEnable, .leSetAdvertisingEnable,
         .leCreateConnection, .leCreateConnectionCancel,
     ]
-    /// The same, and those of Bluetooth 5.
+    /// Supported commands of a Bluetooth 5 controller.
     public static let extended = legacy.union([
         .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
         .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData, .leSetExtendedScanResponseData,
         .leSetExtendedAdvertisingEnable,
     ])
-    /// The handle of each connection.
+    /// Handle of every connection.
     private static let handle: [UInt8] = [0x40, 0x00]
-    /// The commands that are answered by Command Status.
+    /// Commands that are answered by Command Status.
     private static let slow: Set<HCIOpcode> = [.disconnect, .leCreateConnection, .leExtendedCreateConnection]
 
-    /// A firmware without a script.
+    /// Creates a firmware without a script.
     public init() {}
 
-    /// The commands of one kind that came.
+    /// Returns the number of received commands with this opcode.
     public func count(_ opcode: HCIOpcode) -> Int { heard.count { $0.opcode == opcode } }
 
-    /// An LE Advertising Report of a device that can be connected to.
+    /// Returns an LE Advertising Report of a connectable device.
     public static func report(_ sender: DeviceAddress, _ data: [UInt8], rssi: Int8) -> [UInt8] {
         let address = (0..<6).map { UInt8(truncatingIfNeeded: sender.address.rawValue >> ($0 * 8)) }
         let parameters =
@@ -101,15 +101,15 @@ public struct ScriptedFirmware: Sendable {
         return [0x04, 0x3E, UInt8(parameters.count)] + parameters
     }
 
-    /// Takes bytes from the host, however they are cut.
+    /// Handles bytes from the host, in blocks of any size.
     public mutating func receive(_ bytes: [UInt8]) -> [Output] {
         var packets: [[UInt8]] = []
-        // What is no H4 goes nowhere.
+        // Bytes that are not valid H4 are ignored.
         try? reader.read(bytes.span) { packet in packets.append((0..<packet.count).map { packet[$0] }) }
         return packets.flatMap { take($0) }
     }
 
-    // MARK: What it does
+    // MARK: Reactions
 
     private mutating func take(_ packet: [UInt8]) -> [Output] {
         guard !isDead else { return [] }
@@ -181,7 +181,7 @@ public struct ScriptedFirmware: Sendable {
         return [0x04, 0x3E, 0x13, 0x01, status.rawValue] + Self.handle + [0] + peer + [0x18, 0, 0, 0, 0x90, 0x01, 0]
     }
 
-    /// A packet of data leaves at once; its peer has no attributes.
+    /// Completes a data packet immediately, and answers its requests as a peer without attributes.
     private mutating func takeData(_ packet: [UInt8]) -> [Output] {
         guard isConnected else { return [] }
         let completed = Output([0x04, 0x13, 5, 1] + Self.handle + [1, 0])

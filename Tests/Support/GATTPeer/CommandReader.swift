@@ -2,16 +2,16 @@
 
 import Glibc
 
-/// Reads lines of standard input on a thread of its own, so that nothing else waits for them.
+/// Reads lines of standard input on its own thread, so that reading blocks nothing else.
 final class CommandReader: Sendable {
     private let onLine: @Sendable ([String]) -> Void
 
-    /// `onLine` takes the words of each line; the end of the input is the word `quit`.
+    /// Creates a reader that passes the words of each line to `onLine`, and `quit` at the end of the input.
     init(onLine: @escaping @Sendable ([String]) -> Void) {
         self.onLine = onLine
     }
 
-    /// Reads until the end.
+    /// Starts the thread, which reads until the end of the input.
     func start() {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self).toOpaque()
@@ -26,7 +26,8 @@ final class CommandReader: Sendable {
         )
     }
 
-    /// Lines by read(2): `readLine` would hold the lock of `stdin` while it waits, and glibc 2.41 waits for that at exit.
+    /// Reads lines with read(2): `readLine` would hold the lock of `stdin` while waiting, and glibc 2.41 waits for this
+    /// lock at exit.
     private func read() {
         var line: [UInt8] = []
         var byte: UInt8 = 0

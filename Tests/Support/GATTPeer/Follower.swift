@@ -5,7 +5,7 @@ import BluetoothLE
 import BluetoothPackets
 import Synchronization
 
-/// The central's part: counts the numbered values of one characteristic of one device.
+/// Central that counts the numbered values of one characteristic of one device.
 final class Follower: Sendable {
     private let central: Central
     private let peripheral = Mutex<Peripheral?>(nil)
@@ -15,7 +15,7 @@ final class Follower: Sendable {
         self.central = central
     }
 
-    /// Connects, and counts from now on.
+    /// Connects, and starts counting.
     func follow(_ address: String, _ uuid: String) async throws {
         guard let address = BluetoothAddress(address), let uuid = BluetoothUUID(uuid) else {
             fail("connect wants an address and a UUID")
@@ -41,13 +41,13 @@ final class Follower: Sendable {
         if values.isMultiple(of: 50) { say(#"{"event":"values","count":\#(values),"wrong":\#(wrong)}"#) }
     }
 
-    /// Ends the connection, if there is one.
+    /// Disconnects if connected.
     func leave() async {
         await peripheral.withLock { $0 }?.disconnect()
     }
 }
 
-/// A value that only this program knows.
+/// Value that is stored only by this program.
 actor DynamicValue {
     private(set) var value: [UInt8] = Array("dynamic".utf8)
 

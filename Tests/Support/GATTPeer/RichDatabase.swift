@@ -3,10 +3,10 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// A database with something of everything that a client can find.
+/// Database that contains every kind of attribute a client can find.
 struct RichDatabase {
     static let service = uuid(0x00)
-    // Of 16 bits: some clients cannot find an included service of 128.
+    // This UUID has 16 bits, because some clients cannot find included services with 128-bit UUIDs.
     static let included = BluetoothUUID(UInt16(0x180A))
     static let batteryService = BluetoothUUID(UInt16(0x180F))
     static let batteryLevel = BluetoothUUID(UInt16(0x2A19))
@@ -71,7 +71,7 @@ struct RichDatabase {
         BluetoothUUID(high: 0x0000_AB00_1212_EFDE | number << 32, low: 0x1523_785F_EABC_D123)
     }
 
-    /// What was built: type, handle, UUID and properties of each attribute but the declarations, one JSON object a line.
+    /// Type, handle, UUID and properties of each attribute except declarations, one JSON object per line.
     var lines: [String] {
         database.services.flatMap { service in
             let kind = service.isPrimary ? "service" : "secondary"

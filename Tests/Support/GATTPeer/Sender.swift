@@ -5,13 +5,13 @@ import BluetoothHost
 import BluetoothLE
 import BluetoothPackets
 
-/// Sends numbered values, none twice and none skipped, as fast as the central takes them.
+/// Sends numbered values without duplicates and gaps, as fast as the central accepts them.
 struct Sender {
     let server: PeripheralServer
     let handle: AttributeHandle
     let total: UInt32
     private var sent: UInt32 = 0
-    /// The centrals that had no room for the value that was sent last.
+    /// Centrals that had no room for the last value.
     private var missing: [GATTServer.PeerID] = []
 
     init(_ server: PeripheralServer, _ handle: AttributeHandle, total: UInt32) {
@@ -20,7 +20,7 @@ struct Sender {
         self.total = total
     }
 
-    /// 20 bytes that bear their number, and that no other number's are.
+    /// Returns 20 bytes that contain the number and differ for each number.
     static func value(_ number: UInt32) -> [UInt8] {
         (0..<20).map { index in
             index < 4
@@ -29,7 +29,7 @@ struct Sender {
         }
     }
 
-    /// Sends what there is room for; true when all is sent.
+    /// Sends as many values as fit; returns true if all were sent.
     mutating func advance() async throws(BluetoothError) -> Bool {
         if !missing.isEmpty {
             missing = try await server.updateValue(Self.value(sent &- 1), of: handle, for: missing)

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A GATT server with something of everything, and a central at the same time on the same adapter, for the tests against
-// other stacks. Written with the public library only, as a user of it would.
+// GATT server with attributes of every kind, which is also a central on the same adapter, for tests with other
+// Bluetooth stacks. It uses only the public library.
 //
 //     gattpeer ADAPTER NAME
 //
-// Prints what its database was built from and then what happens, the adapter's state included, one JSON object a line. It
+// Prints the contents of its database, and then events, including the adapter's state, as one JSON object per line. It
 // advertises whenever the adapter is powered on. Commands on standard input:
 //
-//     notify COUNT      send so many numbered values to who subscribed
-//     indicate COUNT    the same, each confirmed
+//     notify COUNT      send this number of values to all subscribers
+//     indicate COUNT    the same with indications
 //     connect ADDRESS UUID
-//                       connect to a device of a static random address, and count the numbered values of a characteristic
-//     quit              let go of everything
+//                       connect to a device with a static random address, and count the values of a characteristic
+//     quit              disconnect, close the adapter and exit
 
 import BluetoothAdapters
 import BluetoothLE
 import BluetoothPackets
 import Glibc
 
-/// What the one task below is told.
+/// Input of the task below.
 enum Input: Sendable {
     case command([String])
     case event(ServerEvent)
     case state(BluetoothState)
 }
 
-/// A line on standard output, at once.
+/// Prints a line and flushes the output.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     var offset = 0
@@ -66,7 +66,7 @@ do {
     let following = Task {
         for try await state in states { source.yield(.state(state)) }
     }
-    // Of a failure the states tell, and of each later attempt.
+    // The states report a failure, and later attempts as well.
     try? await adapter.start()
 
     let follower = Follower(Central(adapter))
@@ -91,7 +91,7 @@ do {
                 try await server.advertise(.init(localName: name, services: [RichDatabase.batteryService]))
                 say(#"{"event":"advertising"}"#)
             } catch {
-                // An adapter that was lost again meanwhile comes back by itself, and a state with it.
+                // A lost adapter recovers on its own and then reports its state.
                 say(#"{"event":"silent"}"#)
             }
         case .event(.connected): say(#"{"event":"connected"}"#)

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// An error with a text for people.
+/// Error with a human-readable description.
 public protocol LocalizedError: Error {
-    /// The text.
+    /// Description of the error.
     var errorDescription: String? { get }
 }
 
 extension LocalizedError {
-    /// No text.
+    /// Returns nil.
     public var errorDescription: String? { nil }
 }
 
-/// A text as the bytes of its encoding.
+/// Encoded text.
 public struct Data: Sendable {
     let text: String
 }
 
 extension String {
-    /// The encodings of a text.
+    /// Text encodings.
     public enum Encoding: Sendable {
         /// UTF-8.
         case utf8
     }
 
-    /// The text of the bytes.
+    /// Decodes the text.
     public init?(data: Data, encoding: Encoding) { self = data.text }
 }

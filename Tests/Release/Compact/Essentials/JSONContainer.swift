@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Encoder of the value in a place, and each kind of container in it.
+/// Encoder of the value at one position, and the containers in it.
 struct JSONContainer: Encoder {
     let place: JSONPlace
     let codingPath: [any CodingKey]
@@ -19,7 +19,7 @@ struct JSONContainer: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { Single(place: place, codingPath: codingPath) }
 
-    /// Members of an object.
+    /// Container of an object's members.
     struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
         let place: JSONPlace
         let codingPath: [any CodingKey]
@@ -48,7 +48,7 @@ struct JSONContainer: Encoder {
         }
     }
 
-    /// Elements of an array.
+    /// Container of an array's elements.
     struct Listed: UnkeyedEncodingContainer {
         let place: JSONPlace
         let codingPath: [any CodingKey]
@@ -70,7 +70,7 @@ struct JSONContainer: Encoder {
         private func nested() -> JSONContainer { JSONContainer(place: place.element(), codingPath: codingPath) }
     }
 
-    /// One value.
+    /// Container of a single value.
     struct Single: SingleValueEncodingContainer {
         let place: JSONPlace
         let codingPath: [any CodingKey]

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Writes values as JSON: a line for each member, in the order of the keys.
+/// Encodes values as JSON, with one member per line and sorted keys.
 public final class JSONEncoder {
-    /// How the text is laid out; as it is here whatever is asked for.
+    /// Formatting options, which are accepted and ignored: the format is always the same.
     public struct OutputFormatting: OptionSet, Sendable {
-        /// The bits.
+        /// Bit set of the options.
         public let rawValue: UInt
 
-        /// Layout of the bits.
+        /// Creates the options from a bit set.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// A line for each member.
+        /// One member per line.
         public static let prettyPrinted = OutputFormatting(rawValue: 1)
-        /// Members in the order of their keys.
+        /// Sorted keys.
         public static let sortedKeys = OutputFormatting(rawValue: 2)
     }
 
-    /// How the text is laid out.
+    /// Formatting options, which are ignored.
     public var outputFormatting: OutputFormatting = []
 
-    /// Encoder of any number of values.
+    /// Creates an encoder, which can be used repeatedly.
     public init() {}
 
-    /// The text of a value.
+    /// Returns the JSON text of a value.
     ///
-    /// - Throws: What the value's own `encode(to:)` throws.
+    /// - Throws: Errors of the value's `encode(to:)`.
     public func encode(_ value: some Encodable) throws -> Data {
         let place = JSONPlace()
         try place.put(value, at: [])

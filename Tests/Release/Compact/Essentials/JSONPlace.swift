@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Place in a JSON text that a value fills.
+/// Position in a JSON text, and the value there.
 final class JSONPlace {
-    /// What fills a place.
+    /// Value at a position.
     private enum Content {
-        /// A number, a truth value or null, as it is written.
+        /// A number, `true`, `false` or `null`, as it is printed.
         case word(String)
-        /// A text, as it is before it is quoted.
+        /// A string without quotes and escapes.
         case text(String)
         case array([JSONPlace])
         case object([String: JSONPlace])
@@ -14,7 +14,7 @@ final class JSONPlace {
 
     private var content = Content.word("null")
 
-    /// Fills the place.
+    /// Sets the value.
     func put(_ value: some Encodable, at path: [any CodingKey]) throws {
         switch value {
         case let text as String: content = .text(text)
@@ -24,7 +24,7 @@ final class JSONPlace {
         }
     }
 
-    /// The place of an object's member.
+    /// Adds a member to the object, and returns its position.
     func member(_ name: String) -> JSONPlace {
         var members: [String: JSONPlace] = [:]
         if case .object(let present) = content { members = present }
@@ -34,24 +34,24 @@ final class JSONPlace {
         return place
     }
 
-    /// The place behind the last of an array.
+    /// Appends an element to the array, and returns its position.
     func element() -> JSONPlace {
         let place = JSONPlace()
         content = .array(elements + [place])
         return place
     }
 
-    /// The places of an array; none if the place is no array.
+    /// Positions of the array's elements; empty if the value is not an array.
     var elements: [JSONPlace] {
         if case .array(let places) = content { places } else { [] }
     }
 
-    /// The place as an array without elements, or an object without members, until one comes.
+    /// Sets the value to an empty array or object.
     func begin(array: Bool) { content = array ? .array([]) : .object([:]) }
 
-    /// Writes what fills the place.
+    /// Appends the value to the text.
     ///
-    /// - Parameter indentation: A new line and the spaces before what begins there.
+    /// - Parameter indentation: A line break and the indentation of the value's first line.
     func write(to text: inout String, indentation: String) {
         switch content {
         case .word(let word): text += word

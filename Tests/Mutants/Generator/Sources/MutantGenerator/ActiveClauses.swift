@@ -2,9 +2,9 @@
 
 import SwiftSyntax
 
-/// The clauses of `#if` that are compiled for the tests and for the release alike, on Linux with little-endian 64 bits.
+/// Finds the `#if` clauses that are compiled in both test and release builds, on 64-bit little-endian Linux.
 enum ActiveClauses {
-    /// The elements of the clause that is active in both builds; nil where these differ or a condition is not known.
+    /// Returns the elements of the active clause; nil if the builds differ or a condition is unknown.
     static func elements(of node: IfConfigDeclSyntax) -> IfConfigClauseSyntax.Elements? {
         guard let tested = active(node, debug: true), let released = active(node, debug: false) else { return nil }
         return tested.id == released.id ? tested.elements : nil

@@ -2,13 +2,13 @@
 
 import SwiftSyntax
 
-/// A part of the source text, and the text that replaces it.
+/// Range of the source text, and its replacement.
 struct Edit {
     let `operator`: MutationOperator
     let range: Range<AbsolutePosition>
     let replacement: String
 
-    /// Replaces a node without the blanks and comments around it.
+    /// Replaces a node without its surrounding white space and comments.
     init(_ operator: MutationOperator, _ node: some SyntaxProtocol, _ replacement: String) {
         self.init(
             `operator`,

@@ -24,7 +24,7 @@ enum ExpressionEdits {
         return [Edit(.arithmetic, binary, other)]
     }
 
-    /// Whether an operand is by its look a text or an array, which have no other arithmetic than `+`.
+    /// Returns true if an operand looks like a string or an array, which support no arithmetic operator except `+`.
     private static func isSequence(_ expression: ExprSyntax) -> Bool {
         switch expression.as(ExprSyntaxEnum.self) {
         case .stringLiteralExpr, .arrayExpr: return true
@@ -54,7 +54,7 @@ enum ExpressionEdits {
         }
     }
 
-    /// Raw values of the other cases of an enumeration, where a literal is one.
+    /// Returns the raw values of the other cases if the literal is the raw value of an enumeration's case.
     private static func rawValues(beside node: IntegerLiteralExprSyntax) -> Set<UInt64> {
         guard node.parent?.parent?.is(EnumCaseElementSyntax.self) == true else { return [] }
         var next = node.parent
@@ -79,7 +79,7 @@ enum ExpressionEdits {
 
     static func ternary(_ node: TernaryExprSyntax) -> [Edit] {
         let (then, otherwise) = (node.thenExpression, node.elseExpression)
-        // A ternary in a ternary is no two-way choice.
+        // Swapping the branches of nested ternaries is not supported.
         if then.is(TernaryExprSyntax.self) || otherwise.is(TernaryExprSyntax.self) { return [] }
         if then.trimmedDescription == otherwise.trimmedDescription { return [] }
         let between = then.trailingTrivia.description + node.colon.description + otherwise.leadingTrivia.description
@@ -92,7 +92,7 @@ enum ExpressionEdits {
         ]
     }
 
-    /// Negates a condition, but for those that `infix` inverts.
+    /// Negates a condition, except for conditions that `infix` inverts.
     static func condition(_ node: ExprSyntax) -> [Edit] {
         if let infix = node.as(InfixOperatorExprSyntax.self) {
             if ["==", "!=", "===", "!=="].contains(infix.operator.trimmedDescription) { return [] }

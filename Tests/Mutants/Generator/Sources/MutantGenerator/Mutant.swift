@@ -16,13 +16,13 @@ public enum MutationOperator: String, Codable, Sendable {
     case breakContinue = "break-continue"
 }
 
-/// A change of one place in one file.
+/// Change at one position in a file.
 public struct Mutant: Codable, Sendable {
-    /// File path as it was given to the generator.
+    /// File path as passed to the generator.
     public let file: String
-    /// Line of the first changed byte, from 1.
+    /// Line of the first changed byte, counted from 1.
     public let line: Int
-    /// Column of the first changed byte in UTF-8, from 1.
+    /// Column of the first changed byte in UTF-8, counted from 1.
     public let column: Int
     /// Enclosing types and function, such as `ByteRing.push(_:)`.
     public let function: String
@@ -30,16 +30,16 @@ public struct Mutant: Codable, Sendable {
     public let `operator`: MutationOperator
     /// Source text that is replaced.
     public let before: String
-    /// Text that replaces it, with as many line ends.
+    /// Replacement text, which contains the same number of line breaks.
     public let after: String
-    /// Whole lines around the change, on one line and with single blanks, as they are.
+    /// Original text of the whole lines around the change, joined to one line with single spaces.
     public let linesBefore: String
     /// The same lines with the change.
     public let linesAfter: String
-    /// Ordinal among the mutants of the function that change the same lines in the same way; 0 for the first.
+    /// Ordinal among the mutants of the same function with identical changes; 0 for the first.
     public internal(set) var repetition = 0
 
-    /// Name that outlives changes elsewhere in the file: function, operator, and a hash of the changed lines.
+    /// Name that does not depend on other parts of the file: function, operator, and a hash of the changed lines.
     public var name: String {
         let place = "\(function)/\(`operator`.rawValue)"
         let hash = StableHash("\(place)\0\(linesBefore)\0\(linesAfter)\0\(repetition)").value

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// FNV-1a with SplitMix64's finalizer: the same on every machine and in every run, which Swift's `Hasher` is not.
+/// FNV-1a with SplitMix64's finalizer: unlike Swift's `Hasher`, it is deterministic on all machines.
 struct StableHash {
     let value: UInt64
 
@@ -14,10 +14,10 @@ struct StableHash {
 }
 
 extension [Mutant] {
-    /// Draws lines of the sources without replacement, and of each line one mutant.
+    /// Draws lines of the sources without replacement, and one mutant of each line.
     ///
-    /// A ticket depends only on the seed, the function and the text of the line. A smaller sample is therefore the beginning of
-    /// a larger one, and a change of the sources leaves the rest of the sample alone.
+    /// The rank of a line depends only on the seed, the function and the text of the line. A smaller sample is
+    /// therefore a prefix of a larger one, and changing some sources does not affect the rest of the sample.
     public func sample(_ size: Int, seed: String) -> [Mutant] {
         let lines = Dictionary(grouping: self) { "\($0.file):\($0.line)" }.values
         let drawn = lines.compactMap { mutants -> (ticket: UInt64, mutant: Mutant)? in

@@ -2,9 +2,9 @@
 
 import SwiftSyntax
 
-/// What the places around a node say of it.
+/// Context of a syntax node.
 enum Scope {
-    /// Name that a declaration adds to the path of what is in it; nil for any other node.
+    /// Returns the name that a declaration adds to the path of its contents; nil for other nodes.
     static func name(of node: Syntax) -> String? {
         switch node.as(SyntaxEnum.self) {
         case .structDecl(let type): type.name.text
@@ -29,7 +29,7 @@ enum Scope {
         "(" + clause.parameters.map { $0.firstName.text + ":" }.joined() + ")"
     }
 
-    /// Whether a variable is a type's or the file's, not a function's.
+    /// Returns true if a variable belongs to a type or a file, and not to a function.
     private static func isMember(_ binding: PatternBindingSyntax) -> Bool {
         guard let item = binding.parent?.parent?.parent else { return false }
         return item.is(MemberBlockItemSyntax.self) || item.parent?.parent?.is(SourceFileSyntax.self) == true
@@ -42,7 +42,8 @@ enum Scope {
         }
     }
 
-    /// Whether a statement's value is that of what it is in: an implicit return, or a branch of an expression.
+    /// Returns true if a statement provides the value of the enclosing code: an implicit return, or a branch of an
+    /// expression.
     static func isValue(_ item: CodeBlockItemSyntax) -> Bool {
         guard let list = item.parent, list.children(viewMode: .sourceAccurate).count == 1, let block = list.parent
         else {
@@ -57,7 +58,7 @@ enum Scope {
         }
     }
 
-    /// Functions that use what their closure returns.
+    /// Functions that use the result of their closure argument.
     private static let askers: Set = [
         "allSatisfy", "compactMap", "contains", "drop", "filter", "first", "firstIndex", "flatMap", "last", "lastIndex",
         "map",
@@ -85,7 +86,7 @@ enum Scope {
         }
     }
 
-    /// Whether an `if` or a `switch` is itself a value.
+    /// Returns true if an `if` or `switch` is used as an expression.
     private static func isValueOfStatement(_ expression: Syntax) -> Bool {
         guard let parent = expression.parent else { return false }
         if parent.is(IfExprSyntax.self) { return isValueOfStatement(parent) }
@@ -94,7 +95,7 @@ enum Scope {
         return isValue(item)
     }
 
-    /// Names of the parameters and variables of the function or closure around a node.
+    /// Returns the names of the parameters and variables of the enclosing function or closure.
     static func locals(around node: Syntax) -> Set<String> {
         var owner = node
         while let parent = owner.parent, !parent.is(MemberBlockItemSyntax.self), !parent.is(SourceFileSyntax.self) {
@@ -105,7 +106,7 @@ enum Scope {
         return finder.names
     }
 
-    /// Whether a node is directly in an initializer, where each property has to be set.
+    /// Returns true if a node is directly in an initializer, which must set all properties.
     static func isInInitializer(_ node: Syntax) -> Bool {
         var next = node.parent
         while let parent = next {
@@ -116,7 +117,7 @@ enum Scope {
         return false
     }
 
-    /// Whether a node is in a pattern, by which a `switch` has to be exhaustive.
+    /// Returns true if a node is in a pattern: changing it could make a `switch` not exhaustive.
     static func isInPattern(_ node: Syntax) -> Bool {
         var next = node.parent
         while let parent = next, !parent.is(CodeBlockItemSyntax.self), !parent.is(ClosureExprSyntax.self) {

@@ -24,7 +24,7 @@ enum StatementEdits {
         }
     }
 
-    /// Leaves nothing of a statement but its line ends, so that other lines keep their numbers.
+    /// Removes a statement but keeps its line breaks, so that the other lines keep their numbers.
     private static func drop(_ item: CodeBlockItemSyntax, _ operator: MutationOperator) -> Edit {
         let list = item.parent
         let isOnlyOneOfCase =
@@ -33,7 +33,7 @@ enum StatementEdits {
         return Edit(`operator`, item, (isOnlyOneOfCase ? "break" : "") + ends)
     }
 
-    /// Calls that end the program or the initializer, or hold only for a programmer's mistake.
+    /// Calls that end the program or the initializer, or that only detect programming errors.
     private static let kept: Set = [
         "abort", "assert", "assertionFailure", "exit", "fatalError", "precondition", "preconditionFailure", "self.init",
         "super.init",
@@ -43,13 +43,13 @@ enum StatementEdits {
         guard let call = call(in: expression), !kept.contains(call.calledExpression.trimmedDescription) else {
             return false
         }
-        // The end of `guard … else` never returns.
+        // The last statement of `guard … else` must not return.
         let list = item.parent?.as(CodeBlockItemListSyntax.self)
         if list?.parent?.parent?.is(GuardStmtSyntax.self) == true, list?.last?.id == item.id { return false }
         return !Scope.isValue(item)
     }
 
-    /// The call that a statement is, under `try`, `await`, `_ =`, `?` and the like.
+    /// Returns the call in a statement, without `try`, `await`, `_ =`, `?` and the like.
     private static func call(in expression: ExprSyntax) -> FunctionCallExprSyntax? {
         switch expression.as(ExprSyntaxEnum.self) {
         case .functionCallExpr(let node): return node
@@ -63,7 +63,7 @@ enum StatementEdits {
         }
     }
 
-    /// Whether a statement assigns to a property, or changes anything by `+=` and the like.
+    /// Returns true if a statement assigns to a property, or modifies a variable with an operator such as `+=`.
     private static func isDroppable(_ node: InfixOperatorExprSyntax) -> Bool {
         if let binary = node.operator.as(BinaryOperatorExprSyntax.self) {
             let text = binary.operator.text
@@ -75,7 +75,7 @@ enum StatementEdits {
         return targets.isDisjoint(with: Scope.locals(around: Syntax(node)))
     }
 
-    /// First names of what is assigned to; `self` for its members, nothing for `_`.
+    /// Returns the first names in the targets of an assignment; `self` for members of `self`, nothing for `_`.
     private static func names(in target: ExprSyntax) -> Set<String> {
         switch target.as(ExprSyntaxEnum.self) {
         case .declReferenceExpr(let node): return [node.baseName.text]
@@ -90,7 +90,7 @@ enum StatementEdits {
         }
     }
 
-    /// Removes a `guard` whose conditions give the code below it no name.
+    /// Removes a `guard` that binds no names.
     private static func droppedGuard(_ node: GuardStmtSyntax, _ item: CodeBlockItemSyntax) -> [Edit] {
         let givesName = node.conditions.contains { element in
             switch element.condition {
@@ -102,7 +102,7 @@ enum StatementEdits {
         return givesName ? [] : [drop(item, .droppedGuard)]
     }
 
-    /// Swaps `break` and `continue` where both are possible.
+    /// Swaps `break` and `continue` where both are allowed.
     private static func jump(_ node: Syntax, _ keyword: TokenSyntax, _ label: String?) -> [Edit] {
         var next = node.parent
         while let parent = next {

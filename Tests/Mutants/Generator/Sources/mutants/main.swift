@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-// Writes the mutants of Swift files, or a sample of these, as lines of JSON: mutants [--seed TEXT --size N] FILE…
+// Prints the mutants of Swift files, or a sample of them, as lines of JSON: mutants [--seed TEXT --size N] FILE…
 
 import Foundation
 import MutantGenerator

@@ -4,7 +4,7 @@ import Foundation
 import MutantGenerator
 import Testing
 
-/// A part of snippets.txt.
+/// Section of snippets.txt.
 struct Snippet: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let source: String
@@ -47,7 +47,7 @@ struct SnippetTests {
         }
     }
 
-    /// A name says where a mutant is, and stays its own when lines are put above the function.
+    /// A name identifies a mutant, and does not change when lines are inserted above the function.
     @Test func namesOutliveOtherLines() {
         for snippet in Snippet.all {
             let names = MutantFinder.mutants(of: snippet.source, file: "Snippet.swift").map(\.name)
