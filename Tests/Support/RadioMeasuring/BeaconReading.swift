@@ -4,14 +4,14 @@ import Beacons
 import BluetoothHost
 import BluetoothPackets
 
-/// Regions that are watched in a flood of beacons, for the package Benchmarks (B-23).
+/// Regions that are monitored during a flood of beacons, for the Benchmarks package (B-23).
 public struct BeaconReading {
-    /// A UUID of so many that are alike but for their last bytes, the most significant byte first.
+    /// Returns a UUID in big-endian order; the UUIDs differ only in their last bytes.
     static func uuid(_ number: UInt64) -> BluetoothUUID {
         BluetoothUUID(high: 0xE2C5_6DB5_DFFB_48D2, low: number)
     }
 
-    /// The bytes of so many watched UUIDs, sixteen each.
+    /// Returns the bytes of `count` monitored UUIDs, 16 bytes each.
     public static func uuids(_ count: Int) -> [UInt8] {
         (0..<count).flatMap { number in
             let uuid = uuid(UInt64(number))
@@ -21,8 +21,8 @@ public struct BeaconReading {
         }
     }
 
-    /// Events of a controller, one report each, and their lengths: iBeacons of strangers, every 64th one of the first ten
-    /// regions.
+    /// Returns concatenated events with one report each, and their lengths: iBeacons of unknown regions, and every 64th
+    /// one in one of the first ten regions.
     public static func flood(_ count: Int) -> (bytes: [UInt8], lengths: [UInt16]) {
         var bytes: [UInt8] = []
         var lengths: [UInt16] = []
@@ -45,7 +45,7 @@ public struct BeaconReading {
     private var monitor: BeaconMonitor
     private var now = Duration.zero
 
-    /// So many regions are watched.
+    /// Creates a monitor of this number of regions.
     public init?(regions: Int) {
         let lines = (0..<regions).map { "static \(BeaconRegion(Self.uuid(UInt64($0))))" }
         guard let file = try? RegionFile(lines.joined(separator: "\n")) else { return nil }
@@ -53,18 +53,18 @@ public struct BeaconReading {
         guard monitor.watch(.initial) == regions else { return nil }
     }
 
-    /// Ranges the first regions too, as many as are ranged at a time; answers how many.
+    /// Also ranges as many regions as possible, starting with the first; returns their number.
     public mutating func range() -> Int {
         (0..<BeaconMonitor.mostRanged).count { monitor.range(BeaconRegion(Self.uuid(UInt64($0))), now: now) }
     }
 
-    /// How full the tables are, in words.
+    /// Textual description of the table sizes.
     public var tables: String { "\(monitor.tables)" }
 
-    /// How many regions are inside.
+    /// Number of regions that we are inside.
     public var inside: Int { monitor.inside.count }
 
-    /// Gives all events to the monitor, as the daemon does; answers how many regions were entered.
+    /// Passes all events to the monitor, as the daemon does; returns the number of entered regions.
     public mutating func handle(_ events: (bytes: [UInt8], lengths: [UInt16])) -> Int {
         var entered = 0
         let span = events.bytes.span

@@ -4,31 +4,31 @@ import Beacons
 import BluetoothPackets
 import Measuring
 
-/// Advertising reports of beacons as hostile air has them, for tests and for the package Benchmarks.
+/// Advertising reports of hostile beacons, for tests and the Benchmarks package.
 ///
-/// Each is of a random address, and of an identity of its own most of the time: copies of watched UUIDs with major and minor by
-/// chance, strangers, AltBeacons, Eddystones, structures that are cut or longer than their data, measured powers of any value,
-/// strengths of any value and often 127, and, one of 64, an event that no controller should send.
+/// Each report has a random address, and usually a different identity: copies of monitored UUIDs with random major and
+/// minor numbers, unknown regions, AltBeacons, Eddystones, truncated or overlong structures, arbitrary measured powers,
+/// arbitrary RSSI values (often 127), and one malformed event in 64.
 public struct HostileBeacons: Sendable {
-    /// What was made so far.
+    /// Numbers of reports, malformed events and beacons generated until now.
     public private(set) var made = (reports: 0, badEvents: 0, beacons: 0)
 
     private var random: SplitMix
     private let copied: [BluetoothUUID]
 
-    /// Reports by chance, half of them copies of these UUIDs.
+    /// Generates random reports, half of them with these UUIDs.
     public init(seed: UInt64, copying uuids: [String]) {
         random = SplitMix(seed: seed)
         copied = uuids.compactMap { BluetoothUUID($0) }
     }
 
-    /// Reports by chance, half of them copies of so many UUIDs of `BeaconReading`.
+    /// Generates random reports, half of them with `count` UUIDs of `BeaconReading`.
     public init(seed: UInt64, copying count: Int) {
         random = SplitMix(seed: seed)
         copied = (0..<count).map { BeaconReading.uuid(UInt64($0)) }
     }
 
-    /// So many events, one report each, H4 indicator included, and their lengths.
+    /// Returns `count` events with H4 indicators and one report each, and their lengths.
     public mutating func block(_ count: Int) -> (bytes: [UInt8], lengths: [UInt16]) {
         var bytes: [UInt8] = []
         var lengths: [UInt16] = []
@@ -66,7 +66,7 @@ public struct HostileBeacons: Sendable {
         let numbers = random.next()
         let power = UInt8(truncatingIfNeeded: numbers >> 32)
         var number = (0..<4).map { UInt8(truncatingIfNeeded: numbers >> ($0 * 8)) }
-        // A major of a few, so that regions of one major are heard too.
+        // Few different major numbers, so that regions with a major number are received too.
         if word >> 20 & 1 == 0 { number[0...1] = [0, number[1] & 3] }
         switch word & 7 {
         case 0...3:

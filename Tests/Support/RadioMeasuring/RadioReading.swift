@@ -7,32 +7,32 @@ import Glibc
 import LinuxIO
 import SystemPackage
 
-/// The way from the socket of the advertising reports to the chosen device, as the radio thread goes it: the event loop, the
+/// Path of advertising reports from the socket to the selected device, as on the radio thread: the event loop, the
 /// scanner of the kernel's adapters, and its table.
 ///
-/// The raw HCI sockets and the management channel are socket pairs of the same kind of packets, and the controller answers
-/// every command with success. For the package Benchmarks.
+/// The raw HCI sockets and the management channel are replaced by pairs of packet sockets, and the controller answers
+/// every command with success. For the Benchmarks package.
 public final class RadioReading {
-    /// The controller did not begin to scan.
+    /// Error if the controller does not start scanning.
     public struct Failure: Error {}
 
-    /// The socket that takes the packets of reports, each whole; it blocks while there is no room.
+    /// Socket for writing packets of reports, one packet per write; it blocks while its buffer is full.
     ///
-    /// It is closed with this object.
+    /// It is closed when this object is released.
     public let sender: Int32
 
     let loop: EventLoop
     let scanner: AdapterScanner
     private let adapter: KernelAdapter
     private let controller: Controller
-    /// The other end of the management channel, which says nothing.
+    /// Peer of the management channel, which never sends.
     private let kernel: Descriptor
     private var updates = 0
 
-    /// The devices that the scanner knows, with its counts.
+    /// Devices known to the scanner, and its counters.
     public var devices: DeviceTable { scanner.devices }
 
-    /// Begins a scan for the devices of this table.
+    /// Starts scanning for the devices of this table.
     public init(_ devices: DeviceTable) throws {
         loop = try EventLoop()
         let (reports, sender) = try Self.pair()
@@ -75,7 +75,7 @@ public final class RadioReading {
         close(sender)
     }
 
-    /// Runs the loop until a device that is looked for was heard; answers the processor time of the calling thread, in
+    /// Runs the loop until one of the wanted devices is received; returns the processor time of the calling thread in
     /// nanoseconds.
     public func untilHeard() throws -> Int64 {
         let (start, before) = (Self.processorTime, updates)
@@ -90,7 +90,7 @@ public final class RadioReading {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// A socket that does not block, and its other end, which does.
+    /// Creates a pair of sockets: a non-blocking reader and a blocking sender.
     private static func pair() throws -> (reader: Int32, sender: Int32) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0,
@@ -99,7 +99,7 @@ public final class RadioReading {
         return (ends[0], ends[1])
     }
 
-    /// A controller that knows every command, and answers each with success.
+    /// Controller that supports every command and answers each with success.
     private final class Controller {
         private let socket: HCISocket
         private var buffer = [UInt8](repeating: 0, count: 300)
@@ -115,7 +115,7 @@ public final class RadioReading {
                 return
             }
             let opcode = [buffer[1], buffer[2]]
-            // Read Local Supported Commands returns 64 bytes more: a bit for each command.
+            // Read Local Supported Commands returns 64 more bytes, with a bit for each command.
             let returned: [UInt8] = [0] + (opcode == [0x02, 0x10] ? [UInt8](repeating: 0xFF, count: 64) : [])
             _ = try? socket.send([0x04, 0x0E, UInt8(3 + returned.count), 1] + opcode + returned)
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The product's daemon path through days of virtual time.
+// Runs the daemon's data path for days of virtual time.
 //
 //   soak [--days N] [--seed N] [--barcodes N]
 

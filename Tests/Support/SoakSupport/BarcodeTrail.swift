@@ -2,38 +2,40 @@
 
 import Keystrokes
 
-/// Where each barcode is: sent, arrived at the adapter, typed; and what is wrong with what is typed.
+/// Tracks each barcode from sending to the adapter and the keyboard, and finds errors in the typed text.
 struct BarcodeTrail {
-    /// What was seen.
+    /// Counters of barcodes and bytes.
     struct Counts: Equatable {
         var sent = 0
-        /// Sent, and never at the adapter, because the link ended.
+        /// Sent, but not received by the adapter because of a disconnection.
         var lostOnAir = 0
         var arrived = 0
         var typed = 0
-        /// Arrived and not typed; the product has to say why.
+        /// Received but not typed; the product must report a reason.
         var missing = 0
-        /// Sent, never at the adapter, though a later one of the same link was.
+        /// Sent but not received, although a later barcode over the same link was received.
         var vanished = 0
         var doubled = 0
         var reordered = 0
         var joined = 0
         var altered = 0
-        /// Begun when the user disconnected, and left so (D-1): the next is typed behind.
+        /// Partly typed when the user disconnected, and not completed (D-1): the next barcode follows on the same line.
         var halves = 0
-        /// Bytes that came between the user's disconnect and the link's end, when the product had let go of the link: as
-        /// those in a kernel's socket that was closed, nobody has received them.
+        /// Bytes that arrived between the user's disconnection and the end of the link.
+        ///
+        /// The product has already closed the link, so these bytes were never received, like bytes in a closed kernel
+        /// socket.
         var afterDisconnect = 0
-        /// Bytes whose fate the product's account does not know, or knows wrongly.
+        /// Bytes that the product's account does not contain, or contains in a wrong category.
         var uncounted = 0
     }
 
     private(set) var counts = Counts()
     private var onAir: [(link: Int, text: String)] = []
     private var inHost: [String] = []
-    /// What was in the host when the user disconnected.
+    /// Barcodes that the host had received when the user disconnected.
     private var dropped: [String] = []
-    /// Whether the user has disconnected, and the link has not ended yet.
+    /// True after the user has disconnected, until the link ends.
     private var hasUserLeft = false
     private var partial: [UInt8] = []
     private var arrivedBytes = 0
@@ -42,10 +44,10 @@ struct BarcodeTrail {
     private var recent: [String] = []
     private var lastTyped = 0
 
-    /// Whether all that has arrived was typed or given up.
+    /// True if everything that was received has been typed or discarded.
     var isQuiet: Bool { inHost.isEmpty && partial.isEmpty }
 
-    /// The barcode of a number.
+    /// Returns the text of the barcode with this number.
     static func text(_ number: Int, padding: Int) -> String {
         let digits = String(number)
         let fill = (0..<padding).map {
@@ -69,7 +71,7 @@ struct BarcodeTrail {
             let line = String(decoding: partial[..<end], as: UTF8.self)
             partial.removeFirst(end + 1)
             guard let place = onAir.firstIndex(where: { $0.text == line }) else {
-                // The second half of one that has lost its first, or something never sent.
+                // Either the second half of a barcode whose first half is missing, or text that was never sent.
                 counts.altered += 1
                 continue
             }
@@ -82,7 +84,7 @@ struct BarcodeTrail {
         }
     }
 
-    /// The user disconnects: nothing of what waits is typed, and no more of what was begun (D-1).
+    /// The user disconnects: nothing more is typed, not even the rest of a partly typed barcode (D-1).
     mutating func noteUserDrop() {
         dropped = inHost
         hasUserLeft = true
@@ -99,7 +101,7 @@ struct BarcodeTrail {
         partial = []
     }
 
-    /// Returns false for what should not have been typed.
+    /// Records a typed line; returns false if it should not have been typed.
     mutating func noteTyped(_ line: String) -> Bool {
         counts.typed += 1
         typedBytes += line.utf8.count + 1
@@ -122,7 +124,7 @@ struct BarcodeTrail {
         return true
     }
 
-    /// The place of a barcode that is typed behind the first keys of one that the user's disconnect has stopped.
+    /// Finds the barcode that follows the first characters of one that was interrupted by the user's disconnection.
     private func placeBehindHalf(_ line: String) -> Int? {
         inHost.firstIndex { whole in
             guard line.hasSuffix(whole), line != whole else { return false }
@@ -149,7 +151,7 @@ struct BarcodeTrail {
         inHost.removeFirst(count)
     }
 
-    /// Compares with the product's account; to be called when nothing is under way.
+    /// Compares the counters with the product's account; call this only while no data are in transit.
     mutating func settle(_ account: Ledger.Snapshot) {
         counts.lostOnAir += onAir.count
         onAir = []

@@ -3,14 +3,14 @@
 import Glibc
 import LinuxIO
 
-/// What the process holds.
+/// Memory and descriptors of the process.
 package struct Footprint: Sendable {
-    /// Anonymous memory that is its own, in KiB (Pss_Anon of /proc/self/smaps_rollup).
+    /// Private anonymous memory in KiB (Pss_Anon of /proc/self/smaps_rollup).
     package var memory = 0
     /// Open descriptors.
     package var descriptors = 0
 
-    /// What it holds now.
+    /// Current values.
     static var now: Footprint {
         var footprint = Footprint()
         let text = (try? FileSystem.contents(of: "/proc/self/smaps_rollup", limit: 65_536)) ?? []
@@ -21,7 +21,7 @@ package struct Footprint: Sendable {
             while readdir(folder) != nil { footprint.descriptors += 1 }
             closedir(folder)
         }
-        // `.`, `..`, and the folder itself.
+        // Without `.`, `..`, and the descriptor of the directory itself.
         footprint.descriptors -= 3
         return footprint
     }

@@ -3,29 +3,29 @@
 import LinuxIO
 import VirtualAdapters
 
-/// People who pass by: one controller that advertises under one address after the other.
+/// Passers-by, simulated by one controller that advertises with changing addresses.
 final class PassersBy {
     private let controller: MemoryTransport
     private let loop: EventLoop
-    /// The addresses so far.
+    /// Number of addresses used until now.
     private(set) var count = 0
 
     init(_ controller: MemoryTransport, on loop: EventLoop) {
         self.controller = controller
         self.loop = loop
         command(0x0C03, [])
-        // LE Set Advertising Parameters: 160 ms, connectable, from the random address.
+        // LE Set Advertising Parameters: 160 ms, connectable, with the random address.
         command(0x2006, [0x00, 0x01, 0x00, 0x01, 0x00, 0x01, 0x00] + Array(repeating: 0, count: 6) + [0x07, 0x00])
-        // LE Set Advertising Data: flags, and a name that nobody has chosen.
+        // LE Set Advertising Data: flags, and a name that the user has not selected.
         let data: [UInt8] = [0x02, 0x01, 0x06, 0x07, 0x09] + Array("PASSER".utf8)
         command(0x2008, [UInt8(data.count)] + data + Array(repeating: 0, count: 31 - data.count))
     }
 
-    /// Lets so many pass by, one every `interval`, each heard two or three times.
+    /// Simulates `remaining` passers-by, one every `interval`; each is received two or three times.
     func pass(_ remaining: Int, every interval: Duration) {
         guard remaining > 0 else { return }
         count += 1
-        // LE Set Random Address: a private one, which changes.
+        // LE Set Random Address: a new private address.
         command(0x2005, (0..<5).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) } + [0x40])
         command(0x200A, [0x01])
         _ = loop.schedule(at: MonotonicClock.now + .milliseconds(400)) { [unowned self] in command(0x200A, [0x00]) }

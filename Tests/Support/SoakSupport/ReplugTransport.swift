@@ -3,11 +3,11 @@
 import BluetoothAdapters
 import VirtualAdapters
 
-/// A socket on the machine that a controller in memory is put into and pulled out of.
+/// Socket of the machine, into which a simulated controller is plugged.
 final class Socket {
     private let controller: MemoryTransport
     private var transport: ReplugTransport?
-    /// Whether the controller is there.
+    /// True while the controller is plugged in.
     private(set) var isPlugged = true
 
     init(_ controller: MemoryTransport) {
@@ -15,14 +15,14 @@ final class Socket {
         controller.onReceive = { [unowned self] packet in transport?.onReceive?(packet) }
     }
 
-    /// A transport to the controller, for one opening of the adapter.
+    /// Opens a transport to the controller, for one adapter session.
     func open() -> ReplugTransport {
         let opened = ReplugTransport(self)
         transport = opened
         return opened
     }
 
-    /// Pulls the controller, which forgets all when it has no power.
+    /// Unplugs the controller, which loses its state because it has no power.
     func pull() {
         isPlugged = false
         let closed = transport
@@ -31,7 +31,7 @@ final class Socket {
         closed?.onClosed?("the controller was pulled")
     }
 
-    /// Puts it back.
+    /// Plugs the controller in again.
     func plug() { isPlugged = true }
 
     fileprivate func send(_ packet: [UInt8], from sender: ReplugTransport) {
@@ -46,7 +46,7 @@ final class Socket {
     private func reset() { controller.send([0x01, 0x03, 0x0C, 0x00]) }
 }
 
-/// The transport to a controller that may be pulled.
+/// Transport to a controller that can be unplugged.
 final class ReplugTransport: PacketTransport {
     private weak var socket: Socket?
     var onReceive: ((Span<UInt8>) -> Void)?

@@ -7,7 +7,7 @@ import LinuxIO
 import VirtualAdapters
 import VirtualRadio
 
-/// What happens in a shift.
+/// Events during a shift.
 extension Soak {
     // MARK: Barcodes
 
@@ -15,7 +15,7 @@ extension Soak {
         _ = loop.schedule(at: MonotonicClock.now + time) { [unowned self] in sendBarcode() }
     }
 
-    /// Sends one, whole or in two parts, if there is somebody to send it to.
+    /// Sends a barcode in one or two parts, if a host is subscribed.
     private func sendBarcode() {
         guard sentToday < plan.barcodes else { return endShift() }
         guard !isLate else {
@@ -32,7 +32,7 @@ extension Soak {
         let length = chance.number(1...bytes.count - 1)
         guard module.notify(Array(bytes.prefix(length))) else { return scheduleBarcode(after: .milliseconds(50)) }
         if cutsNext {
-            // Long enough after it that the first part has arrived.
+            // The delay is long enough for the first part to arrive.
             cutsNext = false
             report.note("a part is sent: \(text)")
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(60)) { [unowned self] in separate() }
@@ -43,7 +43,7 @@ extension Soak {
 
     private func sendRest(_ text: String, _ rest: [UInt8], _ link: Int) {
         _ = loop.schedule(at: MonotonicClock.now + chance.time(1...80)) { [unowned self] in
-            // Where the link is another by now, the scanner forgets it.
+            // After a reconnection, the barcode reader discards the second part.
             if link == self.link, let module, module.isSubscribed {
                 guard module.notify(rest) else { return sendRest(text, rest, link) }
                 noteSent(text)
@@ -57,7 +57,7 @@ extension Soak {
         trail.noteSent(text, link: link)
     }
 
-    /// One in five comes in quick succession, as from a pallet.
+    /// Returns the delay before the next barcode; one in five is short, as when a pallet is scanned.
     private func nextGap() -> Duration {
         let mean = Int(SoakPlan.shift.components.seconds) * 1000 / max(1, plan.barcodes)
         return chance.once(in: 5) ? chance.time(20...60) : chance.time(100...max(200, mean * 23 / 10))
@@ -65,7 +65,7 @@ extension Soak {
 
     // MARK: Disturbances
 
-    /// Spreads the day's disturbances over the shift.
+    /// Distributes the day's disturbances over the shift.
     func scheduleDisturbances() {
         schedule(plan.losses) { [unowned self] in loseLink() }
         schedule(plan.replugs) { [unowned self] in replug() }
@@ -118,7 +118,7 @@ extension Soak {
         }
     }
 
-    /// Out of range, for longer than any supervision time-out.
+    /// Moves the device out of range for longer than any supervision time-out.
     func separate() {
         report.note("out of range")
         report.losses += 1
@@ -144,7 +144,7 @@ extension Soak {
         }
     }
 
-    /// The machine sleeps; after every other time its controller has lost its power too.
+    /// Suspends the machine; every second time, the controller loses its power too.
     private func suspend() {
         guard !isDisturbed else { return after(.seconds(20)) { [unowned self] in suspend() } }
         report.note("suspended")

@@ -15,10 +15,10 @@ import Typing
 import VirtualAdapters
 import VirtualRadio
 
-/// The product's daemon path through days of virtual time: a scanner and a wedge on a radio in memory, a keyboard that
-/// shows what is typed, and all that happens to them.
+/// Runs the daemon's data path for days of virtual time: a simulated barcode reader, a wedge, a keyboard whose typed
+/// text is checked, and many disturbances.
 ///
-/// One in a process, on the thread that makes it: it begins `VirtualClock`.
+/// Create only one per process, on its main thread, because it installs `VirtualClock`.
 package final class Soak {
     private static let name = "LINBLE-SOAK"
 
@@ -34,11 +34,11 @@ package final class Soak {
     var report: SoakReport
     var module: SimulatedModule?
     var service: KeyboardService?
-    /// The number of the subscription that barcodes are sent to.
+    /// Number of the subscription over which barcodes are sent.
     var link = 0
-    /// Since when the wedge could be connected; nil while it is, or cannot.
+    /// Time since which the wedge could connect; nil while it is connected or cannot connect.
     var reachableSince: Duration?
-    /// Whether the scanner, its air or the user's wish is being disturbed.
+    /// True while the barcode reader or its radio is disturbed, or the user has disconnected.
     var isDisturbed = false
     var cutsNext = false
     var sentToday = 0
@@ -52,7 +52,7 @@ package final class Soak {
     private var dayStart = Duration.zero
     private var isShiftOver = false
 
-    /// A soak that has not begun.
+    /// Creates a soak test that has not started.
     package init(_ plan: SoakPlan) throws {
         clock = VirtualClock.begin()
         self.plan = plan
@@ -68,7 +68,7 @@ package final class Soak {
         keyboard = try TextKeyboard(layout: .us)
     }
 
-    /// Runs all days; returns what was seen.
+    /// Runs all days, and returns the report.
     package func run() throws -> SoakReport {
         let start = Self.realTime
         arrival = try loop.watch(keyboard.screen.arrival.descriptor, for: .readable) { [unowned self] _ in
@@ -108,7 +108,7 @@ package final class Soak {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    // MARK: The wedge's ends
+    // MARK: Connections of the wedge
 
     private func open(_ loop: EventLoop, _ completion: @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void) {
         guard socket.isPlugged else {
@@ -127,7 +127,7 @@ package final class Soak {
         adapter.start { result in completion(result.map { adapter }) }
     }
 
-    /// The controller was pulled: what has begun ends here.
+    /// The controller was unplugged, so all incomplete data are lost.
     func endTap() {
         tap.reset()
         trail.noteLinkEnd()
@@ -171,7 +171,7 @@ package final class Soak {
         }
     }
 
-    /// Called when no barcode is to be sent any more today.
+    /// Called after the last barcode of the day.
     func endShift() {
         guard !isShiftOver else { return }
         isShiftOver = true
@@ -180,7 +180,7 @@ package final class Soak {
             separate()
         }
         report.sentDays += 1
-        // Disturbances are over by then, and what waits was typed or given up.
+        // By then, disturbances are over, and all received data have been typed or discarded.
         let end = max(dayStart + SoakPlan.shift, MonotonicClock.now) + .seconds(120)
         _ = loop.schedule(at: end) { [unowned self] in
             guard let service else { return }

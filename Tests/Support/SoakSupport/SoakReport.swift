@@ -4,11 +4,11 @@ import BluetoothAdapters
 import Keystrokes
 import LinuxIO
 
-/// What a soak has seen, and whether it is right.
+/// Results of a soak test, and checks of these results.
 package struct SoakReport {
-    /// The most growth of memory after the first day, in KiB.
+    /// Maximum growth of memory after the first day, in KiB.
     private static let mostGrowth = 1024
-    /// The longest time to a link with a scanner that can be reached: the longest pause of the session, and an attempt.
+    /// Maximum time to connect to a reachable barcode reader: the longest pause between attempts, and one attempt.
     private static let mostWait = Duration.seconds(80)
 
     private let plan: SoakPlan
@@ -30,7 +30,7 @@ package struct SoakReport {
     var footprints: [Footprint] = []
     private var wrong: [String] = []
 
-    /// What happened last, with its time.
+    /// Most recent events, with their times.
     private var happenings: [String] = []
 
     init(_ plan: SoakPlan) { self.plan = plan }
@@ -40,16 +40,16 @@ package struct SoakReport {
         if happenings.count > 8 { happenings.removeFirst() }
     }
 
-    /// Keeps the first wrong lines, with what happened before.
+    /// Stores the first wrong lines, each with the preceding events.
     mutating func noteWrong(_ line: String) {
         guard wrong.count < 5 else { return }
         wrong.append("\(MonotonicClock.now) typed \(line), after: " + happenings.joined(separator: "; "))
     }
 
-    /// The growth of memory from the end of the first day, in KiB.
+    /// Growth of memory since the end of the first day, in KiB.
     private var growth: Int { (footprints.last?.memory ?? 0) - (footprints.first?.memory ?? 0) }
 
-    /// Each check, by name, and whether it holds.
+    /// Name and result of each check.
     package var checks: [(name: String, isRight: Bool)] {
         let descriptors = Set(footprints.map(\.descriptors))
         let days = plan.days
@@ -75,7 +75,7 @@ package struct SoakReport {
             && jumps == plan.jumps * days && passersBy == plan.passersBy * days
     }
 
-    /// The figures, for people.
+    /// Human-readable figures.
     package var table: [(name: String, value: String)] {
         let causes =
             Ledger.Rejection.allCases.map { ("\($0)", account.rejected($0)) }
@@ -119,6 +119,6 @@ package struct SoakReport {
         ]
     }
 
-    /// What stopped it, and the first of what was typed wrongly.
+    /// Errors that stopped the test, and the first wrong lines.
     package var faultLines: [String] { faults + wrong }
 }

@@ -42,7 +42,7 @@ public struct ConformanceScript: Sendable {
         /// The number of the line in the file.
         public var line: Int
 
-        /// Makes the error of the line with this number.
+        /// Creates the error for the line with this number.
         public init(line: Int) {
             self.line = line
         }
@@ -52,7 +52,7 @@ public struct ConformanceScript: Sendable {
     public var name: String
     /// The lines of the database that is served, as in the file.
     public var database: [String]
-    /// The steps, each with the number of its line.
+    /// The steps, each with its line number.
     public var steps: [(number: Int, text: String)]
 
     /// The sum of the waits, in seconds.
@@ -62,7 +62,7 @@ public struct ConformanceScript: Sendable {
         }
     }
 
-    /// The published test ids that the script replays.
+    /// The ids of the published tests that the script implements.
     public var ids: [String] {
         name.split(separator: " ").filter { $0.hasPrefix("GATT/") }.map { String($0) }
     }
@@ -95,9 +95,9 @@ public struct ConformanceScript: Sendable {
         return scripts
     }
 
-    /// Plays the testers' side.
+    /// Plays the testers' part of the script.
     ///
-    /// Returns the differences from the script, empty if there are none.
+    /// Returns the differences from the script, or an empty array if there are none.
     public func run(_ link: inout some ConformanceLink) throws -> [String] {
         var differences: [String] = []
         var isOnItsWay = false
@@ -115,7 +115,7 @@ public struct ConformanceScript: Sendable {
                     differences.append("line \(number): \(text), not \(outcome ?? "nothing")")
                 }
             default:
-                // Everything that was sent has to arrive before the other side acts.
+                // All sent PDUs must arrive before the other side continues.
                 if isOnItsWay, !text.hasPrefix("<") { try link.settle() }
                 differences += try rest(&link, before: number)
                 try play(text, number, &link)
@@ -140,7 +140,7 @@ public struct ConformanceScript: Sendable {
         }
     }
 
-    /// The PDUs and outcomes that came without being expected.
+    /// Returns the unexpected PDUs and outcomes.
     private func rest(_ link: inout some ConformanceLink, before line: Int?) throws -> [String] {
         let place = line.map { "before line \($0)" } ?? "at the end"
         var all: [String] = []

@@ -2,26 +2,26 @@
 
 import Glibc
 
-/// The files of the repository from which the tests were built, by their paths below its top folder.
+/// Files of the repository from which the tests were built, by their paths relative to its root directory.
 public enum RepositoryFiles {
     /// The error of a file or folder that cannot be read.
     public struct Failure: Error {
-        /// The path below the top folder.
+        /// The path relative to the root directory.
         public var path: String
         /// The cause, as a value of `errno`.
         public var code: Int32
     }
 
-    /// The absolute path of a file or folder.
+    /// Returns the absolute path of a file or directory.
     ///
-    /// This file lies three folders below the top.
+    /// This file is three directories below the root.
     public static func path(_ path: String) -> String { place(path) }
 
     private static func place(_ path: String) -> String {
         "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/" + path
     }
 
-    /// The bytes of a file.
+    /// Reads the bytes of a file.
     public static func bytes(_ path: String) throws(Failure) -> [UInt8] {
         // The stream is closed when the function returns, and no reference to it remains.
         guard let stream = fopen(place(path), "r") else { throw Failure(path: path, code: errno) }
@@ -37,12 +37,12 @@ public enum RepositoryFiles {
         return bytes
     }
 
-    /// The text of a file.
+    /// Reads the text of a file.
     public static func text(_ path: String) throws(Failure) -> String {
         String(decoding: try bytes(path), as: UTF8.self)
     }
 
-    /// The names in a folder, sorted, without those that begin with a full stop.
+    /// Returns the sorted names in a directory, except those that start with a period.
     public static func names(in folder: String) throws(Failure) -> [String] {
         guard let stream = opendir(place(folder)) else { throw Failure(path: folder, code: errno) }
         defer { closedir(stream) }
@@ -56,7 +56,7 @@ public enum RepositoryFiles {
         return names.sorted()
     }
 
-    /// The paths of all files below a folder, without files and folders whose name begins with a full stop.
+    /// Returns the paths of all files below a directory, except files and directories whose names start with a period.
     public static func files(below folder: String) throws(Failure) -> [String] {
         var files: [String] = []
         for name in try names(in: folder) {

@@ -4,14 +4,14 @@ import Glibc
 
 /// The number of repetitions of a test.
 public enum RunCount {
-    /// The number in the environment variable `name`; `usual` without it.
+    /// Returns the number in the environment variable `name`, or `usual` if it is not set.
     public static func from(_ name: String, usual: Int) -> Int {
-        // The C string is copied at once.
+        // The C string is copied immediately.
         getenv(name).flatMap { Int(String(cString: $0)) } ?? usual
     }
 
-    /// True in an optimised build, in which ten times as many repetitions take the same time: not by an emulator
-    /// (`BLEWEDGE_EMULATED`).
+    /// True in an optimized build that is not emulated (`BLEWEDGE_EMULATED`): it completes ten times as many
+    /// repetitions in the same time.
     public static var isOptimized: Bool {
         #if DEBUG
             false

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A random number generator whose numbers follow from its seed and from that of the run, so that a failure can be repeated
-/// (SplitMix64).
+/// Random number generator (SplitMix64) whose numbers depend on its seed and on the seed of the test run, so that
+/// failures can be reproduced.
 ///
-/// The seed of the run is printed when the first generator is made. Another is taken from the environment:
+/// The seed of the run is printed when the first generator is created. It can be set with an environment variable:
 ///
 ///     BLEWEDGE_SEED=4711 swift test
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// The seed of the run: the number in the environment variable `BLEWEDGE_SEED`, 0 without it.
+    /// Seed of the run: the number in the environment variable `BLEWEDGE_SEED`, or 0 if it is not set.
     public static let run: UInt64 = {
         let run = UInt64(RunCount.from("BLEWEDGE_SEED", usual: 0).magnitude)
         print("random tests: BLEWEDGE_SEED=\(run)")
         return run
     }()
 
-    /// Makes a generator whose numbers follow from `seed` and from `run`.
+    /// Creates a generator whose numbers depend on `seed` and `run`.
     public init(seed: UInt64) {
         state = seed ^ Self.run &* 0xD6E8_FEB8_6659_FD93
     }
 
-    /// The number that a generator with this seed gives after `place` others.
+    /// Returns the number at index `place` in the sequence of a generator with this seed.
     public static func number(_ place: UInt64, of seed: UInt64) -> UInt64 {
         var generator = SeededGenerator(seed: seed)
         generator.state &+= place &* increment
@@ -30,7 +30,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     private static let increment: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= Self.increment
         var value = state

@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// The Swift files in the package's folder Sources, for tests of the code itself.
+/// Swift files in the package's Sources directory, for tests of the source code.
 public enum SourceFiles {
-    /// One file.
+    /// Swift source file.
     public struct File: Sendable {
-        /// The path below Sources, such as `Wedge/Daemon/Tables/StateNameText.swift`.
+        /// The path relative to Sources, such as `Wedge/Daemon/Tables/StateNameText.swift`.
         public let path: String
         /// The text of the file.
         public let text: String
@@ -14,7 +14,7 @@ public enum SourceFiles {
         /// The last component of the path.
         public var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-        /// True if the file is in a folder of texts.
+        /// True if the file is in a directory of texts.
         public var isTable: Bool { path.split(separator: "/").dropLast().last == "Tables" }
     }
 
@@ -24,9 +24,9 @@ public enum SourceFiles {
         public var path: String
     }
 
-    /// The files of a module, by path.
+    /// Returns the files of a module, sorted by path.
     ///
-    /// Throws for a module without any.
+    /// Throws an error if the module has no files.
     public static func files(of module: String, from file: String = #filePath) throws(Unreadable) -> [File] {
         let root = "/" + file.split(separator: "/").dropLast(4).joined(separator: "/") + "/Sources/"
         let files = try paths(below: root + module).map { path throws(Unreadable) in
@@ -36,14 +36,14 @@ public enum SourceFiles {
         return files
     }
 
-    /// The text of a file, as UTF-8.
+    /// Returns the text of a UTF-8 file.
     static func text(of path: String) throws(Unreadable) -> String {
         // The stream is closed when the function returns, and no reference to it remains.
         guard let stream = fopen(path, "r") else { throw Unreadable(path: path) }
         defer { _ = fclose(stream) }
         var bytes: [UInt8] = []
         while true {
-            // The next byte of the open stream; negative at its end.
+            // Next byte of the open stream; negative at the end.
             let byte = fgetc(stream)
             guard byte >= 0 else { break }
             bytes.append(UInt8(truncatingIfNeeded: byte))

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The string literals of a Swift file, each with the calls of which it is an argument.
+/// String literals of a Swift file, each with the calls that it is an argument of.
 ///
-/// This is not a parser of Swift: it knows comments, the forms of literals with their interpolations, and brackets,
-/// which suffices for code that compiles.
+/// This is not a full Swift parser: it supports comments, all forms of literals with interpolations, and brackets,
+/// which is sufficient for code that compiles.
 public struct SourceLiterals {
     /// A string literal.
     public struct Literal: Sendable {
-        /// The line of its beginning, counted from 1.
+        /// The line on which it starts, counted from 1.
         public let line: Int
         /// The text, with `place` for each interpolation and a space for each escaped character.
         public let text: String
-        /// The names of the calls of which it is an argument, the innermost first, within its block.
+        /// The names of the calls in the same block that it is an argument of, innermost first.
         public let calls: [String]
 
-        /// A literal of that text.
+        /// Creates a literal with that text.
         public init(line: Int, text: String, calls: [String]) {
             self.line = line
             self.text = text
@@ -22,10 +22,10 @@ public struct SourceLiterals {
         }
     }
 
-    /// The character that stands for an interpolation.
+    /// Character that replaces an interpolation.
     public static let place: Character = "\u{FFFC}"
 
-    /// The literals, in the order of the file.
+    /// The literals in source order.
     public private(set) var literals: [Literal] = []
 
     private enum Bracket {
@@ -38,7 +38,7 @@ public struct SourceLiterals {
     private var line = 1
     private var open: [Bracket] = []
 
-    /// Reads the literals of a file's text.
+    /// Finds the literals in the text of a file.
     public init(_ text: String) {
         code = Array(text.utf8)
         readCode(inInterpolation: false)
@@ -60,7 +60,7 @@ public struct SourceLiterals {
         }
     }
 
-    /// Reads code to the end of the file, or to the bracket that ends an interpolation.
+    /// Reads code up to the end of the file, or up to the bracket that ends an interpolation.
     private mutating func readCode(inInterpolation: Bool) {
         let depth = open.count
         while position < code.count {
@@ -90,14 +90,14 @@ public struct SourceLiterals {
         }
     }
 
-    /// True if the number signs at the position begin a literal.
+    /// True if the number signs at the current position begin a raw string literal.
     private var isRawLiteral: Bool {
         var offset = 0
         while byte(offset) == UInt8(ascii: "#") { offset += 1 }
         return byte(offset) == UInt8(ascii: "\"")
     }
 
-    /// The name before the bracket at the position.
+    /// Returns the name before the bracket at the current position.
     private func nameBefore() -> String {
         var first = position
         while first > 0, Self.isPartOfName(code[first - 1]) { first -= 1 }
@@ -145,8 +145,8 @@ public struct SourceLiterals {
 }
 
 extension SourceLiterals.Literal {
-    /// True if the literal reads as a text for people: it has two words, or a word and an interpolation, next to each
-    /// other.
+    /// True if the literal looks like text for people: it contains two adjacent words, or a word next to an
+    /// interpolation.
     public var isSentence: Bool {
         let words = text.split(whereSeparator: \.isWhitespace).map { word -> (isWord: Bool, isPlace: Bool) in
             let core = word.drop { "(`'".contains($0) }.reversed().drop { ",;:.!?)`'".contains($0) }

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// A temporary directory of a test, which is removed with its contents when no reference to it is left.
+/// Temporary directory of a test, which is deleted with its contents when the object is released.
 public final class TestDirectory {
-    /// The error of a file or directory that cannot be made.
+    /// The error if a file or directory cannot be created.
     public struct Failure: Error {
         /// The path of the file or directory.
         public var path: String
@@ -15,7 +15,7 @@ public final class TestDirectory {
     /// The path of the directory.
     public let path: String
 
-    /// Makes an empty directory, accessible for its owner only.
+    /// Creates an empty directory that only its owner can access.
     public init() throws(Failure) {
         let template = "/tmp/blewedge-test.XXXXXX"
         var name = Array(template.utf8CString)
@@ -25,10 +25,10 @@ public final class TestDirectory {
 
     deinit { Self.remove(path) }
 
-    /// The path of a name in the directory, which need not exist.
+    /// Returns the path of a file in the directory, which need not exist.
     public func callAsFunction(_ name: String) -> String { path + "/" + name }
 
-    /// Writes a file in the directory, and makes the directories above it.
+    /// Writes a file in the directory, and creates its parent directories.
     public func write(_ text: String, to name: String) throws(Failure) {
         var folder = path
         for part in name.split(separator: "/").dropLast() {
@@ -45,9 +45,9 @@ public final class TestDirectory {
         }
     }
 
-    /// Removes a file, or a directory with its contents.
+    /// Deletes a file, or a directory with its contents.
     ///
-    /// A symbolic link is removed, not followed.
+    /// A symbolic link is deleted, not followed.
     private static func remove(_ path: String) {
         guard Glibc.remove(path) != 0, let stream = opendir(path) else { return }
         var names: [String] = []

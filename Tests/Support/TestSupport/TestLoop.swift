@@ -3,10 +3,10 @@
 package import LinuxIO
 
 extension EventLoop {
-    /// Runs the loop until `isDone` returns true, and asks it after each turn; returns false if that takes longer than
-    /// `limit`.
+    /// Runs the loop until `isDone`, which is checked between turns, returns true; returns false if this takes longer
+    /// than `limit`.
     ///
-    /// A turn ends at the latest after the time of that name, so what no event of the loop tells is noticed too.
+    /// Each turn ends after at most `turn`, so that changes without an event of the loop are noticed too.
     package func run(
         within limit: Duration = .seconds(120),
         turn: Duration = .milliseconds(2),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A text file of Tests/Vectors, without its comments and empty lines.
+/// Text file of Tests/Vectors, without comments and empty lines.
 public enum VectorFile {
-    /// The lines, each with its number in the file, counted from 1.
+    /// Returns the lines, each with its line number in the file.
     public static func lines(
         _ name: String,
         from file: String = #filePath
@@ -16,7 +16,7 @@ public enum VectorFile {
             .filter { !$0.text.hasPrefix("#") && !$0.text.allSatisfy { $0 == " " } }
     }
 
-    /// The bytes of pairs of hexadecimal digits, with or without spaces; nil for any other text.
+    /// Parses pairs of hexadecimal digits, with or without spaces; returns nil for any other text.
     public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8.filter { $0 != UInt8(ascii: " ") })
         guard digits.count % 2 == 0 else { return nil }

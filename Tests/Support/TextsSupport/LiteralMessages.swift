@@ -2,7 +2,7 @@
 
 package import Texts
 
-// Tests say in English what they expect; the product itself has no message but those of its table.
+// Tests contain the expected messages in English; the product's messages all come from its table.
 
 extension Message: ExpressibleByStringInterpolation {
     package init(stringLiteral text: String) { self.init(detail: text) }
