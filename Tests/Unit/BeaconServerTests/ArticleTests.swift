@@ -7,7 +7,7 @@ import Texts
 
 @Suite("The article on the wire")
 struct WireArticleTests {
-    /// The examples, each by the line before it.
+    /// Examples of the article, each with the line that precedes it.
     private static let examples = Result<[String: String], any Error> {
         var examples: [String: String] = [:]
         let text = try RepositoryFiles.text("Sources/BeaconServer/BeaconServer.docc/Wire.md")

@@ -15,13 +15,13 @@ import Texts
 
 @Suite("The commands that ask a server of beacons", .timeLimit(.minutes(10)), .serialized)
 struct ServerCommandTests {
-    /// What a run printed.
+    /// Output of a run.
     private final class Printed {
         var data = ""
         var notes: [String] = []
         var contacts: [TrackRun.Contact] = []
 
-        /// The object that was printed for programs.
+        /// Returns the printed JSON object.
         func object() throws -> JSONValue {
             #expect(data.hasSuffix("}\n") && data.split(separator: "\n").count == 1)
             return try JSONValue(Array(data.utf8))
@@ -45,7 +45,7 @@ struct ServerCommandTests {
         files = ServerFiles(in: FilePath(server.directory("state")))
     }
 
-    /// The options that name the server with one of its answers.
+    /// Returns the options that select the reference server and one of its scenarios.
     private func words(_ scenario: String) throws -> [String] {
         let settings = try server.settings(scenario)
         return [
@@ -54,7 +54,7 @@ struct ServerCommandTests {
         ]
     }
 
-    /// Does what a command does, with the files of this test; returns the failure that the program would end with.
+    /// Runs a command with the files of this test; returns the failure with which the program would exit.
     private func perform(
         _ options: ServerOptions,
         hours: Int = 12,
@@ -221,7 +221,7 @@ struct ServerCommandTests {
         #expect(try store.read().entries.map(\.record) == [records[0]])
         #expect(perform(try options("fine"), Printed()) { try $0.keep(records[1], wait: wait) } == nil)
         #expect(try [server.request().body, server.request().body] == records.prefix(2).map(\.members.text))
-        // A process that is sending sends this one too.
+        // A process that holds the sender lock also sends this record.
         let fine = try options("fine")
         let failure = try store.asSender { perform(fine, Printed()) { try $0.keep(records[2], wait: wait) } }
         #expect(failure == nil)
@@ -290,12 +290,12 @@ struct ServerCommandTests {
             #expect(object["ok"]?.bool == false && object["cause"]?.string == failure?.cause.english)
             #expect(object["remedy"]?.string == failure?.remedy?.english)
         }
-        // An agreement to the use of another server is none.
+        // An agreement to use another server does not count.
         try AgreementStore(files.agreement).keep(agreement(to: try ServerAddress("https://localhost")))
         let failure = perform(try options("fine"), hasAgreed: false, Printed()) { try $0.send() }
         #expect(failure?.status == .permission)
         #expect(try TrackStore(files.tracks).read().entries.map(\.attempts) == [0])
-        // The first request that the server sees is this.
+        // This is the first request that reaches the server.
         #expect(perform(try options("status-418"), Printed()) { try $0.fetch(.whole) }?.status == .configuration)
         #expect(try server.request().path == "/status-418/regions")
     }
@@ -325,7 +325,7 @@ struct ServerCommandTests {
             printed.notes.first == kept.shownText && kept.shownText.contains("If you agree, \(kept.server) receives")
         )
         #expect(answer["agreement"]?["at"]?.integer == Int64(kept.seconds))
-        // The kept one is not asked for again.
+        // A stored agreement is not requested again.
         #expect(try setUp(isAgreed: false, ask: nil).2 == nil)
         try store.remove()
         #expect(try setUp(isAgreed: true, ask: nil).2 == nil)
@@ -349,13 +349,14 @@ struct ServerCommandTests {
         #expect(failure == nil && answer["result"]?.string == "has-new" && answer["official"]?.array?.count == 2)
         #expect(try server.request().body == #"{"type":"service"}"#)
         #expect(try store.read().current.map(\.kind) == [.test, .service, .service])
-        // Again in the same start nobody is asked, in the next one the server is, within the update interval too.
+        // Nothing is fetched again after the same start; after the next start, regions are fetched even within the
+        // update interval.
         let (again, _) = try prepare("fine", since: start)
         #expect(again["result"] == nil && again["official"]?.array?.count == 2)
         let (next, _) = try prepare("later", since: WallClock.seconds + 1)
         #expect(next["result"]?.string == "no-difference")
         #expect(try server.request().path == "/later/regions")
-        // A failure keeps what is there, and is tried again in the same start.
+        // A failed update keeps the existing regions, and is repeated after the same start.
         #expect(try prepare("status-503", since: WallClock.seconds + 1).1?.status == .timeout)
         #expect(try server.request().path == "/status-503/regions")
         #expect(try store.read().current.count == 3)

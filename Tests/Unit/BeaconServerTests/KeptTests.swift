@@ -49,7 +49,7 @@ struct KeptTests {
         #expect(kept.current == [region(3, .owned), region(1)])
         kept.take([region(4)], of: test, at: 40)
         #expect(kept.difference == .newAndAbandoned)
-        // One that has become another's is neither new nor there twice.
+        // A region that now belongs to somebody else is neither new nor listed twice.
         kept.take([region(3), region(4)], of: test, at: 50)
         #expect(kept.difference == .none && kept.current == [region(3), region(4)])
         #expect(try KeptRegions(parsing: Array(kept.text.utf8)) == kept)
@@ -145,7 +145,7 @@ struct KeptTests {
         var queue = TrackQueue()
         for number in 0..<1003 { queue.add(record(UInt64(number))) }
         #expect(queue.entries.count == 1000 && queue.dropped == 3 && queue.entries.first?.record == record(3))
-        // The sightings are bounded too.
+        // The total number of sightings is limited too.
         let many = Array(repeating: template.sightings[0], count: 260)
         let wide = try #require(TrackRecord(template.region, seconds: 1000, sightings: many))
         var wideQueue = TrackQueue()
@@ -159,7 +159,9 @@ struct KeptTests {
         #expect(stat(directory("tracks.json"), &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
-    /// Runs over a store; what is sent fails as long as `faults` has something, and time passes by waiting only.
+    /// Runs over a store.
+    ///
+    /// Sending fails with the errors in `faults` until they are used up, and only waiting advances the time.
     private func run(
         _ store: TrackStore,
         faults: [ServerFault?]
@@ -194,7 +196,7 @@ struct KeptTests {
         let second = try run(store, faults: Array(repeating: silent, count: 8))
         #expect(second.report == TrackRun.Report(givenUp: 1, waiting: 1, fault: silent))
         #expect(second.sent == [4, 5, 4, 5, 4, 5, 4])
-        // Its attempts were counted: there is one left for the next run.
+        // The earlier attempts were counted, so only one is left.
         let third = try run(store, faults: [silent])
         #expect(third.sent == [5] && third.report.givenUp == 1 && third.report.waiting == 0)
         #expect(try store.read().givenUp == 3)

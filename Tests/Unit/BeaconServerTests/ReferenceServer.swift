@@ -7,28 +7,28 @@ import TestSupport
 import Testing
 import Texts
 
-/// The server of reference-server.py, at work over TLS, under certificates that were made for it.
+/// The server of reference-server.py over TLS, with newly generated certificates.
 ///
-/// It is killed with this object, and ends with the tests.
+/// It is killed when this object is released or the tests end.
 final class ReferenceServer {
-    /// What the server is called with.
+    /// Access token with which the server is called.
     static let token = "secret-0123456789"
 
-    /// Its folder: certificates, and the token.
+    /// Directory of the certificates and the token.
     let directory: TestDirectory
     private let child: pid_t
     private let input: Int32
     private let output: UnsafeMutablePointer<FILE>
-    /// The ports: of the server, of the one with another's certificate, and of the one that is silent.
+    /// The ports of the server, of a server with a certificate for another name, and of one that never responds.
     private let ports: [Int]
 
-    /// A request that the server got.
+    /// Request that the server has received.
     struct Request: Equatable {
         var path: String
         var body: String
     }
 
-    /// Starts it, and waits until it listens.
+    /// Starts the server, and waits until it listens.
     init() throws {
         let directory = try TestDirectory()
         self.directory = directory
@@ -70,7 +70,7 @@ final class ReferenceServer {
         fclose(output)
     }
 
-    /// The settings for one of its answers, such as `fine` or `status-503`.
+    /// Returns the settings for one of its scenarios, such as `fine` or `status-503`.
     func settings(_ scenario: String, host: String = "localhost", port: Int = 0) throws -> ServerSettings {
         let address = try ServerAddress("https://\(host):\(ports[port])/\(scenario)")
         var settings = ServerSettings(address, tokenFile: FilePath(directory("token")))
@@ -79,19 +79,19 @@ final class ReferenceServer {
         return settings
     }
 
-    /// The product's side for one of its answers.
+    /// Returns a client for one of its scenarios.
     func client(_ scenario: String) throws -> ServerClient { try ServerClient(try settings(scenario)) }
 
-    /// A file that the server answers with, bytes for bytes; its name is the answer's.
+    /// Makes the server respond with this text under the scenario `name`.
     func answer(with text: String, as name: String = "text") throws -> ServerClient {
         try directory.write(text, to: "answers/" + name)
         return try client(name)
     }
 
-    /// The next line that the server prints.
+    /// Returns the next line that the server prints.
     func line() -> String? { Self.line(of: output) }
 
-    /// The next request that the server got.
+    /// Returns the next request that the server has received.
     func request() throws -> Request {
         let next = line()
         let line = try #require(next)
@@ -122,7 +122,7 @@ final class ReferenceServer {
         try #require(ended == child && status == 0, "openssl made no certificate")
     }
 
-    /// Starts a program with these as its standard input and output.
+    /// Starts a program with redirected standard input and output.
     private static func start(_ words: [String], _ ends: (Int32, Int32), error: Int32? = nil) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -148,19 +148,19 @@ final class ReferenceServer {
 }
 
 extension ServerClient {
-    /// Fetches, and sorts into what is kept.
+    /// Fetches regions, and merges them into the stored ones.
     func fetch(_ scope: RegionScope, into kept: inout KeptRegions, at now: Int) throws {
         kept.take(try fetch(scope, after: kept, at: now), of: scope, at: now)
     }
 }
 
-/// A user's agreement to the use of a server.
+/// Creates a user's agreement to use a server.
 func agreement(to address: ServerAddress) -> ServerAgreement { ServerAgreement(to: address, at: 900, shownText: "yes") }
 
-/// A UUID of tests.
+/// UUID for tests.
 let badge = "4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B"
 
-/// What a throwing call of the product threw.
+/// Returns the error that `body` throws.
 func fault(of body: () throws -> Void) -> ServerFault? {
     do {
         try body()

@@ -85,7 +85,7 @@ struct ServerTests {
             #expect(found == .http(status) && found?.status == status && found?.error == nil)
         }
         for _ in 0..<10 { _ = try server.request() }
-        // What was kept stays, whatever fails.
+        // Failures keep the stored regions.
         var kept = KeptRegions()
         try server.client("fine").fetch(.whole, into: &kept, at: 1000)
         #expect(try server.request().path == "/fine/regions")
@@ -99,7 +99,7 @@ struct ServerTests {
         let soon = fault { try client.fetch(.whole, into: &kept, at: 1000 + 12 * 3600 - 1) }
         #expect(soon == .tooSoon(until: 1000 + 12 * 3600) && soon?.error?.rawValue == 1500)
         #expect(kept == before)
-        // Nobody was asked: the next request is the one of this.
+        // No request was sent: the server's next request is this one.
         #expect(fault { try client.fetch(.whole, into: &kept, at: 1000 + 12 * 3600) } == nil)
         #expect(try server.request().path == "/fine/regions")
         #expect(kept.difference == .none)
@@ -143,7 +143,7 @@ struct ServerTests {
     @Test("A server that cannot be reached, or is silent, is error 2005, and that of nothing else")
     func unreachable() throws {
         let server = try ReferenceServer()
-        // Nobody listens on port 1.
+        // Port 1 is closed.
         var settings = try server.settings("fine")
         settings = ServerSettings(try ServerAddress("https://localhost:1"), tokenFile: settings.tokenFile)
         settings.agreement = agreement(to: settings.address)
@@ -158,7 +158,7 @@ struct ServerTests {
         var silent = try server.settings("fine", port: 2)
         silent.connectTimeout = .milliseconds(200)
         #expect(validity(try ServerClient(silent)) == .refused(.unreachable))
-        // A certificate is no matter of reaching somebody.
+        // A certificate error does not mean that the server is unreachable.
         guard case .request(.certificate) = validity(try ServerClient(server.settings("fine", port: 1))) else {
             Issue.record("believed")
             return
@@ -198,7 +198,7 @@ struct ServerTests {
             }
             #expect(!text.isEmpty)
         }
-        // The first request that the server sees is this.
+        // This is the first request that reaches the server.
         #expect(regions(try server.client("status-418")) == .http(418))
         #expect(try server.request().path == "/status-418/regions")
         var none = try server.settings("fine")
@@ -227,7 +227,7 @@ struct ServerTests {
         #expect(regions(try server.client(scenario)) == .request(.tooLong(1 << 20)))
         _ = try server.request()
         let line = try #require(server.line())
-        // It ended long before: what the buffers of both sides hold, at most.
+        // The transfer ended long before: at most the buffers of both sides were filled.
         #expect(line.hasPrefix("flooded ") && (Int(line.dropFirst(8)) ?? .max) < 50_000_000, "\(line)")
         let text = #"{"valid":true}"#
         let room = String(repeating: " ", count: (1 << 20) - text.utf8.count)
@@ -291,13 +291,13 @@ struct ServerTests {
         #expect(reason.contains("libcurl.so.none"))
         let failure = CommandFailure(found)
         #expect(failure.status == .unavailable && failure.remedy?.english.contains("apt install libcurl4") == true)
-        // Some other library that is there.
+        // An existing library that is not libcurl.
         let other = fault { _ = try ServerClient(settings, libraryFile: "libc.so.6") }
         #expect(other == .request(.noLibrary("it has no function curl_easy_init")))
 
         let library = try CurlLibrary()
         for option in CurlOption.allCases {
-            // Before 7.73 the library cannot tell, before 7.85 it knows no names of protocols.
+            // Versions before 7.73 do not list their options, and those before 7.85 do not support protocol names.
             let number = library.number(ofOption: option.name) ?? option.rawValue
             #expect(number == option.rawValue || number == 0 && option == .protocolNames, "\(option.name)")
         }

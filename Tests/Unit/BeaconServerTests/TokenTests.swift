@@ -37,7 +37,7 @@ struct TokenTests {
         arguments: 0...0o777
     )
     func modes(mode: Int) throws {
-        // Its owner may read it, and root reads all.
+        // The owner can read the file, and root can read any file.
         guard mode & 0o400 != 0 else { return }
         if mode & 0o177 == 0 {
             _ = try token(secret, mode: mode_t(mode))

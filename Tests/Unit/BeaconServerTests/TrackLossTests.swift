@@ -10,7 +10,7 @@ import Texts
 
 @testable import blewedge
 
-/// The limit of a file's length holds for a process: no other test may run in it meanwhile.
+/// The file size limit applies to the whole process, so no other test may run at the same time.
 @Suite("Tracks through losses", .timeLimit(.minutes(10)), .serialized)
 struct TrackLossTests {
     private static func record(_ number: UInt64) throws -> TrackRecord {
@@ -25,7 +25,7 @@ struct TrackLossTests {
         )
     }
 
-    /// The keys of the records that a server has got, each with its body.
+    /// Returns the keys and paths of the records that a server has received.
     private static func keys(_ server: ReferenceServer, of count: Int) throws -> [(path: String, key: String)] {
         var bodies: [String: String] = [:]
         return try (0..<count).map { _ in
@@ -96,7 +96,7 @@ struct TrackLossTests {
             settings.agreement = agreement(to: settings.address)
             settings.timeout = .milliseconds(300)
             let client = try ServerClient(settings)
-            // The server has got the record, and this process does not learn of it.
+            // The server receives the record, but this process gets no response.
             let send = { (record: TrackRecord) throws(ServerFault) -> ContactResult in
                 _ = try? client.send(record)
                 kill(getpid(), SIGKILL)
@@ -120,7 +120,7 @@ struct TrackLossTests {
             let path = FilePath(directory("tracks.json"))
             let store = TrackStore(path)
             try store.update { $0.add(try! Self.record(1)) }
-            // The kernel refuses to make the file longer than this, as a full disk does.
+            // The kernel refuses to extend the file beyond this size, as on a full disk.
             signal(SIGXFSZ, SIG_IGN)
             func setLimit(_ bytes: UInt) {
                 var limit = rlimit()

@@ -86,7 +86,7 @@ struct WireTests {
             Issue.record("\(text) gives \(String(describing: found))")
             return
         }
-        // What follows the place of what is no JSON is Jansson's.
+        // The explanation after the position of a JSON error comes from Jansson.
         let isWhole = !said.hasSuffix(" ")
         #expect(isWhole ? fault.description == said : fault.description.hasPrefix(said), "\(fault)")
         #expect(CommandFailure(.answer(fault)).status == .inputOutput)

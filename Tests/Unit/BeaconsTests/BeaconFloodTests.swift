@@ -35,7 +35,8 @@ struct BeaconFloodTests {
         var told: [String] = []
         var largest = monitor.tables
         let badge = BeaconIdentity.of("\(Self.real)/1/1").advertisement
-        // Each tenth of a second a thousand reports, for six seconds; the real beacon is heard in the second one.
+        // A thousand reports every tenth of a second, for six seconds; the real beacon is received in the second
+        // second.
         for turn in 0..<60 {
             let now = Duration.milliseconds(100 * turn)
             let tell: (BeaconMonitor.Event) -> Void = { event in
@@ -112,7 +113,7 @@ struct BeaconFloodTests {
             if turn < 999 { #expect(monitor.unwatch(.initial) == 5) }
         }
         #expect(monitor.inside == [BeaconRegion.of(Self.real)])
-        // What is dropped for another region leaves this one's time where it is.
+        // Discarding the deadlines of another region must keep this region's deadline.
         let other = BeaconRegion.of(Self.copied)
         let otherData = BeaconIdentity.of("\(Self.copied)/1/1").advertisement
         for turn in 1_000..<1_100 {

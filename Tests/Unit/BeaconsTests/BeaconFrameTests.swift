@@ -42,7 +42,7 @@ struct BeaconFrameTests {
         for vector in try Vector.all() where vector.expected != "none" {
             for count in 0..<vector.bytes.count {
                 let beginning = Array(vector.bytes.prefix(count))
-                // Only zeros at the end may be missing.
+                // Only trailing zeros may be omitted.
                 guard vector.bytes.dropFirst(count).contains(where: { $0 != 0 }) || vector.bytes[count - 1] != 0 else {
                     continue
                 }
@@ -56,7 +56,7 @@ struct BeaconFrameTests {
         }
     }
 
-    /// Whether the beacon's structure ends within the first bytes: then it is whole.
+    /// Returns true if the beacon's structure is complete within the first `count` bytes.
     private static func endsBefore(_ count: Int, _ vector: Vector) -> Bool {
         var offset = 0
         while offset < vector.bytes.count {

@@ -23,7 +23,7 @@ struct BeaconMonitorTests {
         BeaconMonitor(RegionCatalogue(try RegionFile(file)), limit: limit)
     }
 
-    /// Lets a beacon be heard twice, and answers what was told.
+    /// Lets the monitor receive a beacon twice, and returns the reported changes.
     private static func see(_ monitor: inout BeaconMonitor, _ text: String, at time: Int) -> [String] {
         var told: [String] = []
         for offset in [0, 100] {
@@ -94,7 +94,7 @@ struct BeaconMonitorTests {
         #expect(Self.see(&monitor, Self.badges + "/1/1", at: 0).isEmpty)
         #expect(Self.see(&monitor, Self.badges + "/1/2", at: 1_000) == ["entered badges/1/2"])
         #expect(Self.see(&monitor, Self.gates + "/1/2", at: 2_000) == ["entered gates"])
-        // The static regions, as they are watched anew, leave out the one of the designated beacon.
+        // When the static regions are monitored again, the region of the designated beacon is excluded.
         #expect(monitor.watch(.initial) == 1)
         #expect(monitor.release("A", keep: { _ in true }) == false)
         #expect(monitor.release("B", keep: { _ in false }) == false)
@@ -135,7 +135,7 @@ struct BeaconMonitorTests {
             let part = String(text.prefix(count))
             #expect(throws: DesignatedBeacons.UnreadableLine.self) { try DesignatedBeacons(text: part) }
         }
-        // An identity, a code and a boolean that are none, one that is missing, and a beacon that is there already.
+        // An invalid identity, code and Boolean, a missing identity, and a duplicate beacon.
         let elements = text.split(separator: "\n")
         for (old, new) in [
             ("\(Self.badges)/1/2", "x"), (#""B""#, #""A!B""#), ("true", "1"), (#","switcher":true"#, ""),
@@ -174,7 +174,7 @@ struct BeaconMonitorTests {
         for time in [999, 1_000, 1_500, 2_000, 60_000, 60_001, 60_999, 61_000] {
             monitor.expire(now: .milliseconds(time)) { told.append("\(time) \(Self.say($0))") }
         }
-        // After a minute's sleep there is one list.
+        // After a minute of sleep, there is a single list.
         #expect(
             told == ["1000 ranged badges 1", "2000 ranged badges 1", "60000 ranged badges 0", "61000 ranged badges 0"]
         )

@@ -3,7 +3,7 @@
 import Beacons
 import BluetoothHost
 
-// Regions, beacons and their frames by their texts, which tests write and know to be right.
+// Creates regions, beacons and frames from texts that the tests know to be valid.
 
 extension BeaconRegion {
     static func of(_ text: String) -> BeaconRegion {
@@ -18,7 +18,7 @@ extension BeaconIdentity {
         return identity
     }
 
-    /// The beacon's frame as an iBeacon.
+    /// Returns the beacon's frame as an iBeacon.
     func frame(power: Int8? = -59) -> BeaconFrame {
         guard let frame = BeaconFrame(.iBeacon, self, measuredPower: power) else {
             preconditionFailure("\(self) is no iBeacon")
@@ -26,7 +26,7 @@ extension BeaconIdentity {
         return frame
     }
 
-    /// The AD structures of the beacon's advertisement as an iBeacon.
+    /// AD structures of the beacon's advertisement as an iBeacon.
     var advertisement: [UInt8] {
         guard let layout = try? AdvertisementLayout(frame().content(), canBeAsked: false) else { return [] }
         return layout.data

@@ -14,7 +14,7 @@ struct BeaconRangingTests {
         return identity.frame(power: power)
     }
 
-    /// The list after reports of one beacon, a tenth of a second apart.
+    /// Returns the list after reports of one beacon at intervals of a tenth of a second.
     private static func list(_ strengths: [Int8?], power: Int8? = -59, exponent: Double = 2) -> RangedBeacon? {
         var ranging = BeaconRanging(region, exponent: exponent)
         for (index, rssi) in strengths.enumerated() {
@@ -112,12 +112,12 @@ struct BeaconRangingTests {
         }
         let outcomes = (1_000..<1_010).map { ranging.take(Self.frame($0), rssi: -20, now: .milliseconds(3)) }
         #expect(outcomes.allSatisfy { $0 == .leftOut })
-        // Those that are silent for long give way.
+        // Beacons that have not been received for long are replaced.
         #expect(ranging.take(Self.frame(2_000), rssi: -20, now: .seconds(10)) == .taken)
         #expect(ranging.list(now: .seconds(10)).map(\.identity) == [Self.frame(2_000).identity])
     }
 
-    /// What the list is, said slowly: all reports are kept, and looked at each time.
+    /// Straightforward model of the list: stores all reports, and examines all of them each time.
     private struct Model {
         var reports: [(identity: BeaconIdentity, rssi: Int8?, time: Duration)] = []
 

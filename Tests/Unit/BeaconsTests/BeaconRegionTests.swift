@@ -129,7 +129,8 @@ struct RegionFileTests {
         #expect(code("eddystone:00112233445566778899/AABBCCDDEE00") == nil)
         #expect(catalogue.identity(ofCode: "A17C", in: badges)?.description == Self.badges + "/1/2")
         #expect(catalogue.identity(ofCode: "0102ffff", in: badges)?.description == Self.badges + "/258/65535")
-        // It has a code of its own; it is of another region; the region is none of static beacons; no code at all.
+        // The beacon has a code of its own; it belongs to another region; the region is not static; the code is
+        // invalid.
         #expect(catalogue.identity(ofCode: "00010002", in: badges) == nil)
         #expect(catalogue.identity(ofCode: "gate7", in: badges) == nil)
         #expect(catalogue.identity(ofCode: "00010003", in: try #require(BeaconRegion(Self.oneTime))) == nil)

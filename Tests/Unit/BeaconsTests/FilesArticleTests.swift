@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The article on files")
 struct FilesArticleTests {
-    /// The examples, in their order.
+    /// Returns the examples in their order.
     private static func examples() throws -> [String] {
         var examples: [String] = []
         var lines: [Substring]?

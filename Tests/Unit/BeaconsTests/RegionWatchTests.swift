@@ -8,7 +8,8 @@ import Testing
 struct RegionWatchTests {
     private let badge = BeaconIdentity.of("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2")
 
-    /// The changes of a trace of sightings, with the time of each: the watch wakes when it asks to.
+    /// Returns the changes caused by a sequence of sightings, with their times; the watch is also called at the
+    /// deadlines that it requests.
     private func changes(
         _ times: [Int],
         until end: Int,
@@ -54,7 +55,7 @@ struct RegionWatchTests {
         var settings = RegionWatch.Settings()
         (settings.entryWindow, settings.sightings, settings.exitSilence) = (.seconds(5), 3, .seconds(10))
         #expect(changes([0, 5_000, 10_000], until: 20_000, .usual, settings) == ["entered 10000", "left 20000"])
-        // Sightings from before an exit do not count after it.
+        // Sightings before an exit must not count after it.
         (settings.entryWindow, settings.sightings, settings.exitSilence) = (.seconds(60), 2, .seconds(1))
         #expect(changes([0, 1, 3_000], until: 3_500, .usual, settings) == ["entered 1", "left 1001"])
         settings.sightings = 1
@@ -133,7 +134,7 @@ struct RegionWatchTests {
         #expect(watch.deadline == nil && watch.count == 0)
     }
 
-    /// What a region's state is, said slowly: the whole history is looked at each time.
+    /// Straightforward model of a region's state: examines the whole history each time.
     private struct Model {
         var history: [BeaconRegion: [Duration]] = [:]
         var entered: [BeaconRegion: Bool] = [:]

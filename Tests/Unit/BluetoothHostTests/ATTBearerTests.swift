@@ -48,7 +48,7 @@ import Testing
 
     enum Reaction { case answer, end, violation, told, confirmed, ignored, wrong }
 
-    /// What Core 6.0, Vol 3, Part F, 3.3 and 3.4 ask for.
+    /// Returns the reaction required by Core 6.0, Vol 3, Part F, 3.3 and 3.4.
     private static func reaction(to pdu: [UInt8], during request: ATTPDU) -> Reaction {
         let opcode = ATTOpcode(rawValue: pdu[0])
         switch opcode.kind {
@@ -56,7 +56,7 @@ import Testing
         case .response:
             guard opcode == request.opcode.answer || opcode == .errorResponse else { return .violation }
             guard (try? ATTPDU(pdu.span)) != nil else { return .violation }
-            // Ones name the opcode 0x01 in an Error Response: no request of ours, and the end of ours all the same.
+            // This Error Response names the opcode 0x01, which is not our request; it ends our request nevertheless.
             return .end
         case .confirmation: return .violation
         case .indication: return .confirmed

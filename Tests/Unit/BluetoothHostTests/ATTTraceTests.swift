@@ -9,7 +9,7 @@ import Testing
 struct ATTTraceTests {
     private let index = ControllerIndex(rawValue: 0)
 
-    /// An ACL packet of connection 0x0040.
+    /// Creates an ACL packet of connection 0x0040.
     private func record(
         _ data: [UInt8],
         _ opcode: MonitorOpcode = .aclReceived,
@@ -43,7 +43,7 @@ struct ATTTraceTests {
         for cut in 1..<whole.count {
             var trace = ATTTrace()
             #expect(trace.handle(record(Array(whole.prefix(cut)))) == nil)
-            // Others' packets in between disturb nothing.
+            // Packets of other connections in between have no effect.
             #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], .aclSent, boundary: 0)) != nil)
             #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], connection: 0x41)) != nil)
             #expect(trace.handle(record(Array(whole.dropFirst(cut)), boundary: 0b01))?.pdu == pdu)
@@ -74,7 +74,7 @@ struct ATTTraceTests {
         for round in 0..<20_000 {
             let count = Int.random(in: 0...12, using: &random)
             var payload = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-            // Half of them with the right length, so that they get further.
+            // Half of the packets have a correct length, so that they are parsed further.
             if round % 2 == 0, count >= 4 { (payload[2], payload[3]) = (UInt8(count - 4), 0) }
             let opcode: MonitorOpcode = round % 3 == 0 ? .aclSent : .aclReceived
             _ = trace.handle(BtsnoopRecord(opcode: opcode, index: index, time: 0, payload: payload))

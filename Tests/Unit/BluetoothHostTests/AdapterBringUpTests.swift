@@ -9,7 +9,7 @@ struct AdapterBringUpTests {
     private let first = ControllerIndex(rawValue: 0)
     private let second = ControllerIndex(rawValue: 1)
 
-    /// The 280 bytes that Read Controller Information returns.
+    /// Returns the 280 bytes of a Read Controller Information response.
     private func information(
         address: UInt64 = 0x0011_2233_4455,
         supported: ManagementSettings = [.powered, .lowEnergy],
@@ -90,7 +90,7 @@ struct AdapterBringUpTests {
         }
     }
 
-    /// The adapters of a kernel, by their numbers, and which of them is made ready.
+    /// Returns the number of the adapter that is selected among adapters with these addresses.
     private func chosen(_ selector: AdapterSelector, known: UInt64?, among addresses: [UInt64]) throws -> UInt16? {
         var bringUp = AdapterBringUp(for: selector, known: known.map { BluetoothAddress(rawValue: $0) })
         let list: [UInt8] = addresses.indices.flatMap { index -> [UInt8] in [UInt8(index), 0] }
@@ -119,12 +119,12 @@ struct AdapterBringUpTests {
             #expect(try chosen(selector, known: 0xA2, among: [0xA0, 0xA1, 0xA2]) == 2, "\(selector)")
             #expect(try chosen(selector, known: 0xA0, among: [0xA0, 0xA1, 0xA2]) == 0, "\(selector)")
         }
-        // While it is not there, the one that was asked for is.
+        // Without the known adapter, the requested one is selected.
         #expect(try chosen(.any, known: 0xA2, among: [0xA0, 0xA1]) == 0)
         #expect(try chosen(.index(second), known: 0xA2, among: [0xA0, 0xA1]) == 1)
         #expect(try chosen(.index(second), known: 0xA2, among: [0xA0]) == nil)
         #expect(try chosen(.address(BluetoothAddress(rawValue: 0xA1)), known: 0xA1, among: [0xA0, 0xA1]) == 1)
-        // An adapter without a public address is nobody's in particular.
+        // An adapter without a public address cannot be identified.
         #expect(try chosen(.index(second), known: 0, among: [0, 0xA1]) == 1)
         #expect(try chosen(.index(second), known: nil, among: [0xA0, 0xA1]) == 1)
     }

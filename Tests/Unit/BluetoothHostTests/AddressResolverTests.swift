@@ -5,9 +5,9 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Private addresses, and whose they are.
+/// Resolution of private addresses.
 @Suite(.timeLimit(.minutes(10))) struct AddressResolverTests {
-    /// The key and the address of the specification's sample data (Core 6.0, Vol 3, Part H, D.7).
+    /// Key and address of the specification's sample data (Core 6.0, Vol 3, Part H, D.7).
     static let key: UInt128 = 0xEC02_34A3_57C8_AD05_3410_10A6_0A39_7D9B
     static let identity = LowEnergyHostTests.peer
 
@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    /// A private address that a key resolves.
+    /// Returns a private address that the key resolves.
     static func address(_ key: UInt128 = key, random: UInt32 = 0x70_8194) throws -> DeviceAddress {
         let random = random & 0x3F_FFFF | 0x40_0000
         let bits = try UInt64(random) << 24 | UInt64(SecurityToolbox.ah(key, random))
@@ -108,7 +108,7 @@ import Testing
             controller.pump()
             let address = try Self.address(random: random)
             let bytes = (0..<6).map { UInt8(truncatingIfNeeded: address.address.rawValue >> UInt64(8 * $0)) }
-            // LE Extended Advertising Report: connectable, of a random address.
+            // LE Extended Advertising Report: connectable, from a random address.
             controller.sendEvent(
                 0x3E,
                 [0x0D, 1, 0x13, 0x00, 0x01] + bytes + [1, 0, 0xFF, 0x7F, 0xCE, 0, 0, 0] + [0, 0, 0, 0, 0, 0, 0]
@@ -119,7 +119,7 @@ import Testing
             controller.commands = []
             controller.host.connect(to: Self.identity, timeout: .seconds(10), now: controller.now)
             controller.pump()
-            // The peer's address of LE Extended Create Connection.
+            // Peer address in LE Extended Create Connection.
             #expect(controller.commands.contains { $0[1] == 0x43 && $0[2] == 0x20 && Array($0[6...12]) == [1] + bytes })
             controller.connect(0x40, role: .central, peer: address)
             #expect(controller.host.connections.map(\.peer) == [Self.identity])

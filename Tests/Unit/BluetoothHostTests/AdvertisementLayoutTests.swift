@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct AdvertisementLayoutTests {
-    /// 0000C9CA-…: any UUID of 128 bits.
+    /// Any 128-bit UUID.
     static let long = BluetoothUUID(high: 0x1122_3344_5566_7788, low: 0x99AA_BBCC_DDEE_FF00)
     static let longBytes: [UInt8] = [
         0x00, 0xFF, 0xEE, 0xDD, 0xCC, 0xBB, 0xAA, 0x99, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
@@ -28,7 +28,8 @@ import Testing
 
     @Test("31 bytes are taken to the last one, and one byte more is refused with the sizes")
     func edges() throws {
-        // Three of flags and two before the name leave 26 in the advertisement; 29 in the scan response.
+        // Three bytes of flags and two bytes before the name leave 26 bytes in the advertisement, and 29 in the scan
+        // response.
         let inData = try AdvertisementLayout(.init(localName: String(repeating: "x", count: 26)))
         #expect(inData.data.count == 31 && inData.scanResponse.isEmpty)
         let inResponse = try AdvertisementLayout(.init(localName: String(repeating: "x", count: 29)))

@@ -12,7 +12,7 @@ import Testing
         scanResponse: [0x02, 0x09, 0x41]
     )
 
-    /// The opcodes in the order of a start.
+    /// Returns the opcodes that start advertising, in order.
     private static func opcodes(_ generation: Advertiser.Generation) -> [HCIOpcode] {
         switch generation {
         case .legacy:
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Answers commands with success until none comes, and returns their opcodes.
+    /// Answers commands with success until there are none left, and returns their opcodes.
     private func run(
         _ advertiser: inout Advertiser,
         _ answer: (HCIOpcode) -> HCIStatus = { _ in .success }

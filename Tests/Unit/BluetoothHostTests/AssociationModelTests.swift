@@ -5,15 +5,15 @@ import BluetoothPackets
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct AssociationModelTests {
-    /// The initiator's capabilities in the order of the columns.
+    /// Capabilities of the initiator, one per column.
     private static let columns: [PairingFeatures.IOCapability] = [
         .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
     ]
 
-    /// Core 6.0, Vol 3, Part H, 2.3.5.1, table 2.8: a row for each responder, in the order of the columns.
+    /// Core 6.0, Vol 3, Part H, 2.3.5.1, table 2.8: one row per responder, with the initiators as columns.
     ///
-    /// J Just Works, N numeric comparison, I and R a passkey that the initiator or the responder shows, B one that is
-    /// entered at both.
+    /// J means Just Works, N numeric comparison, I or R a passkey displayed by the initiator or the responder, and B a
+    /// passkey entered on both devices.
     private static let secure = ["JJRJR", "JNRJN", "IIBJI", "JJJJJ", "INRJN"]
     private static let legacy = ["JJRJR", "JJRJR", "IIBJI", "JJJJJ", "IIRJI"]
 

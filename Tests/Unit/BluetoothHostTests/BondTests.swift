@@ -39,9 +39,9 @@ import Testing
             let short = Array(Self.value.prefix(Int(size))) + rest
             #expect((key(short, size: size) != nil) == (7...16).contains(size))
         }
-        // Bytes above the size.
+        // Bytes beyond the key size are not zero.
         #expect(key(size: 15) == nil)
-        // The names of legacy keys belong to legacy keys.
+        // Only legacy keys have EDIV and Rand.
         #expect(key(diversifier: 1) == nil)
         #expect(key(random: 1) == nil)
         #expect(key(diversifier: 1, random: 1, secure: false) != nil)
@@ -66,7 +66,7 @@ import Testing
         #expect(bond([one], [UInt8](repeating: 0, count: 16)) == nil)
         #expect(bond([one], [1]) == nil)
         #expect(bond([one], on: BluetoothAddress(rawValue: 0)) == nil)
-        // Private addresses are nobody's identity.
+        // A private address cannot be an identity.
         #expect(bond([one], of: DeviceAddress(BluetoothAddress(rawValue: 0x4000_0000_0001), .random)) == nil)
         #expect(bond([one], of: DeviceAddress(BluetoothAddress(rawValue: 0), .public)) == nil)
     }
@@ -85,7 +85,8 @@ import Testing
         let legacy = key(secure: false)
         #expect(try security(legacy, key(authenticated: true, secure: false, role: .peripheral)).level == .encrypted)
         #expect(try security(key(secure: false, role: .peripheral)).level == .none)
-        // A passkey was entered, and proves nothing; the record and the kernel keep it all the same.
+        // The entered passkey of a legacy pairing does not authenticate, but the record and the kernel store that it
+        // was entered.
         let entered = try #require(key(authenticated: true, secure: false))
         #expect(try security(entered).level == .encrypted && entered.level == .encrypted && entered.usedNumber)
         let bond = try #require(Bond(identityAddress: Self.peer, localAddress: Self.adapter, longTermKeys: [entered]))

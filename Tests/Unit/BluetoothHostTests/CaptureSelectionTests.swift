@@ -26,7 +26,7 @@ struct CaptureSelectionTests {
         #expect(selection.take(record(1)) == record(1))
         #expect(selection.take(record(0)) == nil)
         #expect(selection.take(record(1, MonitorOpcode(rawValue: 13))) == nil)
-        // The adapter came back with another number.
+        // The adapter has returned under another number.
         #expect(selection.follow(ControllerIndex(rawValue: 2)).isEmpty)
         #expect(selection.take(record(2)) == record(2))
         #expect(selection.take(record(1)) == nil)

@@ -6,12 +6,13 @@ import Testing
 
 @testable import BluetoothHost
 
-/// A dishonest peripheral that says that it has a keyboard, is told no passkey, and computes the one that the central shows.
+/// Dishonest peripheral that claims to have a keyboard and computes the passkey that the central displays, without
+/// being told.
 ///
-/// Its confirm value is any number. From the central's confirm value and random number it finds the passkey by trial, and
-/// from that the random number that confirms what it has sent (Rosa, 2013).
+/// It sends an arbitrary confirm value. From the central's confirm value and random number, it finds the passkey by
+/// brute force, and then the random number that matches the confirm value already sent (Rosa, 2013).
 final class ComputingDevice {
-    /// The passkeys that are tried: those below.
+    /// Passkeys below this limit are tried.
     static let limit: UInt32 = 4000
 
     private let hosts: SecuredHosts
@@ -21,12 +22,12 @@ final class ComputingDevice {
     private var response: SecurityManagerPDU?
     private var confirm: UInt128 = 0
     private var encryptionKey: UInt128?
-    /// The passkey that was found.
+    /// Passkey that was found.
     private(set) var passkey: UInt32?
-    /// The frames that the central has sent.
+    /// Frames that the central has sent.
     private(set) var received: [SecurityManagerPDU] = []
 
-    /// The seed of hosts whose central shows a passkey that is tried soon.
+    /// Seed with which the central displays a passkey below the limit.
     static let seed: UInt64 = {
         for seed in 1...100_000 as ClosedRange<UInt64> {
             var random = PairingRandomness(seed: seed &* 2 &+ 2)
@@ -35,13 +36,13 @@ final class ComputingDevice {
         return 1
     }()
 
-    /// Takes the place of the Security Manager of the first host.
+    /// Replaces the Security Manager of the first host.
     init(_ hosts: SecuredHosts) {
         self.hosts = hosts
         hosts.radio.intercept = { [unowned self] index, packet in index == 0 && takes(packet) }
     }
 
-    /// Takes what belongs to the Security Manager.
+    /// Handles the packets for the Security Manager.
     private func takes(_ packet: [UInt8]) -> Bool {
         if packet[0] == 0x02, packet.count > 9, packet[7] == 0x06, packet[8] == 0 {
             let payload = Array(packet[9...])
@@ -109,7 +110,7 @@ final class ComputingDevice {
         }
         guard let found else { return }
         passkey = found
-        // The confirm value's inverse: c1 is two encryptions by the passkey.
+        // Inverts the confirm value: c1 consists of two encryptions with the passkey.
         let types = [device.type.rawValue, central.type.rawValue]
         let first = UInt128(bytes: response.encoded.reversed() + request.encoded.reversed() + types)
         let second = UInt128(central.address.rawValue) << 48 | UInt128(device.address.rawValue)
@@ -120,7 +121,7 @@ final class ComputingDevice {
     }
 }
 
-/// The inverse cipher of AES with keys of 128 bits (FIPS 197, 5.3), which the product does not need.
+/// Inverse cipher of AES-128 (FIPS 197, 5.3), which the product does not need.
 enum InverseAES128 {
     private static let box: [UInt8] = (0...255).map { value in
         // The inverse in GF(2^8) is the 254th power.
@@ -134,7 +135,7 @@ enum InverseAES128 {
         return inverse
     }()
 
-    /// The product of two polynomials modulo x^8 + x^4 + x^3 + x + 1.
+    /// Returns the product of two polynomials modulo x^8 + x^4 + x^3 + x + 1.
     private static func product(_ left: UInt8, _ right: UInt8) -> UInt8 {
         var (sum, factor, rest) = (UInt8(0), left, right)
         while rest != 0 {
@@ -166,7 +167,7 @@ enum InverseAES128 {
         func adding(_ round: Int, to state: [UInt8]) -> [UInt8] { (0..<16).map { state[$0] ^ keys[16 * round + $0] } }
         var state = adding(10, to: block.bytes)
         for round in (0..<10).reversed() {
-            // A row is shifted by its number, and each byte substituted.
+            // Shifts each row by its number, and substitutes each byte.
             let shifted = (0..<16).map { place in
                 inverseBox[Int(state[(place % 4) + 4 * ((place / 4 + 4 - place % 4) % 4)])]
             }

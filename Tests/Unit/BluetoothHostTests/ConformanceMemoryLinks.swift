@@ -5,7 +5,7 @@ import BluetoothPackets
 import ConformanceSupport
 import TestSupport
 
-/// The client as implementation under test, without a transport.
+/// Client under test, without a transport.
 struct ClientUnderTest: ConformanceLink {
     private var player = GATTScriptPlayer()
     private var outcomes: [String] = []
@@ -40,7 +40,7 @@ struct ClientUnderTest: ConformanceLink {
     }
 }
 
-/// The server as implementation under test, without a transport.
+/// Server under test, without a transport.
 struct ServerUnderTest: ConformanceLink {
     private var server: GATTServer
     private var link = GATTClient()

@@ -4,7 +4,7 @@ import BluetoothHost
 import TestSupport
 import Testing
 
-/// One conversation as a test's argument, so that its ids stand in the test's name.
+/// Script as a test argument, so that its ids appear in the test's name.
 struct ConformanceCase: CustomTestStringConvertible, Sendable {
     var script: ConformanceScript
     var testDescription: String { script.name }

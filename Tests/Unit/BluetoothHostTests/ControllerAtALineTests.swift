@@ -4,7 +4,7 @@ import BluetoothHost
 import BluetoothPackets
 import Testing
 
-/// What controllers at the end of a line were seen to do, in time that the test makes.
+/// Observed behavior of controllers on serial lines, in virtual time.
 @Suite struct ControllerAtALineTests {
     private static let peer = LowEnergyHostTests.peer
 
@@ -26,7 +26,7 @@ import Testing
         #expect(opcodes(controller).prefix(3) == [.reset, .reset, .readLocalSupportedCommands])
         #expect(controller.events == [.ready])
         #expect(controller.host.counters.repeatedResets == 1)
-        // The answer to the other one comes late, and is nobody's.
+        // The late answer to the other Reset command is ignored.
         controller.sendEvent(0x0E, [1, 0x03, 0x0C, 0])
         #expect(controller.host.isReady)
     }
@@ -111,7 +111,7 @@ import Testing
             controller.sendFrame(0x40, channel: .attribute, [0x1B, 1, 0, 7])
         }
         #expect(controller.commands.count == 6)
-        // Without a use there is nothing to be missed.
+        // Without a connection, the controller is not probed.
         controller.disconnect(0x40)
         controller.advance(to: .seconds(1000))
         #expect(controller.commands.count == 6)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    // MARK: Commands that a controller says it knows
+    // MARK: Commands that a controller reports as supported
 
     @Test("A controller that does not know the extended commands it lists is used by those before them")
     func unknownCommands() {

@@ -5,8 +5,8 @@ import BluetoothPackets
 import TestSupport
 import Testing
 
-/// The chosen device in a crowd that is stronger and never the same, above a controller in memory, in time that the test
-/// makes.
+/// The selected device in a crowd of stronger devices with changing addresses, with a simulated controller and virtual
+/// time.
 @Suite(.timeLimit(.minutes(10))) struct CrowdTests {
     private static let rate = 10_000
     private static let printed = BluetoothAddress(rawValue: 0xC0FF_EE01_0203)
@@ -59,7 +59,7 @@ import Testing
         let time = ContinuousClock.now - start
         #expect(controller.events.isEmpty && controller.host.counters.dropped == 0)
         #expect(controller.host.scannedDevices.map { $0.count <= DeviceTable.capacity } == true)
-        // Its first advertisement is the one that counts.
+        // Its first advertisement decides.
         controller.send(Self.report(1, data, -60))
         guard case .scanned(let update)? = controller.events.last else {
             Issue.record("not heard by its \(choice)")

@@ -138,7 +138,7 @@ import Testing
         scanner.feed(ScanEvents.legacy(3000, name, rssi: -41))
         #expect(scanner.devices[ScanEvents.device(3000)] == nil)
         #expect(scanner.devices.count == DeviceTable.capacity)
-        // Every device is still found where the table says it is.
+        // Every device can still be found by its address.
         #expect(scanner.devices.devices.allSatisfy { scanner.devices[$0.address]?.address == $0.address })
     }
 
@@ -177,7 +177,7 @@ import Testing
         var scanner = scanner(ScanFilter(name: .exactly("nobody")))
         let capacity = UInt64(DeviceTable.capacity)
         for device in 1...capacity { scanner.feed(ScanEvents.legacy(device, [], rssi: device == 9 ? 127 : -60)) }
-        // The first one was heard again, a third is weaker, and a fourth was once.
+        // Device 1 was received again, device 7 is weaker, and device 8 was weaker at first.
         scanner.feed(ScanEvents.legacy(1, [], rssi: -60))
         scanner.feed(ScanEvents.legacy(7, [], rssi: -61))
         scanner.feed(ScanEvents.legacy(8, [], rssi: -62))
@@ -189,7 +189,7 @@ import Testing
         }
         #expect(left == [9, 7, 2, 3, 4, 5])
         #expect(scanner.devices.count == DeviceTable.capacity)
-        // A table that had room in between, and is full again.
+        // Devices in a table that had free entries in the meantime, and is full again.
         for device in UInt64(20)...UInt64(30) {
             let time = Duration.milliseconds(Int64(58_000 + device))
             scanner.feed(ScanEvents.legacy(device, [], rssi: device == 25 ? -99 : -50), at: time)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Controllers that tell of an encryption before they have taken the key for it.
+/// Controllers that report encryption before they have accepted the key.
 @Suite struct EncryptionOrderTests {
-    /// A connection with a bond, of whose encryption instruction the controller says nothing.
+    /// Returns a connection with a bond, whose controller has not answered the encryption command.
     private func begun(_ role: ConnectionRole, isSent: Bool = true) throws -> ModelController {
         var controller = ModelController()
         controller.lowEnergyFeatures = [3, 0]

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct FragmentTests {
-    /// An advertisement of the given length: one structure after the other, its bytes told by `seed`.
+    /// Returns an advertisement of the given length that consists of structures with bytes derived from `seed`.
     private func payload(_ length: Int, seed: UInt8) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < length {
@@ -186,7 +186,7 @@ import Testing
         }
         #expect(scanner.devices[ScanEvents.device(1)]?.advertisement == part)
         #expect(scanner.devices.counters.partialsDropped == 100)
-        // The rest comes once: the whole takes the beginning's place.
+        // The rest arrives: the complete data replace the truncated ones.
         let whole = scanner.feed(ScanEvents.extended(1, [2, 1, 6]), at: .seconds(16))
         #expect(whole.map(\.device.isTruncated) == [false])
         #expect(whole.map(\.device.advertisement) == [part + [2, 1, 6]])
@@ -212,7 +212,7 @@ import Testing
         let updates = scanner.feed(ScanEvents.legacy(3, []), at: .seconds(6))
         #expect(updates.map(\.device.address.address.rawValue) == [1, 2])
         #expect(scanner.feed(ScanEvents.legacy(3, []), at: .seconds(7)).isEmpty)
-        // Silent for a minute since its last fragment.
+        // The device has been silent for a minute since its last fragment.
         #expect(scanner.devices.expire(now: .seconds(60)).count == 2)
     }
 

@@ -99,7 +99,7 @@ import Testing
         _ = try client.exchangeMTU(now: .zero)
         let request = client.nextOutgoing()
         #expect(request == [0x02, 0x05, 0x02])
-        // 257 - 1 divides 4096: the value that is exactly as long as one can be ends without another request.
+        // 4096 is a multiple of 257 - 1, so a value of exactly the maximum length ends without another request.
         _ = client.receive([0x03, 0x01, 0x01].span, now: .zero)
         #expect(client.nextEvent()?.result == .success(.mtu(257)))
         _ = try client.readLong(AttributeHandle(3), now: .zero)
@@ -131,9 +131,9 @@ import Testing
         }
     }
 
-    /// Plays the honest, endless server, which takes a time for each answer, until the client asks no more.
+    /// Simulates an honest server with endless data and a delay per response, until the client sends no more requests.
     ///
-    /// The result is the number of requests.
+    /// Returns the number of requests.
     private static func serve(
         _ client: inout GATTClient,
         after time: Duration = .zero,

@@ -135,7 +135,7 @@ import Testing
         }
         let service = try builder.add(GATTServiceDefinition(uuid: Self.uuid, characteristics: definitions))
         let handles = service.characteristics.map { $0.characteristic.valueHandle }
-        // never, open, encrypted, authenticated.
+        // Access never, without conditions, if encrypted, and if authenticated.
         let table: [(GATTLinkSecurity, [ATTError?])] = [
             (.init(), [nil, nil, .insufficientAuthentication, .insufficientAuthentication]),
             (.init(isBonded: true), [nil, nil, .insufficientEncryption, .insufficientEncryption]),

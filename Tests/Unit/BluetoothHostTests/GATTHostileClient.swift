@@ -4,12 +4,12 @@ import BluetoothHost
 import BluetoothPackets
 import TestSupport
 
-/// What hostile clients aim at.
+/// Targets of hostile clients.
 struct GATTTarget {
     let database: GATTServerDatabase
-    /// Of attributes that there are.
+    /// Handles of existing attributes.
     let handles: [AttributeHandle]
-    /// Those that can be notified or indicated.
+    /// Characteristics that support notifications or indications.
     let subscribable: [GATTCharacteristic]
 
     init(seed: UInt64) throws {
@@ -26,15 +26,15 @@ struct GATTTarget {
     }
 }
 
-/// Peers that send what they like to one server, and an owner who answers well, wrongly, late or never.
+/// Clients that send arbitrary PDUs to one server, whose application answers correctly, incorrectly, late or never.
 struct GATTHostileClients {
     var random: SeededGenerator
     var server: GATTServer
     var now = Duration.zero
-    /// Requests that were given to the server's side, and responses that came.
+    /// Number of requests that were sent; the next property counts the responses.
     var requests = 0
     var responses = 0
-    /// Error Responses among them.
+    /// Number of Error Responses among them.
     var errors = 0
     var updates = 0
     var failedLinks = 0
@@ -47,7 +47,7 @@ struct GATTHostileClients {
     private struct Link {
         var bearer = GATTClient()
         var peer: GATTServer.PeerID
-        /// The request that has no response yet.
+        /// Request that has no response yet.
         var waiting: ATTOpcode?
     }
 
@@ -70,7 +70,7 @@ struct GATTHostileClients {
         links.append(Link(peer: server.connect(security: GATTLinkSecurity(level: level))))
     }
 
-    /// Sends PDUs; what was wrong with an answer, nil when nothing was.
+    /// Sends PDUs; returns a description of the first incorrect response, or nil.
     mutating func run() -> String? {
         for _ in 0..<(5 + random.below(25)) {
             now += .milliseconds(random.below(100) == 0 ? random.below(40_000) : random.below(500))
@@ -88,7 +88,7 @@ struct GATTHostileClients {
         return finish()
     }
 
-    /// Every request still open has its response once the time is over.
+    /// Checks that every pending request gets a response before its deadline.
     private mutating func finish() -> String? {
         takeEvents()
         now += .seconds(20)
@@ -138,7 +138,7 @@ struct GATTHostileClients {
                     guard pdu.count == 5, pdu[1] == request.rawValue else { return "an error about another request" }
                 } else {
                     guard opcode == request.answer else { return "\(opcode) to \(request)" }
-                    // One value alone may fill the response to a request for several.
+                    // A single value can fill the response to a request for several values.
                     guard opcode == .readMultipleVariableResponse || (try? ATTPDU(pdu.span)) != nil else {
                         return "unreadable \(opcode)"
                     }

@@ -8,7 +8,7 @@ extension SeededGenerator {
     mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
     mutating func byte() -> UInt8 { UInt8(truncatingIfNeeded: next()) }
 
-    /// Random bytes, without the closures that an unoptimized build calls for each.
+    /// Returns random bytes, without the closure calls that make an unoptimized build slow.
     mutating func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var place = 0
@@ -22,14 +22,14 @@ extension SeededGenerator {
     mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 }
 
-/// A server that answers some requests as if it were honest, for ever, and others as it likes.
+/// Server that answers some requests plausibly and endlessly, and others arbitrarily.
 struct GATTHostileServer {
     var random: SeededGenerator
-    /// In how many of a hundred answers it plays the honest, endless server.
+    /// Percentage of plausible responses.
     var honesty: Int
-    /// In how many of a hundred of the other answers it keeps silent.
+    /// Percentage of silence among the other responses.
     var silence: Int
-    /// Whether each value fills a Read Response, instead of being a UUID of 128 bits.
+    /// True if values fill a Read Response; otherwise, they are 128-bit UUIDs.
     var hasLongValues = false
     private var offset: UInt16 = 0
 
@@ -39,7 +39,7 @@ struct GATTHostileServer {
         silence = [0, 10, 50][random.below(3)]
     }
 
-    /// PDUs for one of the client's, in order; none is silence.
+    /// Returns the PDUs that answer a PDU of the client, in order; empty if the server is silent.
     mutating func answers(to bytes: [UInt8], mtu: Int) -> [[UInt8]] {
         guard let request = try? ATTPDU(bytes.span), request.opcode.kind == .request else { return [] }
         var all: [[UInt8]] = []
@@ -66,7 +66,7 @@ struct GATTHostileServer {
         return all
     }
 
-    /// Notifications, indications and requests between the answers.
+    /// Returns notifications, indications and requests that are sent between the responses.
     private mutating func noise() -> [[UInt8]] {
         switch random.below(4) {
         case 0: [[0x1B, random.byte(), random.byte()] + random.bytes(random.below(20))]
@@ -76,7 +76,7 @@ struct GATTHostileServer {
         }
     }
 
-    /// An answer that has the right layout and always leaves more to be asked.
+    /// Returns a well-formed response after which the client must always continue.
     private mutating func plausible(_ request: ATTPDU, _ mtu: Int) -> [UInt8] {
         let type = BluetoothUUID(UInt16(0x2A00))
         func low(_ handle: AttributeHandle, _ add: UInt16 = 0) -> UInt8 {
@@ -96,7 +96,7 @@ struct GATTHostileServer {
                 .init(range: .init(start: range.start, end: range.start), value: [0x00, 0x18])
             ]).encoded
         case .readByTypeRequest(let range, let wanted):
-            // A characteristic's declaration cannot be where the last one's value is.
+            // A characteristic's declaration must follow the value of the previous characteristic.
             let handle =
                 wanted == GATTAttributeType.characteristic ? range.start.next ?? range.start : range.start
             var value: [UInt8] = [1]
@@ -117,12 +117,12 @@ struct GATTHostileServer {
     }
 }
 
-/// A client against a hostile server, until everything has ended.
+/// Runs a client with a hostile server until all procedures have ended.
 struct GATTHostileRun {
     var client = GATTClient()
     var server: GATTHostileServer
     var now = Duration.zero
-    /// Requests of each procedure that ended, in the order of their ends.
+    /// Number of requests of each procedure, in the order in which the procedures ended.
     var requests: [Int] = []
     var bytesSent = 0
     var longestAnswer = 0
@@ -132,7 +132,7 @@ struct GATTHostileRun {
     init(seed: UInt64) {
         server = GATTHostileServer(seed: seed)
         for _ in 0...server.random.below(3) {
-            // Discoveries, mostly: they are what a server can draw out.
+            // Mostly discoveries, because a server can prolong them.
             let kind = server.random.chance(40) ? server.random.below(12) : 1 + server.random.below(6)
             if (try? submit(kind)) != nil { submitted += 1 }
         }
@@ -164,11 +164,12 @@ struct GATTHostileRun {
         }
     }
 
-    /// Runs to the end; which bound was broken, nil when none was.
+    /// Runs all procedures; returns a description of a violated limit, or nil.
     mutating func run() -> String? {
         var answers: [[UInt8]] = []
         for _ in 0..<20_000 {
-            // Results first: the next procedure's first request waits already, and counts as its own.
+            // Handles results first: the first request of the next procedure is already queued, and counts for that
+            // procedure.
             while let event = client.nextEvent() {
                 requests.append(sinceLastEvent)
                 sinceLastEvent = 0
@@ -205,7 +206,7 @@ struct GATTHostileRun {
 }
 
 extension GATTClient.Outcome {
-    /// How many attributes or bytes it has.
+    /// Number of attributes or bytes in the outcome.
     var count: Int {
         switch self {
         case .mtu, .done, .listening: 0

@@ -5,9 +5,9 @@ import BluetoothPackets
 import TestSupport
 import Testing
 
-/// Prepared writes of several peers, in random order, beside a queue that is written anew.
+/// Compares prepared writes of several clients in random order with an independent model of the queue.
 @Suite(.timeLimit(.minutes(30))) struct GATTPreparedWriteTests {
-    /// What the server should know of a peer's prepared writes.
+    /// State that the server should store for the prepared writes of a client.
     private struct Model {
         var writes: [(handle: AttributeHandle, offset: Int, value: [UInt8])] = []
         var lastPrepared = Duration.zero
@@ -21,7 +21,7 @@ import Testing
             isVoid = true
         }
 
-        /// Whether one more fits: the caps.
+        /// Returns true if another prepared write is within the limits.
         func fits(_ count: Int, _ limits: GATTServer.Limits) -> Bool {
             !isVoid && writes.count < limits.preparedWrites && byteCount + count <= limits.preparedBytes
         }
@@ -34,7 +34,7 @@ import Testing
         let constant: AttributeHandle
     }
 
-    /// A run of prepared writes, executions, pauses and links that end.
+    /// Random sequence of prepared writes, executions, delays and disconnections.
     private struct Run {
         let target: Target
         var random: SeededGenerator
@@ -86,13 +86,13 @@ import Testing
             peers[index] = (server.connect(), Model())
         }
 
-        /// What waits runs out when the last prepared write of a peer is too old.
+        /// Prepared writes expire when the last one of a client is too old.
         private mutating func checkDeadline() {
             let expected = peers.filter { !$0.model.writes.isEmpty }.map { $0.model.lastPrepared + limits.preparedTime }
             if fault == nil, server.deadline != expected.min() { fault = "another deadline" }
         }
 
-        /// Sends a request, and takes the only response to it; nil while the owner has a question.
+        /// Sends a request and returns its only response; nil while the application has not answered.
         private mutating func ask(_ index: Int, _ pdu: ATTPDU) -> ATTPDU? {
             requests += 1
             server.receive(pdu, from: peers[index].id, mtu: 23, now: now)
@@ -186,7 +186,7 @@ import Testing
             var handle: AttributeHandle
         }
 
-        /// The values that the writes come to, or why none of them is made.
+        /// Returns the values after the writes, or the reason why none of them is executed.
         private func outcome(
             _ writes: [(handle: AttributeHandle, offset: Int, value: [UInt8])]
         ) -> Result<[AttributeHandle: [UInt8]], Refused> {
@@ -208,7 +208,7 @@ import Testing
             return .success(written)
         }
 
-        /// The owner accepts, refuses, or is silent for too long; nil where the link ends meanwhile.
+        /// The application accepts, refuses, or does not answer in time; returns nil if the link ends first.
         private mutating func answered(_ index: Int) -> (response: ATTPDU?, isAccepted: Bool)? {
             var question: GATTServer.RequestID?
             while let event = server.nextEvent() {
@@ -221,7 +221,7 @@ import Testing
             switch random.below(4) {
             case 0:
                 reconnect(index)
-                // Nobody is left for the response.
+                // The response cannot be delivered after the disconnection.
                 responses += 1
                 if (try? server.accept(question)) != nil { fault = "an answer to a peer that has gone" }
                 return nil

@@ -4,7 +4,7 @@ import BluetoothHost
 import BluetoothPackets
 import TestSupport
 
-/// Databases that differ from one another, each as a builder allows it.
+/// Creates random databases, as far as a builder allows.
 enum GATTRandomDatabase {
     static func make(_ random: inout SeededGenerator) throws -> GATTServerDatabase {
         var builder = random.chance(50) ? GATTDatabaseBuilder() : try GATTDatabaseBuilder(deviceName: "random")
@@ -22,7 +22,7 @@ enum GATTRandomDatabase {
     }
 
     static func uuid(_ random: inout SeededGenerator) -> BluetoothUUID {
-        // Few of the short ones, so that some occur twice.
+        // Few different short UUIDs, so that some occur twice.
         switch random.below(3) {
         case 0: BluetoothUUID(UInt16(0x1900) + UInt16(random.below(4)))
         case 1: BluetoothUUID(UInt32(0x0001_0000) + UInt32(random.below(4)))
@@ -62,16 +62,16 @@ enum GATTRandomDatabase {
     }
 }
 
-/// A client and a server, each with its own bearer, and nothing between them.
+/// A client and a server, each with its own bearer, connected directly.
 struct GATTPair {
     var client: GATTClient
     var server: GATTServer
     var link: GATTClient
     let peer: GATTServer.PeerID
-    /// What dynamic values are; the owner knows them and answers at once.
+    /// Dynamic values, which the application returns immediately.
     var dynamic: [AttributeHandle: [UInt8]] = [:]
     var now = Duration.zero
-    /// PDUs in either direction.
+    /// Number of PDUs in both directions.
     var exchanged = 0
 
     init(_ database: GATTServerDatabase, clientMTU: UInt16 = 517, serverMTU: UInt16 = 517) {
@@ -81,7 +81,7 @@ struct GATTPair {
         peer = server.connect(security: GATTLinkSecurity(level: .authenticated))
     }
 
-    /// Runs a procedure to its end.
+    /// Runs a procedure until it ends.
     mutating func run(
         _ start: (inout GATTClient, Duration) throws(GATTError) -> GATTClient.ProcedureID
     ) throws(GATTError) -> GATTClient.Outcome {
@@ -93,7 +93,7 @@ struct GATTPair {
         throw GATTError.tooManyRequests(limit: 10_000)
     }
 
-    /// Carries what waits on either side to the other; values that came unasked are returned.
+    /// Transfers all pending PDUs in both directions, and returns the unsolicited values.
     @discardableResult
     mutating func pass() -> [ATTPDU.HandleValue] {
         var values: [ATTPDU.HandleValue] = []

@@ -6,14 +6,14 @@ import ConformanceSupport
 import TestSupport
 import Testing
 
-/// One conversation of gatt-client.txt: what is asked of the client, what the peer sends, what has to come out.
+/// Script of gatt-client.txt: actions of the client, PDUs of the peer, and the expected output.
 struct GATTScript: CustomTestStringConvertible, Sendable {
     var name: String
     var lines: [(number: Int, text: String)]
 
     var testDescription: String { name }
 
-    /// All of a file.
+    /// Returns all scripts of a file.
     static func all(_ file: String) throws -> [GATTScript] {
         var scripts: [GATTScript] = []
         for line in try VectorFile.lines(file) {
@@ -27,7 +27,7 @@ struct GATTScript: CustomTestStringConvertible, Sendable {
         return scripts
     }
 
-    /// Runs the inputs and returns the transcript that really arose, to be compared with the file.
+    /// Runs the inputs and returns the actual transcript, to be compared with the file.
     func transcript() throws -> [String] {
         var player = GATTTranscript()
         for (number, text) in lines where !text.hasPrefix(">") && !text.hasPrefix("?") {
@@ -38,7 +38,7 @@ struct GATTScript: CustomTestStringConvertible, Sendable {
     }
 }
 
-/// The owner of a client, as a script of gatt-client.txt plays it.
+/// Application that controls a client as specified by a script of gatt-client.txt.
 struct GATTTranscript {
     struct Unreadable: Error { var line: Int }
 
@@ -47,10 +47,10 @@ struct GATTTranscript {
     private var isHolding = false
     private var didFail = false
 
-    /// Notes a line that is played.
+    /// Adds a line to the transcript.
     mutating func note(_ text: String) { log.append(text) }
 
-    /// One `do`, `<`, `wait`, `hold` or `release` line, and everything that comes of it.
+    /// Executes a `do`, `<`, `wait`, `hold` or `release` line, and records everything that results from it.
     mutating func play(_ text: String, line: Int) throws {
         let words = text.split(separator: " ").map { String($0) }
         switch words.first {

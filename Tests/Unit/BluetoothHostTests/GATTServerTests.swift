@@ -13,7 +13,7 @@ import Testing
         let runs = RunCount.from("BLEWEDGE_HOSTILE_CLIENTS", usual: RunCount.isOptimized ? 100_000 : 10_000)
         var sum = [0, 0, 0, 0, 0, 0]
         var target = try GATTTarget(seed: 0)
-        // A hundred runs for each database: the building is not what is shown here.
+        // A hundred runs for each database, because this test is not about building databases.
         for seed in 0..<UInt64(runs) {
             if seed % 100 == 0 { target = try GATTTarget(seed: seed) }
             var clients = GATTHostileClients(seed: seed, target: target)
@@ -50,7 +50,7 @@ import Testing
         )
     }
 
-    /// Sends a request that is answered at once.
+    /// Sends a request that is answered immediately.
     private static func ask(
         _ server: inout GATTServer,
         _ peer: GATTServer.PeerID,
@@ -144,7 +144,7 @@ import Testing
         _ = try server.update([1], of: handles[0])
         #expect(Self.ask(&server, first, .writeRequest(descriptor, value: [0, 0])) == .writeResponse)
         #expect(server.nextEvent() == .unsubscribed(first, handles[0]))
-        // What waited is not sent to someone who no longer wants it.
+        // A queued value is not sent after the client has unsubscribed.
         #expect(server.nextOutgoing(for: first, mtu: 23, canIndicate: true) == nil)
     }
 

@@ -5,9 +5,9 @@ import BluetoothPackets
 import TestSupport
 import Testing
 
-/// The faults of Tests/Vectors/historical-faults.txt.
+/// Faults listed in Tests/Vectors/historical-faults.txt.
 @Suite(.timeLimit(.minutes(10))) struct HistoricalFaultTests {
-    /// One fault, and the ways in which it is shown that it is none here.
+    /// Fault of another implementation, and the evidence that this one does not have it.
     private struct Fault {
         var name: String
         var blocks: [(kind: String, lines: [(number: Int, text: String)])] = []
@@ -38,13 +38,13 @@ import Testing
         }
     }
 
-    /// What is before and behind the first such sign.
+    /// Splits the text at the first occurrence of a character.
     private static func halves(_ text: String, _ sign: Character) -> (String, String) {
         let parts = text.split(separator: sign, maxSplits: 1, omittingEmptySubsequences: false)
         return (String(parts[0]), parts.count > 1 ? parts[1].drop { $0 == " " }.description : "")
     }
 
-    /// Bytes in which `AA*10` is ten times the same.
+    /// Parses bytes; `AA*10` repeats a byte ten times.
     private static func bytes(_ text: String, line: Int) throws -> [UInt8] {
         try text.split(separator: " ").flatMap { word -> [UInt8] in
             let (one, count) = halves(String(word), "*")

@@ -4,9 +4,9 @@ import BluetoothHost
 import BluetoothPackets
 import Testing
 
-/// What a host answers on L2CAP's other channels, and how it advertises and scans.
+/// Responses of a host on the other L2CAP channels, and its advertising and scanning.
 @Suite struct HostChannelTests {
-    /// The frames that the host sent, without the packets around them.
+    /// Returns the frames that the host sent, without packet headers.
     private func frames(_ controller: ModelController) throws -> [[UInt8]] {
         try controller.data.map { bytes in [UInt8](copying: try ACLPacket(bytes.span).data) }
     }
@@ -64,7 +64,7 @@ import Testing
                 [0x17, 3, 10, 0, 0x27, 0, 64, 0, 64, 0, 1, 0, 0x40, 0],
                 [12, 0, 5, 0, 0x18, 3, 8, 0, 0, 0, 0, 0, 0, 0, 2, 0]
             ),
-            // Its length lies: what it says is not understood.
+            // The length field is wrong, so the command is rejected as not understood.
             ([0x12, 7, 9, 0, 6, 0], [6, 0, 5, 0, 1, 7, 2, 0, 0, 0]),
         ]
         for (request, answer) in cases {
@@ -110,7 +110,7 @@ import Testing
     func advertises(_ isExtended: Bool) throws {
         let enable: HCIOpcode = isExtended ? .leSetExtendedAdvertisingEnable : .leSetAdvertisingEnable
         var controller = ModelController.ready(isExtended: isExtended)
-        // A set that is not there yet cannot be switched off.
+        // An advertising set that does not exist yet cannot be disabled.
         let parameters = AdvertisingParameters(kind: .connectable, interval: 0xA0)
         let isTaken1 = controller.host.advertise(parameters, data: [2, 1, 6], scanResponse: [])
         #expect(isTaken1)
@@ -120,7 +120,7 @@ import Testing
         controller.connect(0x40, role: .peripheral, peer: LowEnergyHostTests.peer)
         #expect(controller.commands.count == 6)
         #expect(LowEnergyHostTests.opcodes(controller.commands).last == enable)
-        // The controller cannot advertise beside a connection: it does when that has ended.
+        // The controller cannot advertise while connected, so advertising resumes after the disconnection.
         controller.refusals = [enable: .commandDisallowed]
         controller.connect(0x41, role: .peripheral, peer: LowEnergyHostTests.other)
         controller.refusals = [:]

@@ -24,7 +24,8 @@ import VirtualRadio
         + [.commandDisallowed, .unknownHCICommand, .connectionLimitExceeded].map { .refuse($0) }
         + [1, 3, 6].map { .corrupt(offset: $0, mask: 0x81) }
 
-    /// After the faults the hosts work, or say what is in the way: the controller may keep a connection that only it knows.
+    /// Checks that the hosts work after the faults, or report the reason: the controller may keep a connection unknown
+    /// to its host.
     private func finish(_ hosts: HostsOnRadio, _ end: HostsOnRadio.End, _ what: Comment) {
         if case .silent(let step) = end { Issue.record("\(what): nobody tells of \(step)") }
         #expect(hosts.now < .seconds(300), what)

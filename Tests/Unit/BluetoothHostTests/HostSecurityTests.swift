@@ -7,7 +7,7 @@ import VirtualRadio
 
 @testable import BluetoothHost
 
-/// Pairing and encryption by the host stack, above two controllers on one radio.
+/// Pairing and encryption by the host stack, with two controllers on one simulated radio.
 @Suite(.timeLimit(.minutes(10))) struct HostSecurityTests {
     @Test(
         "Two hosts pair in each association model; both links are as secure as it allows, and so is the next one",
@@ -28,7 +28,7 @@ import VirtualRadio
         }
         hosts.disconnect()
         #expect(hosts.security(1) == GATTLinkSecurity())
-        // Neither side pairs any more: what it has is enough.
+        // Neither side pairs again, because the existing keys suffice.
         for index in 0...1 {
             hosts.radio.hosts[index].bonds = [bonds[index]]
             hosts.radio.hosts[index].pairingPolicy = PairingInMemory.policy(1 - index)
@@ -55,7 +55,7 @@ import VirtualRadio
                 #expect(hosts.security(index).level == .none)
                 #expect(hosts.news(index).contains { if case .pairingFailed = $0 { true } else { false } })
             }
-            // The device's next failure, on another connection, has it wait twice as long.
+            // The next failure of the device, on another connection, doubles the waiting time.
             let device = try #require(hosts.radio.hosts[0].ownAddress)
             #expect(hosts.radio.hosts[1].parts.securities.backoffs[device].wait == .seconds(1))
             hosts.disconnect()
@@ -118,7 +118,7 @@ import VirtualRadio
         let bonds = try hosts.bonded()
         #expect(throws: SecurityManager.Refusal.bonded) { try hosts.pair() }
         hosts.disconnect()
-        // The same device is there without its bond.
+        // The same device returns without its bond.
         hosts.radio.hosts[0].bonds = []
         try hosts.connect()
         #expect(throws: SecurityManager.Refusal.bonded) { try hosts.pair() }
@@ -155,7 +155,7 @@ import VirtualRadio
             hosts.radio.hosts[1].receive(event.span, now: hosts.radio.now)
             #expect(hosts.security(1) == GATTLinkSecurity(isBonded: true))
         }
-        // Of a connection that does not exist nothing is kept.
+        // Nothing is stored for a connection that does not exist.
         hosts.radio.hosts[1].receive(([4, 0x08, 4, 0, 0xEF, 0x0E, 1] as [UInt8]).span, now: hosts.radio.now)
         #expect(hosts.radio.hosts[1].parts.securities.count == 1)
     }
@@ -178,7 +178,7 @@ import VirtualRadio
         #expect(controller.host.parts.securities.count == 0)
         #expect(controller.host.parts.securities.backoffs.count == 1)
         #expect(controller.host.parts.securities.backoffs[LowEnergyHostTests.peer].isWaiting(at: .milliseconds(30_500)))
-        // A link that is dropped in the middle of a pairing is a failure too.
+        // Losing the link during a pairing is a failure as well.
         controller.host.connect(to: LowEnergyHostTests.other, timeout: .seconds(10), now: controller.now)
         controller.pump()
         controller.connect(0x41, role: .central, peer: LowEnergyHostTests.other)

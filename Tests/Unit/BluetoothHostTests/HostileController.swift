@@ -4,19 +4,19 @@ import BluetoothHost
 import BluetoothPackets
 import TestSupport
 
-/// A controller that answers some commands as it should and others as it likes, and tells of things that never were.
+/// Controller that answers some commands correctly and others arbitrarily, and sends false events.
 struct HostileController {
     var random: SeededGenerator
-    /// In how many of a thousand commands it does what it should.
+    /// Number of correctly executed commands per thousand.
     var honesty: Int
-    /// In how many of a hundred turns it says something of its own.
+    /// Number of turns per hundred in which it sends something on its own.
     let talk: Int
-    /// False once it can only be honest.
+    /// False once the controller must behave correctly.
     var isHostile = true
     private let model: ModelController
-    /// The connections that it believes in.
+    /// Connections that exist for the controller.
     private(set) var handles: [UInt16] = []
-    /// The device that is connected to, as bytes of a command.
+    /// Address of the device to connect to, as bytes of the command.
     private var wanted: [UInt8]?
     private var nextHandle: UInt16 = 1
 
@@ -35,24 +35,24 @@ struct HostileController {
 
     // MARK: Answers
 
-    /// What comes of a packet from the host, in order.
+    /// Returns the packets that result from a packet of the host, in order.
     mutating func answers(to packet: [UInt8]) -> [[UInt8]] {
         guard packet[0] == 1 else { return answers(toData: packet) }
         let honest = honestAnswers(to: packet)
         guard isHostile, random.below(1000) >= honesty else { return honest }
         switch random.below(10) {
-        // Forgotten, in part or at all.
+        // No answer, or only a part of it.
         case 0: return []
         case 1: return Array(honest.dropFirst())
         case 2: return honest.isEmpty ? [] : [honest[0]]
-        // Refused.
+        // An error status.
         case 3: return [complete(packet, [random.byte()])]
         case 4: return [[4, 0x0F, 4, 1 + UInt8(random.below(0x45)), 1, packet[1], packet[2]]]
-        // Twice.
+        // The answer twice.
         case 5: return honest + honest
-        // Of another length, with its length right or wrong.
+        // An answer of another length, with a correct or incorrect length field.
         case 6: return honest.map { answer in random.chance(50) ? cut(answer) : resized(answer) }
-        // To another command, or with no more commands allowed.
+        // An answer to another command, or one that allows no more commands.
         case 7: return honest.map { answer in changed(answer) }
         case 8: return honest.map { answer in withCredits(answer, random.chance(50) ? 0 : random.byte()) }
         default: return [[4, 0x10, 1, random.byte()]]
@@ -67,7 +67,7 @@ struct HostileController {
             let start = opcode == .leCreateConnection ? 9 : 6
             guard packet.count >= start + 7 else { return [status(0x12)] }
             let peer = Array(packet[start..<(start + 7)])
-            // Some are not there.
+            // Some of these events are omitted.
             guard random.chance(70) else {
                 wanted = peer
                 return [status(0)]
@@ -91,7 +91,7 @@ struct HostileController {
         }
     }
 
-    /// The packets that it has sent on, said now or never, or of another connection, or too many.
+    /// Reports completed packets now, never, for another connection, or too many of them.
     private mutating func answers(toData packet: [UInt8]) -> [[UInt8]] {
         let handle = (UInt16(packet[1]) | UInt16(packet[2]) << 8) & 0x0FFF
         guard isHostile, random.below(1000) >= honesty else { return [completed(handle, 1)] }
@@ -103,9 +103,9 @@ struct HostileController {
         }
     }
 
-    // MARK: What nobody asked for
+    // MARK: Unsolicited packets
 
-    /// An event, or data, of its own.
+    /// Returns an unsolicited event or data packet.
     mutating func whim() -> [UInt8] {
         let handle = random.chance(70) ? handles.randomElement(using: &random) ?? 0x40 : UInt16(random.below(0x10000))
         let low = UInt8(truncatingIfNeeded: handle)
@@ -118,12 +118,12 @@ struct HostileController {
         case 4: return [4, random.byte(), UInt8(12)] + random.bytes(12)
         case 5: return random.bytes(random.below(60))
         case 6, 7: return data(handle, random.bytes(random.below(30)), UInt8(random.below(4)))
-        // A frame: of the Attribute Protocol, signalling, or the Security Manager.
+        // A frame of the Attribute Protocol, the signalling channel, or the Security Manager.
         case 8, 9, 10:
             let payload = random.bytes(random.below(24))
             let channel = UInt8([4, 5, 6, 7][random.below(4)])
             return data(handle, [UInt8(payload.count), 0, channel, 0] + payload, 2)
-        // A parameter request of the peer, and one of the controller.
+        // A parameter request from the peer, and one from the controller.
         case 11: return data(handle, [12, 0, 5, 0, 0x12, 1, 8, 0, 6, 0, 12, 0, 0, 0, 200, 0], 2)
         case 12: return meta(6, [low, high, 6, 0, 12, 0, 0, 0, 200, 0])
         default: return meta(5, [low, high] + random.bytes(10))
@@ -141,7 +141,7 @@ struct HostileController {
         )
     }
 
-    /// A central connects, honestly.
+    /// Reports that a central has connected correctly.
     mutating func central() -> [UInt8] { connected([0, 9, 9, 9, 9, 9, 9], role: 1) }
 
     private func meta(_ subevent: UInt8, _ parameters: [UInt8]) -> [UInt8] {
@@ -161,11 +161,11 @@ struct HostileController {
         return [2, UInt8(header & 0xFF), UInt8(header >> 8), UInt8(bytes.count), 0] + bytes
     }
 
-    // MARK: Spoiling
+    // MARK: Damaged packets
 
     private mutating func cut(_ packet: [UInt8]) -> [UInt8] { Array(packet.prefix(random.below(packet.count))) }
 
-    /// The packet with fewer or more parameters, and a length that is right.
+    /// Returns the packet with fewer or more parameters and a correct length field.
     private mutating func resized(_ packet: [UInt8]) -> [UInt8] {
         var packet =
             random.chance(50) ? packet + random.bytes(1 + random.below(5)) : Array(packet.dropLast(1 + random.below(5)))

@@ -4,14 +4,15 @@ import BluetoothHost
 import BluetoothPackets
 import TestSupport
 
-/// A host above a hostile controller: first it is used while the controller does as it likes, then the controller is
-/// honest, and the host has to work or to have failed.
+/// Runs a host with a hostile controller.
+///
+/// Then the controller behaves correctly, and the host must either work or have failed.
 struct HostileControllerRun {
-    /// How it ended.
+    /// Result of a run.
     enum End: Hashable, CustomStringConvertible {
-        /// The host serves and connects again.
+        /// The host accepts connections and connects again.
         case works
-        /// The host has given up, with a typed error.
+        /// The host has failed, with a typed error.
         case failed(HostFailure)
 
         var description: String {
@@ -31,11 +32,11 @@ struct HostileControllerRun {
     }
 
     private static let peers = (1...3).map { DeviceAddress(BluetoothAddress(rawValue: 0xF000_0000_0000 | $0), .random) }
-    /// The turns of the hostile part.
+    /// Number of hostile turns.
     private static let turns = 120
-    /// The most bytes that may be kept for others.
+    /// Maximum number of bytes that may be stored on behalf of other devices.
     static let storage = 64 << 10
-    /// How long the host may take, in virtual time, once the controller is honest.
+    /// Maximum virtual time until the host works, once the controller behaves correctly.
     private static let settling = Duration.seconds(150)
 
     private(set) var host = LowEnergyHost(randomAddress: BluetoothAddress(rawValue: 1))
@@ -56,7 +57,7 @@ struct HostileControllerRun {
         controller = HostileController(seed: seed)
     }
 
-    /// Runs to the end; which bound was broken, if one was.
+    /// Runs to the end; also returns a description of a violated limit.
     mutating func run() -> (end: End?, broken: String?) {
         for _ in 0..<Self.turns where failure == nil && broken == nil {
             exchange()
@@ -72,7 +73,7 @@ struct HostileControllerRun {
         if broken == nil, now - hostile > Self.settling * 5 {
             broken = "lasted \(now - hostile) with an honest controller"
         }
-        // Each packet for the host may cost an answer or two, each act of its user a handful of commands.
+        // Each packet for the host may cause a few answers, and each action of its user a few commands.
         if commands > 100 + 8 * Self.turns + 3 * given { broken = "\(commands) commands for \(given) packets" }
         if bytes > 300 * (commands + given) + 40 * 600 * Self.turns { broken = "\(bytes) bytes" }
         return (end, broken)
@@ -106,7 +107,7 @@ struct HostileControllerRun {
 
     // MARK: Time and packets
 
-    /// Lets packets pass both ways until neither side has one.
+    /// Transfers packets in both directions until there are none left.
     private mutating func exchange() {
         for _ in 0..<2000 {
             take()
@@ -123,7 +124,7 @@ struct HostileControllerRun {
             }
             mostStored = max(mostStored, host.storedBytes)
         }
-        // A controller that answers with ever more data may go on; what waits is dropped.
+        // A controller that sends ever more data could continue forever; the queued packets are dropped.
         toHost = []
     }
 
@@ -160,7 +161,7 @@ struct HostileControllerRun {
         }
     }
 
-    /// Time passes: a little, or until the host has something to do.
+    /// Advances the time by a little, or to the host's next deadline.
     private mutating func pass() {
         if controller.random.chance(70) {
             now += .milliseconds(controller.random.below(200))
@@ -170,9 +171,9 @@ struct HostileControllerRun {
         if let deadline = host.deadline, deadline <= now { host.handleDeadline(now: now) }
     }
 
-    // MARK: The honest part
+    // MARK: Correct behavior
 
-    /// Runs until something was told, or the time is over; whether it was.
+    /// Runs until the event occurs or the time is over; returns true if it occurred.
     private mutating func until(_ isFound: (LowEnergyHost.Event) -> Bool) -> Bool {
         let end = now + Self.settling
         for _ in 0..<10_000 {
@@ -188,9 +189,9 @@ struct HostileControllerRun {
         return false
     }
 
-    /// The host must have failed, or advertise, be connected to, and connect.
+    /// Checks that the host has failed, or can advertise, accept a connection, and connect.
     private mutating func settle() -> End? {
-        // What is under way comes to its end first.
+        // Lets pending operations end first.
         _ = until { _ in false }
         if let failure { return .failed(failure) }
         guard broken == nil else { return nil }

@@ -5,17 +5,17 @@ import BluetoothPackets
 import TestSupport
 import VirtualRadio
 
-/// Two hosts, each above its own controller on one radio, in virtual time.
+/// Two hosts with their own controllers on one simulated radio, in virtual time.
 final class HostsOnRadio {
-    /// What a session came to.
+    /// Result of a session.
     enum End: Hashable {
-        /// Everything that was asked for happened.
+        /// All requested operations succeeded.
         case done
         /// A host has given up.
         case failed(HostFailure)
-        /// Something was refused or given up, in words of its own.
+        /// An operation was refused or given up, with a description.
         case refused(String)
-        /// Something was not told within its time.
+        /// An expected event did not occur in time.
         case silent(String)
     }
 
@@ -27,7 +27,7 @@ final class HostsOnRadio {
     private(set) var now = Duration.zero
     private let radio: VirtualRadio
     var events: [[LowEnergyHost.Event]] = [[], []]
-    /// Takes a packet from a controller in the place of its host; false leaves it to that.
+    /// Handles a packet from a controller instead of its host; returns false to pass it to the host.
     var intercept: ((_ index: Int, _ packet: [UInt8]) -> Bool)?
 
     init(_ generation: VirtualController.Generation, seed: UInt64) {
@@ -40,7 +40,7 @@ final class HostsOnRadio {
         hosts = (1...2).map { LowEnergyHost(random: PairingRandomness(seed: seed &* 2 &+ $0)) }
     }
 
-    /// Why a host has given up, if one has.
+    /// The failure of a host, if one has failed.
     var failure: HostFailure? { hosts.compactMap(\.failure).first }
 
     // MARK: Time
@@ -64,7 +64,7 @@ final class HostsOnRadio {
         }
     }
 
-    /// Lets time pass until something was told to a host, or for so long; whether it was.
+    /// Advances the time until an event occurs or the time-out ends; returns true if it occurred.
     @discardableResult
     func until(_ index: Int, within time: Duration, _ isFound: (LowEnergyHost.Event) -> Bool) -> Bool {
         let end = now + time
@@ -89,7 +89,7 @@ final class HostsOnRadio {
 
     // MARK: A session
 
-    /// Both controllers are brought up.
+    /// Initializes both controllers.
     func bringUp() -> End {
         for index in hosts.indices {
             guard until(index, within: .seconds(60), { $0 == .ready }) else { return ended("ready") }
@@ -97,7 +97,7 @@ final class HostsOnRadio {
         return .done
     }
 
-    /// The first advertises, the second scans and connects, both send, the second disconnects.
+    /// The first host advertises, the second scans and connects, both send data, and the second disconnects.
     func session() -> End {
         events = [[], []]
         guard

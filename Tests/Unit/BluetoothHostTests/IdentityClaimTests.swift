@@ -5,14 +5,14 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Identities that a peer claims while it pairs.
+/// Identities that a peer claims during pairing.
 @Suite(.timeLimit(.minutes(10))) struct IdentityClaimTests {
     private static let justWorks = PairingCase(
         central: .noInputNoOutput,
         peripheral: .noInputNoOutput,
         model: .justWorks
     )
-    /// Identities that no device has.
+    /// Addresses that cannot be identities.
     private static let impossible = [
         DeviceAddress(BluetoothAddress(rawValue: 0xFFFF_FFFF_FFFF), .public),
         DeviceAddress(BluetoothAddress(rawValue: 0xFFFF_FFFF_FFFF), .random),
@@ -20,7 +20,7 @@ import Testing
         DeviceAddress(BluetoothAddress(rawValue: 0), .public),
     ]
 
-    /// A pairing in which a side claims an identity.
+    /// Returns a pairing in which a side claims an identity.
     private func pairing(_ side: Int, claims identity: DeviceAddress, at peer: DeviceAddress) throws -> PairingInMemory
     {
         var pairing = PairingInMemory(PairingInMemory.policy(0), PairingInMemory.policy(1), peer: peer)
@@ -41,7 +41,7 @@ import Testing
         let others = [
             DeviceAddress(BluetoothAddress(rawValue: 0x0A0B_0C0D_0E0F), .public),
             DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random),
-            // The same 48 bits of the other type.
+            // The same address with the other address type.
             DeviceAddress(own.address, side == 0 ? .random : .public),
         ]
         for claimed in others where claimed.kind != .nonResolvablePrivate {

@@ -7,9 +7,9 @@ import Testing
 
 @testable import BluetoothHost
 
-/// LE legacy pairing with a peer that computes.
+/// LE legacy pairing with a peer that computes the passkey.
 @Suite(.timeLimit(.minutes(10))) struct LegacyPasskeyTests {
-    /// A central that shows a passkey, and a device that is not told it.
+    /// Creates a central that displays a passkey, and a device that is not told it.
     private func hosts(requiresAuthentication: Bool = false) throws -> (SecuredHosts, ComputingDevice) {
         let hosts = try SecuredHosts(seed: ComputingDevice.seed)
         var policy = PairingInMemory.policy(0, .displayOnly, requiresAuthentication: requiresAuthentication)
@@ -63,7 +63,7 @@ import Testing
             #expect(pairing.outcomes[strict].failures == [.legacy])
             #expect(pairing.outcomes[1 - strict].failures == [.refusedByPeer(.authenticationRequirements)])
             #expect(pairing.outcomes.allSatisfy { $0.bonds.isEmpty && !$0.isEncrypted })
-            // Nobody is shown or asked for a number that would prove nothing.
+            // The user is not asked to compare or enter a number that would not authenticate anything.
             #expect(pairing.outcomes[strict].shown.isEmpty)
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothHost
 
-/// The end of a connection for which something waits to be sent.
+/// Disconnections while data are queued.
 @Suite struct LinkDrainTests {
     private func ending(_ buffers: DataBuffers, frames: Int) -> ModelController {
         var controller = LowEnergyHostTests.connected(buffers: buffers)
@@ -22,7 +22,7 @@ import Testing
     func drains() {
         var controller = ending(DataBuffers(dataLength: 27, packetCount: 2), frames: 3)
         #expect(controller.data.map(\.last) == [0, 1] && controller.commands.isEmpty)
-        // Nothing new is taken.
+        // No new data are accepted.
         let isTaken = controller.host.send([9], on: 0x40)
         #expect(!isTaken)
         controller.complete(0x40, 2)

@@ -4,7 +4,8 @@ import BluetoothHost
 import BluetoothPackets
 import Testing
 
-/// The timing, the signal, and what makes a link quicker, on controllers that offer it, refuse it, or say nothing.
+/// Connection parameters, RSSI and faster link settings, on controllers that support them, reject them, or do not
+/// answer.
 @Suite(.timeLimit(.minutes(10)))
 struct LinkQualityTests {
     private static let peer = LowEnergyHostTests.peer
@@ -15,7 +16,7 @@ struct LinkQualityTests {
         var interval: ClosedRange<UInt16>
         var latency: UInt16 = 0
         var timeout: UInt16 = 400
-        /// The longest interval that is granted; nil where the wish is refused.
+        /// Longest interval that is accepted; nil if the request is rejected.
         var granted: UInt16?
 
         var bytes: [UInt8] {
@@ -28,17 +29,17 @@ struct LinkQualityTests {
 
     private static let wishes = [
         Wish(interval: 6...12, granted: 12), Wish(interval: 160...160, granted: 160), Wish(interval: 161...200),
-        // 30 ms to 1 s: what is within the limit is granted.
+        // 30 ms to 1 s: values within the limits are accepted.
         Wish(interval: 24...800, timeout: 600, granted: 160),
-        // (latency + 1) × interval: 2 s, and more than that.
+        // (latency + 1) × interval: 2 s, and longer.
         Wish(interval: 160...160, latency: 9, timeout: 600, granted: 160),
         Wish(interval: 160...160, latency: 10, timeout: 600),
         Wish(interval: 24...24, latency: 30, timeout: 600, granted: 24),
         Wish(interval: 12...24, latency: 99, timeout: 1000, granted: 16),
-        // The supervision time-out: 1 s to 10 s.
+        // Supervision time-out: 1 s to 10 s.
         Wish(interval: 12...24, timeout: 99), Wish(interval: 12...24, timeout: 100, granted: 24),
         Wish(interval: 12...24, timeout: 1000, granted: 24), Wish(interval: 12...24, timeout: 1001),
-        // No such parameters.
+        // Invalid parameters.
         Wish(interval: 5...12), Wish(interval: 12...24, latency: 500), Wish(interval: 12...3201),
     ]
 
@@ -90,7 +91,7 @@ struct LinkQualityTests {
         #expect(controller.host.timing(of: 0x40) == nil)
     }
 
-    /// A connection on a controller with features, which knows these commands.
+    /// Returns a connection on a controller with these features, which supports these commands.
     private static func connected(
         features: [UInt8] = [2, 0],
         _ known: Set<SupportedCommands.Bit>,
@@ -125,7 +126,7 @@ struct LinkQualityTests {
         #expect(LowEnergyHostTests.opcodes(controller.commands) == [.readRSSI])
         controller.advance(to: .seconds(3))
         #expect(read(&controller) == -80)
-        // 127 says that there is none; another connection's is not taken.
+        // 127 means that the RSSI is unknown; an answer for another connection is ignored.
         controller.signal = [0x40, 0, 127]
         controller.advance(to: .seconds(6))
         #expect(read(&controller) == nil)
@@ -189,14 +190,14 @@ struct LinkQualityTests {
                     controller.refusals = [.leSetDataLength: status, .leSetPHY: status]
                 }
             }
-            // Data goes out meanwhile.
+            // Data can be sent in the meantime.
             let isTaken = controller.host.send([0x02, 0x17, 0x00], on: 0x40)
             controller.pump()
             #expect(isTaken && controller.data.count == 1)
             controller.complete(0x40, 1)
             controller.advance(to: .seconds(9))
             #expect(controller.host.failure == nil && controller.host.connections.count == 1)
-            // What was left without an answer once is not asked for on the next link.
+            // Commands that were not answered are not sent for the next link.
             controller.disconnect(0x40)
             controller.commands = []
             controller.host.connect(to: Self.peer, timeout: .seconds(10), now: controller.now)

@@ -115,7 +115,7 @@ import Testing
         #expect(Self.opcodes(controller.commands) == [.leExtendedCreateConnection, .leCreateConnectionCancel])
         controller.connect(0, role: .central, peer: Self.peer, status: 0x02)
         #expect(controller.events == [.connectionFailed(Self.peer, .timedOut)])
-        // The next attempt has its turn.
+        // The next attempt starts.
         #expect(Self.opcodes(controller.commands).last == .leExtendedCreateConnection)
         #expect(controller.commands.count == 3)
     }
@@ -178,7 +178,7 @@ import Testing
             scanResponse: []
         )
         #expect(isScanning && isAdvertising)
-        // The scan's first command is answered, and for the next one the controller has no room.
+        // The scan's first command is answered with no room for another command.
         let opcode = HCIOpcode.leSetExtendedScanEnable.rawValue
         controller.sendEvent(0x0E, [0, UInt8(opcode & 0xFF), UInt8(opcode >> 8), 0])
         #expect(controller.commands.count == 1)

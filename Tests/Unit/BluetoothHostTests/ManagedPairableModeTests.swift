@@ -4,7 +4,7 @@ import BluetoothHost
 import BluetoothPackets
 import Testing
 
-/// Pairing as the peripheral by the kernel's Security Manager, whose side is played here.
+/// Pairing as the peripheral with the kernel's Security Manager, which these tests simulate.
 @Suite(.timeLimit(.minutes(10))) struct ManagedPairableModeTests {
     private static let hci0 = ControllerIndex(rawValue: 0)
     private static let local = BluetoothAddress(rawValue: 0x0000_AA01_0042)
@@ -13,7 +13,7 @@ import Testing
     private static let other = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F6), .random)
     private static let value = (1...16).map { UInt8($0) }
 
-    /// A window with the kernel's side of it.
+    /// Pairable mode with a simulated kernel.
     private struct Bench {
         var window: ManagedPairableMode
         var sent: [ManagementCommand] = []
@@ -95,7 +95,7 @@ import Testing
         let known = try Self.bond(with: Self.other)
         var bench = try Bench(.displayOnly, bonds: [known], begins: false)
         while let last = bench.sent.last, last.opcode != .setBondable {
-            // Nobody pairs yet.
+            // Requests are rejected until pairable mode is ready.
             bench.handle(.userConfirmationRequest(Self.central, isPlain: true, number: 0))
             #expect(bench.sent.last == .userConfirmationReply(Self.hci0, Self.central, accepts: false))
             bench.sent.removeLast()
@@ -158,7 +158,7 @@ import Testing
         #expect(bench.sent == [.userPasskeyReply(Self.hci0, Self.central, 123_456)])
         bench.handle(.authenticationFailed(Self.central, status: .authenticationFailed))
         #expect(bench.news.last == .failed(Self.peer, .disagreed))
-        // The next attempt.
+        // Next attempt.
         bench.handle(.passkeyNotify(Self.central, passkey: 7, entered: 0))
         bench.handle(.passkeyNotify(Self.central, passkey: 7, entered: 1))
         #expect(bench.news.count == 3 && bench.news.last == .show(passkey: 7, at: Self.peer))
@@ -173,7 +173,7 @@ import Testing
         bench.handle(.userConfirmationRequest(ManagementAddress(hidden), isPlain: true, number: 0))
         let resolving = ManagementResolvingKey(device: Self.central, value: Self.value)
         bench.handle(.newIdentityResolvingKey(resolving, resolved: hidden.address, isToBeKept: true))
-        // Another program's central.
+        // Key of a central that paired with another program.
         bench.handle(Self.key(of: ManagementAddress(Self.other)))
         bench.handle(Self.key(.unauthenticated, isCentral: true))
         #expect(bench.news.isEmpty)
@@ -192,7 +192,7 @@ import Testing
                 .tooWeak(GATTLinkSecurity(level: .authenticated, keySize: 15))
             ),
             (Self.key(.authenticatedSecureConnections, isKept: false), .notBonded), (Self.key(.debug), .notBonded),
-            // The passkey of legacy pairing proves nothing.
+            // A passkey of legacy pairing does not authenticate.
             (Self.key(.authenticated), .legacy),
         ]
         for (event, failure) in cases {

@@ -10,7 +10,7 @@ import Testing
     private static let device = ManagementAddress(peer)
     private static let value = (1...16).map { UInt8($0) }
 
-    /// A pairing with the kernel's side of it.
+    /// Pairing with a simulated kernel.
     private struct Bench {
         var pairing: ManagedPairing
         var sent: [ManagementCommand] = []
@@ -137,7 +137,7 @@ import Testing
         bench.reply(.pairDevice, .success)
         #expect(try bench.end?.get().security.level == .authenticated)
 
-        // A passkey of legacy pairing proves nothing, whatever the kernel calls its keys.
+        // A passkey of legacy pairing does not authenticate, regardless of how the kernel labels the keys.
         for required in [GATTLinkSecurity.Level.encrypted, .authenticated] {
             bench = try Bench(.keyboardDisplay, required)
             bench.handle(.passkeyNotify(Self.device, passkey: 42, entered: 0))
@@ -162,7 +162,7 @@ import Testing
             #expect(((try? bench.end?.get()) != nil) == (size == 16))
             #expect((bench.sent.last?.opcode == .unpairDevice) == (size < 16))
         }
-        // A legacy pairing gives two keys, and each of them counts.
+        // A legacy pairing distributes two keys, and both count.
         var bench = try Bench()
         bench.handle(key(.unauthenticated, central: true))
         bench.handle(key(.unauthenticated, central: false, size: 7))

@@ -3,24 +3,24 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// The least that a controller does: it answers every command at once, and keeps what it was sent.
+/// Minimal controller that answers every command at once, and stores received packets.
 struct ModelController {
     var host: LowEnergyHost
     var now = Duration.zero
     var buffers = DataBuffers(dataLength: 27, packetCount: 4)
     var isExtended = true
     var address: [UInt8] = [1, 2, 3, 4, 5, 6]
-    /// The fifth octet of its LMP features: LE (0x40), and no BR/EDR (0x20).
+    /// Fifth octet of the LMP features: LE (0x40), without BR/EDR (0x20).
     var features: UInt8 = 0x60
-    /// The first two octets of its LE features.
+    /// First two octets of the LE features.
     var lowEnergyFeatures: [UInt8] = [2, 0]
-    /// What it answers to Read RSSI: the handle and the strength.
+    /// Answer to Read RSSI: the handle and the RSSI.
     var signal: [UInt8] = [0x40, 0, 0xC4]
-    /// Commands that it says it knows, beside those of its generation.
+    /// Commands reported as supported, in addition to those of its generation.
     var known: Set<SupportedCommands.Bit> = []
-    /// Statuses of commands that are refused.
+    /// Error statuses of commands that are rejected.
     var refusals: [HCIOpcode: HCIStatus] = [:]
-    /// Commands that are not answered at all.
+    /// Commands that are not answered.
     var unanswered: Set<HCIOpcode> = []
     var commands: [[UInt8]] = []
     var data: [[UInt8]] = []
@@ -30,7 +30,7 @@ struct ModelController {
         host = LowEnergyHost(randomAddress: randomAddress)
     }
 
-    /// A controller whose host is ready.
+    /// Returns a controller whose host is ready.
     static func ready(
         buffers: DataBuffers = DataBuffers(dataLength: 27, packetCount: 4),
         isExtended: Bool = true
@@ -44,7 +44,7 @@ struct ModelController {
         return controller
     }
 
-    /// Lets host and controller talk until neither has anything to say.
+    /// Transfers packets between host and controller until there are none left.
     mutating func pump() {
         repeat {
             while let event = host.nextEvent() { events.append(event) }
@@ -72,7 +72,7 @@ struct ModelController {
         send([4, code, UInt8(parameters.count)] + parameters)
     }
 
-    /// A connection is there now.
+    /// Reports a new connection.
     mutating func connect(_ handle: UInt16, role: ConnectionRole, peer: DeviceAddress, status: UInt8 = 0) {
         var writer = ByteWriter()
         writer.write([0x01, status] as [UInt8])
@@ -95,7 +95,7 @@ struct ModelController {
         )
     }
 
-    /// A frame from the peer, in fragments of at most `size` bytes.
+    /// Sends a frame of the peer in fragments of at most `size` bytes.
     mutating func sendFrame(_ handle: UInt16, channel: L2CAPChannel, _ payload: [UInt8], fragments size: Int = 27) {
         let frame = L2CAPFrame.encoded(channel, payload) ?? []
         for start in stride(from: 0, to: frame.count, by: size) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Pairings that must fail: each ends in one Pairing Failed, in no bond, and in nothing encrypted.
+/// Pairings that must fail: each ends with exactly one Pairing Failed, without a bond and without encryption.
 @Suite(.timeLimit(.minutes(10))) struct PairingFailureTests {
     private static let justWorks = PairingCase(
         central: .noInputNoOutput,
@@ -29,7 +29,8 @@ import Testing
         $0.model.hasNumber && $0.model != .numericComparison
     }
 
-    /// Neither side has a bond; the side that noticed has said so once, and the other knows.
+    /// Checks that neither side has a bond, and that the side that detected the failure has sent one Pairing Failed to
+    /// the other.
     private func expectFailure(
         _ pairing: PairingInMemory,
         _ reason: PairingFailure,
@@ -50,7 +51,7 @@ import Testing
         #expect(pairing.sides.allSatisfy { $0.bond == nil && !$0.isPairing }, sourceLocation: location)
     }
 
-    /// A pairing in which one frame of a side, the first with its code, is changed on its way.
+    /// Runs a pairing in which one frame of a side, the first with its code, is changed in transit.
     private func changed(
         _ entry: PairingCase,
         _ side: Int,
@@ -70,7 +71,7 @@ import Testing
             var pairing = entry.start()
             pairing.mistake = mistake
             try pairing.pair()
-            // Who hears the other's number first notices: the responder.
+            // The responder receives the other side's number first and detects the failure.
             expectFailure(pairing, .confirmValueFailed, noticedBy: 1)
         }
         var pairing = entry.start()
@@ -176,7 +177,7 @@ import Testing
             pairing.change = { side, frame in
                 guard frame[0] == 0x0C else { return frame }
                 if side == 0 { own = frame }
-                // The point with the same X and the other Y, which is a point of the curve too.
+                // The point with the same X and the other Y is also on the curve.
                 return side == 0 ? frame : negates ? Array(own[...32]) + negative(own[33...]) : own
             }
             try pairing.pair()
@@ -184,7 +185,7 @@ import Testing
         }
     }
 
-    /// The prime of P-256 minus a coordinate, both with the least significant byte first.
+    /// Returns the prime of P-256 minus a coordinate, both in little-endian order.
     private func negative(_ coordinate: ArraySlice<UInt8>) -> [UInt8] {
         let prime =
             [UInt8](repeating: 0xFF, count: 12) + [UInt8](repeating: 0, count: 12) + [
@@ -212,7 +213,7 @@ import Testing
             let sendsConfirm = !entry.isSecure || entry.model != .justWorks && entry.model != .numericComparison
             guard code == 0x04 || sendsConfirm else { continue }
             expectFailure(pairing, .confirmValueFailed, noticedBy: 0)
-            // Our own number was not told to who had confirmed none.
+            // Our random number was not sent, because the peer's confirm value was missing.
             if code == 0x03 { #expect(!pairing.outcomes[0].sent.contains { $0[0] == 0x04 }) }
         }
     }
@@ -243,7 +244,7 @@ import Testing
     func changedFeatures() throws {
         for entry in [Self.compare, Self.legacyCase] {
             for (side, code) in [(0, 0x01), (1, 0x02)] as [(Int, UInt8)] {
-                // CT2, a feature without a consequence.
+                // CT2 has no effect.
                 let pairing = try changed(entry, side, code: code) { frame in
                     Array(frame[..<3]) + [frame[3] ^ 0x20] + frame[4...]
                 }
@@ -265,7 +266,7 @@ import Testing
         }
     }
 
-    /// True for a frame of a kind that the side takes now.
+    /// Returns true if the side currently expects a frame of this kind.
     private func isDue(_ frame: [UInt8], _ side: SecurityManager) -> Bool {
         switch (frame[0], side.step) {
         case (0x02, nil): side.isPairing
@@ -352,7 +353,7 @@ import Testing
         try pairing.pair()
         #expect(pairing.sides[1].bond != nil)
         #expect(pairing.sides[1].backoff == PairingBackoff())
-        // It goes on with the next connection, and holds for both roles.
+        // The back-off continues with the next connection, and applies to both roles.
         var next = SecurityManager(
             role: .central,
             local: PairingInMemory.address[0],

@@ -5,9 +5,9 @@ import TestSupport
 
 @testable import BluetoothHost
 
-/// Two Security Managers, the controllers between them, and a user who does what is asked.
+/// Two Security Managers, the controllers between them, and a user who follows the instructions.
 struct PairingInMemory {
-    /// What one side has been told.
+    /// Events of one side.
     struct Outcome {
         var bonds: [Bond?] = []
         var failures: [SecurityManager.Failure] = []
@@ -23,20 +23,20 @@ struct PairingInMemory {
         DeviceAddress(BluetoothAddress(rawValue: 0xC0FF_EE00_0001), .random),
     ]
 
-    /// The central, and the peripheral.
+    /// Security Managers of the central and the peripheral.
     var sides: [SecurityManager]
     var outcomes = [Outcome(), Outcome()]
     var now = Duration.zero
-    /// The passkey that the user enters where none is shown, and what is added to the one that is shown.
+    /// Passkey that the user enters if none is displayed; `mistake` is added to a displayed passkey.
     var chosenPasskey: UInt32 = 123_456
     var mistake: UInt32 = 0
-    /// What the user says of the numbers, by side; nil says nothing.
+    /// Result of the user's comparison on each side; nil for no answer.
     var answers: [Bool?] = [true, true]
-    /// True lets the user answer only after everything else.
+    /// True if the user answers only after everything else.
     var isSlow = false
     /// True if the controllers cannot encrypt.
     var refusesEncryption = false
-    /// Changes a frame of a side on its way; nil loses it.
+    /// Changes a frame of a side in transit; returns nil to drop it.
     var change: (Int, [UInt8]) -> [UInt8]? = { $1 }
 
     private var waiting: [(side: Int, frame: [UInt8])] = []
@@ -62,7 +62,7 @@ struct PairingInMemory {
         }
     }
 
-    /// A policy of a side, with a resolving key of its own; a legacy device knows nothing else.
+    /// Returns a policy with a resolving key of its own; legacy devices support only legacy pairing.
     static func policy(
         _ side: Int,
         _ io: PairingFeatures.IOCapability = .noInputNoOutput,
@@ -81,30 +81,30 @@ struct PairingInMemory {
         return policy
     }
 
-    /// Pairs, and goes on until nothing happens any more.
+    /// Pairs, and continues until nothing happens any more.
     mutating func pair() throws {
         try sides[0].pair(now: now)
         run()
     }
 
-    /// A frame that comes to a side from somewhere.
+    /// Delivers a frame to a side, as if its peer had sent it.
     mutating func deliver(_ frame: [UInt8], to side: Int) {
         sides[side].receive(frame.span, now: now)
         run()
     }
 
-    /// Does all that both sides want, until neither wants anything.
+    /// Carries out the effects of both sides until there are none left.
     mutating func run() {
         while exchange() || answerNext() {}
     }
 
-    /// Delivers one frame, after all that both sides want now; false where there is none.
+    /// Carries out all effects, and then delivers one frame; returns false if there is none.
     mutating func exchange() -> Bool {
         var index = 0
         while index <= 1 {
             let effects = sides[index].takeEffects()
             for effect in effects { perform(effect, index) }
-            // What is done for one side may give the other something to do.
+            // An effect for one side can cause effects on the other.
             index = effects.isEmpty ? index + 1 : 0
         }
         if !isSlow, answerNext(where: canAnswer) { return true }
@@ -114,7 +114,7 @@ struct PairingInMemory {
         return true
     }
 
-    /// Has the user answer one question; false where there is none.
+    /// Lets the user answer one question; returns false if there is none.
     private mutating func answerNext(
         where isReady: (Int, SecurityManager.Effect) -> Bool = { _, _ in true }
     ) -> Bool {
@@ -124,7 +124,7 @@ struct PairingInMemory {
         return true
     }
 
-    /// True once the user knows what to say.
+    /// Returns true once the user can answer.
     private func canAnswer(_ side: Int, _ effect: SecurityManager.Effect) -> Bool {
         guard effect == .askPasskey else { return answers[side] != nil }
         return sides[side].model == .passkeyEntered || !outcomes[1 - side].shown.isEmpty
@@ -162,7 +162,7 @@ struct PairingInMemory {
     }
 }
 
-/// The frames of security-manager.txt, which are each the only one, or one of two, of its code.
+/// Frames of security-manager.txt, which contains one or two frames per code.
 enum SecurityManagerFrames {
     static let all: [[UInt8]] = {
         var frames: [[UInt8]] = []
@@ -178,7 +178,7 @@ enum SecurityManagerFrames {
 }
 
 extension PairingRandomness {
-    /// Numbers that follow from a seed.
+    /// Creates a generator whose numbers depend on a seed.
     init(seed: UInt64) {
         self.init { place in SeededGenerator.number(place, of: seed) }
     }

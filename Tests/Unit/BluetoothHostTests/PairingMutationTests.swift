@@ -5,9 +5,9 @@ import BluetoothPackets
 import TestSupport
 import Testing
 
-/// Frames that a stranger has heard, changed, and sends in any order.
+/// Frames that an attacker has received, modified, and sends in any order.
 @Suite(.timeLimit(.minutes(10))) struct PairingMutationTests {
-    /// Another frame: bits changed, cut, grown, another code, or the same.
+    /// Returns a modified frame: changed bits, another length, another code, or the same frame.
     private func mutated(_ frame: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         var frame = frame
         switch Int.random(in: 0..<6, using: &random) {
@@ -43,7 +43,8 @@ import Testing
                 switch Int.random(in: 0..<12, using: &random) {
                 case 0: manager.enter(passkey: UInt32.random(in: 0...1_000_000, using: &random), now: now)
                 case 1: manager.compare(isSame: true, now: now)
-                // Without LE Secure Connections and without a passkey any stranger may pair: there is no key to lack.
+                // Without LE Secure Connections and a passkey, any attacker may pair: no secret is needed for the
+                // encryption.
                 case 2 where entry.isSecure: manager.encryptionChanged(isOn: true, now: now)
                 case 3:
                     now += .seconds(Int.random(in: 0...20, using: &random))
@@ -76,7 +77,7 @@ import Testing
             var count = 0
             pairing.change = { side, frame in
                 count += 1
-                // What comes behind the encryption nobody can change.
+                // Encrypted frames cannot be modified.
                 guard count == place + 1, !(0x06...0x0A).contains(frame[0]) else { return frame }
                 var own = SeededGenerator(seed: seed)
                 return mutated(frame, &own)

@@ -5,7 +5,7 @@ import BluetoothPackets
 import TestSupport
 import Testing
 
-/// A pairing that has to succeed.
+/// Pairing that must succeed.
 struct PairingCase: Sendable, CustomTestStringConvertible {
     var central: PairingFeatures.IOCapability
     var peripheral: PairingFeatures.IOCapability
@@ -48,7 +48,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Both sides, before the pairing.
+    /// Creates both sides before the pairing.
     func start(seed: UInt64 = 1) -> PairingInMemory {
         var pairing = PairingInMemory(
             PairingInMemory.policy(0, central, isLegacy: !isSecure),
@@ -81,7 +81,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
             #expect(bonds[side].longTermKeys.allSatisfy { $0.isAuthenticated == ($0.usedNumber && entry.isSecure) })
             #expect(bonds[side].longTermKeys.allSatisfy { $0.isSecureConnections == entry.isSecure })
         }
-        // The key of the central is the one by which the peripheral knows it.
+        // The central's key for itself is the peripheral's key for its peer.
         for (central, peripheral) in [(0, 1), (1, 0)] {
             let one = try #require(bonds[central].key(for: .central))
             let other = try #require(bonds[peripheral].key(for: .peripheral))
@@ -114,7 +114,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
             try pairing.pair()
             keys.formUnion(pairing.sides.compactMap { $0.bond?.longTermKeys.first?.value })
             passkeys.formUnion(pairing.outcomes[0].shown)
-            // Confirm values, nonces, public keys and check values; twenty rounds of a passkey.
+            // Confirm values, nonces, public keys and check values, including the twenty rounds of a passkey.
             let random = pairing.outcomes.flatMap(\.sent).filter { [0x03, 0x04, 0x0C, 0x0D].contains($0[0]) }
             #expect(random.count == 84)
             #expect(frames.isDisjoint(with: random))
@@ -190,7 +190,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
             var pairing = entry.start()
             pairing.change = { side, frame in side == 1 && [0x08, 0x09].contains(frame[0]) ? nil : frame }
             try pairing.pair()
-            // The central waits for the identity.
+            // The central is waiting for the identity.
             #expect(pairing.sides[0].isPairing)
             for _ in 1..<count { pairing.deliver([0x0E, 1], to: 0) }
             #expect(pairing.sides[0].isPairing)

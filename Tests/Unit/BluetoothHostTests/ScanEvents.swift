@@ -3,21 +3,21 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// Events as a controller would send them.
+/// Events of a controller.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.
 enum ScanEvents {
-    /// Command Complete with a status.
+    /// Returns Command Complete with a status.
     static func complete(_ opcode: HCIOpcode, _ status: HCIStatus = .success, packets: UInt8 = 1) -> [UInt8] {
         [0x04, 0x0E, 0x04, packets, UInt8(opcode.rawValue & 0xFF), UInt8(opcode.rawValue >> 8), status.rawValue]
     }
 
-    /// Command Status.
+    /// Returns Command Status.
     static func status(_ opcode: HCIOpcode, _ status: HCIStatus, packets: UInt8 = 1) -> [UInt8] {
         [0x04, 0x0F, 0x04, status.rawValue, packets, UInt8(opcode.rawValue & 0xFF), UInt8(opcode.rawValue >> 8)]
     }
 
-    /// LE Advertising Report with one report; `type` 0 is ADV_IND, 3 ADV_NONCONN_IND, 4 SCAN_RSP.
+    /// Returns an LE Advertising Report with one report; `type` 0 is ADV_IND, 3 ADV_NONCONN_IND, 4 SCAN_RSP.
     static func legacy(_ device: UInt64, _ data: [UInt8], type: UInt8 = 0, random: Bool = true, rssi: Int8 = -50)
         -> [UInt8]
     {
@@ -27,7 +27,8 @@ enum ScanEvents {
         return [0x04, 0x3E, UInt8(parameters.count)] + parameters
     }
 
-    /// LE Extended Advertising Report with one report; `type` is Event_Type with the data status in bits 5 and 6.
+    /// Returns an LE Extended Advertising Report with one report; `type` is Event_Type with the data status in bits 5
+    /// and 6.
     static func extended(
         _ device: UInt64,
         _ data: [UInt8],
@@ -42,20 +43,20 @@ enum ScanEvents {
         return [0x04, 0x3E, UInt8(parameters.count)] + parameters
     }
 
-    /// More fragments will come.
+    /// Data status: more fragments will follow.
     static let more: UInt8 = 0x01 | 0x01 << 5
-    /// The rest was lost.
+    /// Data status: the rest was lost.
     static let truncated: UInt8 = 0x01 | 0x02 << 5
 
-    /// The random address with the given number.
+    /// Returns the random address with the given number.
     static func device(_ number: UInt64) -> DeviceAddress {
         DeviceAddress(BluetoothAddress(rawValue: number), .random)
     }
 
-    /// An AD structure with a complete name.
+    /// Returns an AD structure with a complete name.
     static func name(_ text: String) -> [UInt8] { [UInt8(text.utf8.count + 1), 0x09] + Array(text.utf8) }
 
-    /// An AD structure with 16-bit services.
+    /// Returns an AD structure with 16-bit service UUIDs.
     static func services(_ list: UInt16...) -> [UInt8] {
         [UInt8(list.count * 2 + 1), 0x03] + list.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
     }
@@ -66,7 +67,7 @@ enum ScanEvents {
 }
 
 extension Scanner {
-    /// A scanner that is scanning, its commands answered.
+    /// Returns an active scanner whose commands have been answered.
     static func scanning(_ generation: Generation, devices: DeviceTable = DeviceTable()) -> Scanner {
         var scanner = Scanner(generation, devices: devices)
         scanner.start(.discovery)
@@ -74,7 +75,7 @@ extension Scanner {
         return scanner
     }
 
-    /// Handles an event and returns what was passed on.
+    /// Handles an event, and returns the updates.
     @discardableResult
     mutating func feed(_ event: [UInt8], at now: Duration = .zero) -> [DeviceTable.Update] {
         var updates: [DeviceTable.Update] = []

@@ -188,7 +188,7 @@ import Testing
             scanner.start(.background)
             if let outstanding {
                 #expect(scanner.nextCommand(now: .zero) == nil)
-                // What became of the replaced scan's command does not matter to the new one.
+                // The result of the replaced scan's command does not affect the new scan.
                 scanner.feed(ScanEvents.complete(outstanding.opcode, .invalidHCICommandParameters))
             }
             var sent: [HCICommand] = []

@@ -7,12 +7,13 @@ import VirtualRadio
 
 @testable import BluetoothHost
 
-/// Two hosts on one radio that pair and encrypt, and a user who does what both ask for; the first is the peripheral.
+/// Two hosts on one radio that pair and encrypt, and a user who follows the instructions of both; the first is the
+/// peripheral.
 final class SecuredHosts {
     let radio: HostsOnRadio
-    /// The handles of the connection.
+    /// Connection handles of both hosts.
     private(set) var handles: [UInt16] = [0, 0]
-    /// What the user has seen, and what is added to the passkey that is entered.
+    /// Passkeys that the user has seen; `mistake` is added to the entered one.
     private var shown: [UInt32] = []
     var mistake: UInt32 = 0
     private var seen = [0, 0]
@@ -22,7 +23,7 @@ final class SecuredHosts {
         try #require(radio.bringUp() == .done)
     }
 
-    /// The devices pair as the case says, from the next connection on.
+    /// Makes the devices pair as the case specifies, from the next connection on.
     func use(_ entry: PairingCase) {
         for (index, io) in [(0, entry.peripheral), (1, entry.central)] {
             var policy = PairingInMemory.policy(1 - index, io, isLegacy: !entry.isSecure)
@@ -31,7 +32,7 @@ final class SecuredHosts {
         }
     }
 
-    /// The second connects to the first.
+    /// Connects the second host to the first.
     func connect() throws {
         radio.events = [[], []]
         seen = [0, 0]
@@ -52,26 +53,26 @@ final class SecuredHosts {
         for index in 0...1 { radio.until(index, within: .seconds(20), HostsOnRadio.isEnd) }
     }
 
-    /// The news of a side so far.
+    /// Returns the security events of a host until now.
     func news(_ index: Int) -> [LowEnergyHost.SecurityEvent] {
         radio.events[index].compactMap { if case .security(_, let news) = $0 { news } else { nil } }
     }
 
     func security(_ index: Int) -> GATTLinkSecurity { radio.hosts[index].security(of: handles[index]) }
 
-    /// Has the central encrypt the link; whether it has begun.
+    /// Starts encryption by the central; returns true if it has started.
     func encrypt() -> Bool {
         defer { settle() }
         return radio.hosts[1].encrypt(handles[1])
     }
 
-    /// Pairs, from the central's side or at the peripheral's wish, until both sides have heard how it ended.
+    /// Starts pairing by the central, and waits until both sides report the result.
     func pair() throws(SecurityManager.Refusal) {
         try radio.hosts[1].pair(handles[1], now: radio.now)
         settle()
     }
 
-    /// Does what is asked until nothing happens for longer than the 20 rounds of a passkey take.
+    /// Carries out the user's part until nothing happens for longer than the 20 rounds of a passkey take.
     func settle() {
         var isQuiet = false
         while !isQuiet {
@@ -84,7 +85,7 @@ final class SecuredHosts {
         }
     }
 
-    /// Answers the questions that were not answered yet; false where there are none.
+    /// Answers the pending questions; returns false if there are none.
     private func answer() -> Bool {
         var hasAnswered = false
         for index in 0...1 {
@@ -115,12 +116,12 @@ final class SecuredHosts {
 
     private func other(_ index: Int) -> [LowEnergyHost.SecurityEvent] { news(1 - index) }
 
-    /// The bond of a side that the last pairing has left.
+    /// Returns a host's bond of the last pairing.
     func bond(_ index: Int) -> Bond? {
         news(index).compactMap { if case .paired(let bond) = $0 { bond } else { nil } }.last
     }
 
-    /// The two bonds of a pairing of the kind that needs no user.
+    /// Returns the two bonds of a pairing that needs no user.
     func bonded() throws -> [Bond] {
         use(PairingCase(central: .noInputNoOutput, peripheral: .noInputNoOutput, model: .justWorks))
         try connect()

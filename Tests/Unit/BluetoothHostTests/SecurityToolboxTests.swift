@@ -23,7 +23,7 @@ import Testing
 
     @Test("Each function gives what another implementation gives for random arguments, where its file is named")
     func others() throws {
-        // A folder that has Vectors/toolbox.txt; Tests/Bumble/toolbox makes it.
+        // Directory that contains Vectors/toolbox.txt; Tests/Bumble/toolbox creates it.
         guard let folder = getenv("BLEWEDGE_TOOLBOX").map({ String(cString: $0) }) else { return }
         let lines = try VectorFile.lines("toolbox.txt", from: folder + "/Unit/Tests/File.swift")
         let vectors = lines.compactMap { SecurityToolboxVector($0.text) }

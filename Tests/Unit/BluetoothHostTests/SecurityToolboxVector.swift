@@ -6,7 +6,7 @@ import Cryptography
 import TestSupport
 import Testing
 
-/// A line of security-toolbox.txt: a function, its arguments, and its results.
+/// Line of security-toolbox.txt: a function, its arguments and its results.
 struct SecurityToolboxVector: Sendable, CustomTestStringConvertible {
     var function: String
     var arguments: [[UInt8]]
@@ -26,7 +26,7 @@ struct SecurityToolboxVector: Sendable, CustomTestStringConvertible {
 
     private func coordinate(_ index: Int) -> UInt256 { UInt256(bytes: arguments[index]) }
 
-    /// An address with its type in front.
+    /// Parses an address that is preceded by its type.
     private func device(_ bytes: [UInt8]) throws -> DeviceAddress {
         let type = try #require(AddressType(rawValue: bytes[0]))
         return DeviceAddress(BluetoothAddress(rawValue: UInt64(UInt128(bytes: bytes.dropFirst()))), type)
@@ -36,7 +36,7 @@ struct SecurityToolboxVector: Sendable, CustomTestStringConvertible {
         try SecurityManagerPDU(Array(arguments[index].reversed()).span)
     }
 
-    /// The function's results for the arguments.
+    /// Returns the function's results for the arguments.
     func computed() throws -> [[UInt8]] {
         switch function {
         case "c1":
