@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// When advertising is enabled again.
+/// Times at which advertising is enabled again.
 @Suite(.timeLimit(.minutes(10))) struct AdvertisingWatchTests {
     @Test("Advertising is enabled again each minute, and a second after another program's command")
     func intervals() {
@@ -16,7 +16,7 @@ import Testing
         #expect(watch.deadline == .seconds(65))
         watch.note(foreignCommands: 1, now: .seconds(30))
         #expect(watch.deadline == .seconds(31))
-        // A quarrel does not put it off for ever.
+        // Repeated foreign commands do not postpone it forever.
         watch.note(foreignCommands: 2, now: .milliseconds(30_900))
         #expect(watch.deadline == .seconds(31))
         watch.resume()

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import VirtualAdapters
 
-/// A server on an adapter, with a characteristic that is read and written, and one that is notified.
+/// Server on an adapter, with one characteristic for reading and writing and one for notifications.
 private final class Station {
     private static let database = [
         "service FFE0", "characteristic FFE1 0A stored 00 0-64", "characteristic FFE2 10 dynamic",
@@ -42,7 +42,7 @@ private final class Station {
         try core.advertise(Advertisement(data: [], interval: .milliseconds(20))) { _ in }
     }
 
-    /// Notifies the next number; false while the queue is full.
+    /// Notifies the next number; returns false while the queue is full.
     func notifyNext() throws -> Bool {
         let isTaken = try core.perform { server throws(GATTServerError) in
             try server.update([UInt8(truncatingIfNeeded: sent)], of: Self.notified).isEmpty
@@ -52,7 +52,7 @@ private final class Station {
     }
 }
 
-/// A client that subscribes, and then writes and reads in turns.
+/// Client that subscribes, and then writes and reads in turn.
 private final class Visitor {
     private static let value = AttributeHandle(3)
     private static let notifying = GATTCharacteristic(
@@ -91,7 +91,7 @@ private final class Visitor {
         do throws(GATTError) {
             let outcome = try result.get()
             if case .value(let value) = outcome { reads += value.prefix(1) }
-            // Of a round's two procedures the read is the last; the first round begins with the subscription.
+            // Each round ends with the read; the first round starts with the subscription.
             if outcome == .done, isSubscribed { return }
             isSubscribed = true
             guard reads.count < rounds else { return }
@@ -111,7 +111,7 @@ struct BothRolesTests {
     private static let rounds = 50
     private static let notifications = 200
 
-    /// Waits for a value that comes from the loop.
+    /// Runs the loop until it provides a value.
     private func wait<Value>(_ loop: EventLoop, _ begin: (@escaping (Value) -> Void) throws -> Void) throws -> Value {
         var value: Value?
         try begin { value = $0 }
@@ -127,7 +127,7 @@ struct BothRolesTests {
         let loop = try EventLoop()
         let radio = MemoryRadio(on: loop, speed: 20)
         let lines = H4Lines()
-        // The middle one has both roles: the first connects to it, and it to the last.
+        // The middle adapter has both roles: the first one connects to it, and it connects to the last one.
         var adapters: [HostAdapter] = []
         for number in 1...3 as ClosedRange<UInt64> {
             let controller = radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0000 | number))
@@ -147,7 +147,7 @@ struct BothRolesTests {
             _ = attempt
             visitors.append(try Visitor(try result.get(), on: loop, rounds: Self.rounds))
         }
-        // A second central finds the middle one advertising still, while it is central itself.
+        // A second central finds that the middle adapter is still advertising while it is also a central.
         let scanner = try adapters[0].makeScanner()
         let heard: DeviceAddress = try wait(loop) { done in
             scanner.onUpdate = { update in
@@ -177,7 +177,7 @@ struct BothRolesTests {
             #expect(visitor.heard == (0..<Self.notifications).map { UInt8(truncatingIfNeeded: $0) })
             #expect(station.written == Self.rounds && station.centrals == 1)
         }
-        // The end of one role leaves the other alone.
+        // Ending one role does not affect the other.
         visitors[1].link.close()
         let before = visitors[0].heard.count
         #expect(try stations[0].notifyNext())

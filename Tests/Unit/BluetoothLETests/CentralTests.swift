@@ -12,7 +12,7 @@ import Testing
 @testable import LinuxIO
 
 @Suite(.timeLimit(.minutes(10))) struct CentralTests {
-    /// A central that is connected to the scripted device, and the characteristic of its level.
+    /// Returns a central that is connected to the scripted device, and the device's battery level characteristic.
     private func connected() async throws -> (BluetoothAdapter, Peripheral, GATTCharacteristic) {
         let adapter = try await BluetoothAdapter.fake(Script.play)
         let peripheral = try await Central(adapter).connect(to: Script.device)
@@ -101,12 +101,12 @@ import Testing
             adapter.attempts = [nil, nil]
         }
         let central = Central(adapter)
-        // Long enough for the attempt to begin on a busy machine.
+        // Long enough for the attempt to start even on a busy machine.
         await #expect(throws: BluetoothError.timedOut) {
             try await central.connect(to: Script.device, timeout: .milliseconds(200))
         }
         #expect(try await adapter.fake { [$0.begun, $0.cancelled] } == [1, 1])
-        // Who has more patience keeps the attempt when the other one's is at its end.
+        // The attempt continues for a second caller with a longer time-out when the first one times out.
         let patient = Task { try await central.connect(to: Script.device) }
         #expect(try await adapter.until { $0.begun == 2 })
         await #expect(throws: BluetoothError.timedOut) {
@@ -131,7 +131,7 @@ import Testing
             try await adapter.fake { Array($0.channels[0].sent.dropFirst(before)) }
                 == [[0x0A, 0x12, 0x00], [0x12, 0x12, 0x00, 0x2A]]
         )
-        // In any service; and what the device has not, neither there nor in a service of that UUID.
+        // The search without a service covers all services; missing characteristics and services are reported.
         let values = try await peripheral.subscribe(to: .batteryLevel)
         try await adapter.fake { $0.channels[0].deliver([0x1B, 0x12, 0x00, 7]) }
         var iterator = values.makeAsyncIterator()
@@ -143,7 +143,7 @@ import Testing
         await #expect(throws: BluetoothError.noCharacteristic(.batteryLevel, service: .heartRate)) {
             try await peripheral.write([1], to: .batteryLevel, of: .heartRate)
         }
-        // In the next connection it is looked for again.
+        // After a reconnection, the characteristic is discovered again.
         await peripheral.disconnect()
         await #expect(throws: BluetoothError.notConnected) { try await peripheral.read(.batteryLevel, of: .battery) }
         try await Central(adapter).connect(to: Script.device)
@@ -158,7 +158,7 @@ import Testing
     func writingByUUID() async throws {
         let adapter = try await BluetoothAdapter.fake { adapter in
             Script.play(adapter)
-            // An MTU of 23: 20 bytes fit, the 21st is prepared.
+            // With an MTU of 23, 20 bytes fit; a value of 21 bytes needs prepared writes.
             adapter.answers[[0x02, 0x05, 0x02]] = [0x03, 0x17, 0x00]
             let (first, last) = ([UInt8](0..<18), [UInt8](18..<21))
             adapter.answers[[0x16, 0x12, 0x00, 0x00, 0x00] + first] = [0x17, 0x12, 0x00, 0x00, 0x00] + first
@@ -171,7 +171,7 @@ import Testing
         try await peripheral.write([UInt8](0..<21), to: .batteryLevel, of: .battery)
         #expect(try await adapter.fake { $0.channels[0].sent.last } == [0x18, 0x01])
         await peripheral.disconnect()
-        // The properties of the declaration: write without response alone.
+        // The properties in the declaration: only Write Without Response.
         let declaration: [UInt8] = [0x09, 0x07, 0x11, 0x00, 0x04, 0x12, 0x00, 0x19, 0x2A]
         try await adapter.fake { $0.answers[[0x08, 0x10, 0x00, 0x14, 0x00, 0x03, 0x28]] = declaration }
         try await Central(adapter).connect(to: Script.device)
@@ -258,7 +258,7 @@ import Testing
     func brokenLink() async throws {
         let (adapter, peripheral, _) = try await connected()
         let events = await peripheral.connectionEvents()
-        // The script has no answer to this one.
+        // The script does not answer this request.
         let task = Task { try await peripheral.read(AttributeHandle(0x0099)) }
         #expect(try await adapter.until { $0.channels[0].sent.last == [0x0A, 0x99, 0x00] })
         try await adapter.fake { $0.channels[0].lose(.system(.timedOut)) }
@@ -313,9 +313,9 @@ import Testing
         try await peripheral.subscribe(to: level) { value in total.add(Int(value[0])) }
         let seen = try await adapter.fake { adapter in
             adapter.channels[0].deliver([0x1B, 0x12, 0x00, 40])
-            // The device chooses how it sends (D-36).
+            // The device may choose between notifications and indications (D-36).
             adapter.channels[0].deliver([0x1D, 0x12, 0x00, 2])
-            // Another handle's value is not this subscription's.
+            // A value of another handle does not belong to this subscription.
             adapter.channels[0].deliver([0x1B, 0x15, 0x00, 100])
             return total.value
         }
@@ -376,7 +376,7 @@ import Testing
         try await Central(adapter).connect(to: Script.device)
         let sent = try await adapter.fake { $0.channels[1].sent }
         #expect(sent.last == [0x12, 0x13, 0x00, 0x01, 0x00])
-        // By the service's UUID and the characteristic's, for handles may have changed.
+        // The characteristic is found again by the UUIDs, because handles may have changed.
         #expect(sent.contains([0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]))
         try await adapter.fake { $0.channels[1].deliver([0x1B, 0x12, 0x00, 0x02]) }
         var iterator = values.makeAsyncIterator()
@@ -396,7 +396,7 @@ import Testing
     }
 }
 
-/// A sum that a sink may add to.
+/// Sum to which a sink adds values.
 private final class Total: Sendable {
     private let sum = Atomic<Int>(0)
     var value: Int { sum.load(ordering: .relaxed) }
@@ -404,8 +404,9 @@ private final class Total: Sendable {
 }
 
 extension BluetoothAdapter {
-    /// Two wait for one connection, and are cancelled one after the other, without time in between; answers the attempts that
-    /// were begun, and those that were cancelled behind the first and the second.
+    /// Two callers wait for one connection and are cancelled immediately after each other.
+    ///
+    /// Returns the number of attempts started, and of attempts cancelled after the first and after the second caller.
     fileprivate func cancelsTwoWaiters() throws -> [Int] {
         let central = roles.value.central
         let waiters = try (1...2).map { _ in try central.connect(Script.device, nil, .none, Reply<Void>()) }

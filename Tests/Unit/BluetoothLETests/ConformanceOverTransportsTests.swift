@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import VirtualAdapters
 
-/// How the packets of both sides reach their controllers in memory.
+/// Transport between both hosts and their simulated controllers.
 enum ConformanceTransport: String, CaseIterable, CustomTestStringConvertible {
     case memory, h4
 
@@ -17,7 +17,7 @@ enum ConformanceTransport: String, CaseIterable, CustomTestStringConvertible {
 
 @Suite("Conformance over whole transports", .timeLimit(.minutes(10)))
 struct ConformanceOverTransportsTests {
-    /// Two adapters on one radio, whose time passes faster than ours.
+    /// Creates two adapters on one radio with accelerated time.
     private func bench(_ transport: ConformanceTransport, _ body: (ConformanceBench) throws -> Void) throws {
         let loop = try EventLoop()
         let radio = MemoryRadio(on: loop, speed: 20)
@@ -40,7 +40,7 @@ struct ConformanceOverTransportsTests {
         bench.close()
     }
 
-    /// Scripts that wait for time-outs are played by virtual time, and in the kernel lab.
+    /// Scripts that wait for time-outs are played in virtual time, and in the kernel tests.
     private func scripts(_ file: String) throws -> [ConformanceScript] {
         let all = try ConformanceScript.all(file)
         let played = all.filter { $0.waitingTime == 0 }

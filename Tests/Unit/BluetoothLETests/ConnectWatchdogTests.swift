@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// What counts as a sign that the kernel makes a connection.
+/// Evidence that the kernel is connecting.
 @Suite(.timeLimit(.minutes(10))) struct ConnectWatchdogTests {
     private static func complete(_ opcode: HCIOpcode, status: UInt8 = 0) -> [UInt8] {
         [0x04, 0x0E, 0x04, 0x01, UInt8(truncatingIfNeeded: opcode.rawValue), UInt8(opcode.rawValue >> 8), status]

@@ -4,10 +4,11 @@ import VirtualAdapters
 
 @testable import BluetoothAdapters
 
-/// A transport over which data overtakes events, as over USB: a peripheral's Security Request comes before its connection.
+/// Transport on which data can arrive before events, as over USB: a Security Request of the peripheral precedes the
+/// event of its connection.
 final class EarlyRequestTransport: PacketTransport {
     private let inner: MemoryTransport
-    /// True for peripherals that send a Security Request at once.
+    /// True for peripherals that send a Security Request immediately.
     var isEarly = false
 
     init(_ inner: MemoryTransport) { self.inner = inner }
@@ -28,7 +29,7 @@ final class EarlyRequestTransport: PacketTransport {
     }
 
     private func take(_ packet: Span<UInt8>) {
-        // A successful LE Connection Complete, of either kind.
+        // A successful LE Connection Complete or LE Enhanced Connection Complete event.
         let isConnection = packet.count > 8 && packet[0] == 0x04 && packet[1] == 0x3E && packet[4] == 0
         if isEarly, isConnection, [0x01, 0x0A].contains(packet[3]) {
             let request: [UInt8] = [2, packet[5], packet[6] | 0x20, 6, 0, 2, 0, 6, 0, 0x0B, 0x01]

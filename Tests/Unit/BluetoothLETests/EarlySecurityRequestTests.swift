@@ -6,9 +6,9 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// A peripheral's Security Request that overtakes the event of its connection.
+/// A peripheral's Security Request that arrives before the event of its connection.
 @Suite(.timeLimit(.minutes(10))) struct EarlySecurityRequestTests {
-    /// The Security Manager's frames that the central has sent.
+    /// Security Manager PDUs that the central has sent.
     private final class Sent {
         var frames: [[UInt8]] = []
 

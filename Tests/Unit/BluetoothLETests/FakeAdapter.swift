@@ -8,7 +8,7 @@ import SystemPackage
 @testable import BluetoothAdapters
 @testable import BluetoothLE
 
-/// An adapter in memory whose devices answer by a script; used on the loop's thread only.
+/// Simulated adapter whose devices follow a script; used only on the loop's thread.
 final class FakeAdapter: LowEnergyAdapter {
     let name = "fake0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
@@ -16,17 +16,17 @@ final class FakeAdapter: LowEnergyAdapter {
     var onWake: (() -> Void)?
     var onStalledConnection: (() -> Void)?
     var isConnected = false
-    /// The causes of the restarts that were asked for.
+    /// Causes of the requested restarts.
     var restarts: [String] = []
 
     let loop: EventLoop
-    /// What the device answers to a PDU; nil is silence.
+    /// Responses of the device to PDUs; nil if it does not respond.
     var answers: [[UInt8]: [UInt8]] = [:]
-    /// How the next connection attempts end; a nil ends only by being cancelled.
+    /// Results of the next connection attempts; an attempt with nil ends only when it is cancelled.
     ///
-    /// Beyond them they succeed.
+    /// Attempts after these succeed.
     var attempts: [LinkFailure?] = []
-    /// The attempts that were begun, and those that were cancelled.
+    /// Number of attempts started; the next property counts cancelled ones.
     var begun = 0
     var cancelled = 0
     var disconnected: [DeviceAddress] = []
@@ -45,7 +45,7 @@ final class FakeAdapter: LowEnergyAdapter {
         return scanner
     }
 
-    /// The pairings that were made.
+    /// Pairings created by this adapter.
     var pairings: [FakePairing] = []
 
     func makePairing(_ wish: PairingOptions) -> any DevicePairing {
@@ -54,7 +54,7 @@ final class FakeAdapter: LowEnergyAdapter {
         return pairing
     }
 
-    /// The times in which a central may pair that were begun.
+    /// Pairable modes created by this adapter.
     var windows: [FakeWindow] = []
 
     func makePairableMode(_ offer: PairableOptions) -> any PairableMode {
@@ -62,7 +62,7 @@ final class FakeAdapter: LowEnergyAdapter {
         return windows[windows.count - 1]
     }
 
-    /// The bonds that the adapter was told last.
+    /// Bonds that were passed to the adapter last.
     var bonds: [Bond]?
 
     func use(_ bonds: [Bond]) { self.bonds = bonds }
@@ -84,7 +84,7 @@ final class FakeAdapter: LowEnergyAdapter {
         return attempt
     }
 
-    /// The devices that are connected to the adapter; nil if the kernel does not answer.
+    /// Devices connected to the adapter; nil if the kernel does not answer.
     var connections: [DeviceAddress]?
 
     func connections(completion: @escaping ([DeviceAddress]?) -> Void) { completion(connections) }
@@ -144,7 +144,7 @@ final class FakeAttempt: ConnectionAttempt {
     }
 }
 
-/// A time in which no central asks to pair.
+/// Pairable mode in which no central requests pairing.
 final class FakeWindow: PairableMode {
     var onNews: ((PairableEvent) -> Void)?
 
@@ -154,14 +154,14 @@ final class FakeWindow: PairableMode {
     func close() {}
 }
 
-/// A pairing that a test plays.
+/// Pairing whose progress the test controls.
 final class FakePairing: DevicePairing {
     var onNews: ((ManagedPairing.News) -> Void)?
     private(set) var isBegun = false
     private(set) var answers: [Bool] = []
-    /// Whether nothing was to be left, each time that it was closed.
+    /// Values of `forgetting` for each call of `close`.
     private(set) var closings: [Bool] = []
-    /// Ends the closing.
+    /// Completes the closing.
     private(set) var onClosed: (() -> Void)?
 
     func begin() { isBegun = true }
@@ -182,10 +182,10 @@ final class FakeChannel: ATTChannel {
     var onGap: (() -> Void)?
     var onWritable: (() -> Void)?
     var onClosed: ((LinkFailure) -> Void)?
-    /// What was sent to the device.
+    /// PDUs sent to the device.
     var sent: [[UInt8]] = []
     var security = GATTLinkSecurity()
-    /// False to take no PDU now.
+    /// False if the channel currently accepts no PDU.
     var isWritable = true
     var isClosed = false
 
@@ -212,12 +212,12 @@ final class FakeChannel: ATTChannel {
         onClosed = nil
     }
 
-    /// A PDU from the device.
+    /// Delivers a PDU from the device.
     func deliver(_ pdu: [UInt8]) {
         onReceive?(pdu.span)
     }
 
-    /// The connection breaks.
+    /// Simulates the loss of the connection.
     func lose(_ failure: LinkFailure) {
         let handler = onClosed
         close()
@@ -247,12 +247,12 @@ final class FakeScanner: DeviceScanner {
         scanner.start(parameters)
     }
 
-    /// False to never tell that the scan has ended.
+    /// False to never report the end of the scan.
     var tellsEnd = true
 
     private var onStopped: (() -> Void)?
 
-    /// The scan has ended.
+    /// Reports the end of the scan.
     func tellEnd() { onStopped?() }
 
     func stop(completion: @escaping () -> Void) {
@@ -268,7 +268,7 @@ final class FakeScanner: DeviceScanner {
     let droppedReports: UInt32 = 0
     func expireDevices() {}
 
-    /// An LE Advertising Report (ADV_IND) of a random address, as a controller would send it.
+    /// Delivers an LE Advertising Report (ADV_IND) from a random address.
     func hear(_ device: UInt64, _ data: [UInt8]) {
         let address = (0..<6).map { UInt8(truncatingIfNeeded: device >> UInt64(8 * $0)) }
         let parameters = [0x02, 0x01, 0x00, 0x01] + address + [UInt8(data.count)] + data + [0xCE]
@@ -281,7 +281,7 @@ final class FakeScanner: DeviceScanner {
     }
 }
 
-/// The port of an adapter in memory; used on the loop's thread only.
+/// Port of a simulated adapter; used only on the loop's thread.
 final class FakePort: @unchecked Sendable {
     /// True while the adapter is unplugged.
     var isEmpty = false
@@ -300,7 +300,7 @@ final class FakePort: @unchecked Sendable {
 }
 
 extension BluetoothAdapter {
-    /// An adapter in memory, ready; `prepare` sets its script.
+    /// Returns a simulated adapter that is ready; `prepare` sets its script.
     static func fake(
         in port: FakePort = FakePort(),
         _ prepare: @escaping @Sendable (FakeAdapter) -> Void = { _ in }
@@ -316,22 +316,22 @@ extension BluetoothAdapter {
         return adapter
     }
 
-    /// Pulls the adapter in memory out of its port: opening it waits until it is plugged in again.
+    /// Unplugs the simulated adapter: opening it waits until it is plugged in again.
     func unplug(_ port: FakePort) {
         port.isEmpty = true
         roles.value.core.adapter?.onLoss?(.removed("fake0"))
     }
 
-    /// Plugs the adapter in memory in again.
+    /// Plugs in the simulated adapter again.
     func plug(_ port: FakePort) { port.plug() }
 
-    /// Looks at the adapter in memory, or plays its part, on the loop's thread.
+    /// Runs `body` with the simulated adapter on the loop's thread.
     func fake<Value: Sendable>(_ body: @Sendable (FakeAdapter) -> Value) throws -> Value {
         guard let fake = roles.value.core.adapter as? FakeAdapter else { throw BluetoothError.notConnected }
         return body(fake)
     }
 
-    /// Waits until something holds of the adapter in memory, for at most ten seconds.
+    /// Waits up to ten seconds until the simulated adapter meets a condition.
     func until(_ condition: @Sendable (FakeAdapter) -> Bool) async throws -> Bool {
         for _ in 0..<1000 {
             if try fake(condition) { return true }
@@ -341,25 +341,25 @@ extension BluetoothAdapter {
     }
 }
 
-/// The device of the tests: a battery service at 0x0010, its level at 0x0012, configured at 0x0013.
+/// Device of the tests: a battery service at 0x0010, with its level at 0x0012 and the configuration at 0x0013.
 enum Script {
     static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
     static let battery = BluetoothUUID(UInt16(0x180F))
     static let level = BluetoothUUID(UInt16(0x2A19))
 
     static let answers: [[UInt8]: [UInt8]] = [
-        // MTU 517 against 100.
+        // MTU exchange: 517 requested, 100 in the response.
         [0x02, 0x05, 0x02]: [0x03, 0x64, 0x00],
-        // The service by its UUID, and no second one.
+        // Finds the service by its UUID, and no second one.
         [0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]: [0x07, 0x10, 0x00, 0x14, 0x00],
         [0x06, 0x15, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]: [0x01, 0x06, 0x15, 0x00, 0x0A],
         // All services.
         [0x10, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28]: [0x11, 0x06, 0x10, 0x00, 0x14, 0x00, 0x0F, 0x18],
         [0x10, 0x15, 0x00, 0xFF, 0xFF, 0x00, 0x28]: [0x01, 0x10, 0x15, 0x00, 0x0A],
-        // Its characteristics: read, write, notify.
+        // Characteristics: readable, writable, with notifications.
         [0x08, 0x10, 0x00, 0x14, 0x00, 0x03, 0x28]: [0x09, 0x07, 0x11, 0x00, 0x1A, 0x12, 0x00, 0x19, 0x2A],
         [0x08, 0x12, 0x00, 0x14, 0x00, 0x03, 0x28]: [0x01, 0x08, 0x12, 0x00, 0x0A],
-        // Included services: none.
+        // No included services.
         [0x08, 0x10, 0x00, 0x14, 0x00, 0x02, 0x28]: [0x01, 0x08, 0x10, 0x00, 0x0A],
         // Descriptors.
         [0x04, 0x13, 0x00, 0x14, 0x00]: [0x05, 0x01, 0x13, 0x00, 0x02, 0x29],
@@ -367,22 +367,22 @@ enum Script {
         // Subscribing and unsubscribing.
         [0x12, 0x13, 0x00, 0x01, 0x00]: [0x13],
         [0x12, 0x13, 0x00, 0x00, 0x00]: [0x13],
-        // Reading 0x0012, writing it, and what is refused.
+        // Reads and writes 0x0012; reading 0x0014 is refused.
         [0x0A, 0x12, 0x00]: [0x0B, 0x64],
         [0x0C, 0x12, 0x00, 0x00, 0x00]: [0x0D, 0x64],
         [0x12, 0x12, 0x00, 0x2A]: [0x13],
         [0x0A, 0x14, 0x00]: [0x01, 0x0A, 0x14, 0x00, 0x02],
-        // A long and reliable write of two bytes.
+        // Long and reliable write of two bytes.
         [0x16, 0x12, 0x00, 0x00, 0x00, 0x01, 0x02]: [0x17, 0x12, 0x00, 0x00, 0x00, 0x01, 0x02],
         [0x18, 0x01]: [0x19],
     ]
 
-    /// No Heart Rate service, neither by its UUID nor among all.
+    /// Device without a Heart Rate service.
     static let withoutHeartRate: [[UInt8]: [UInt8]] = [
         [0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x0D, 0x18]: [0x01, 0x06, 0x01, 0x00, 0x0A]
     ]
 
-    /// The Generic Access service with a name of three letters, padded.
+    /// Generic Access service with a name of three letters and padding.
     static let genericAccess: [[UInt8]: [UInt8]] = [
         [0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x00, 0x18]: [0x07, 0x01, 0x00, 0x05, 0x00],
         [0x06, 0x06, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x00, 0x18]: [0x01, 0x06, 0x06, 0x00, 0x0A],

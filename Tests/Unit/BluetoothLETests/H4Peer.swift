@@ -9,22 +9,22 @@ import VirtualAdapters
 
 @testable import LinuxIO
 
-/// What a stream to a controller can pass through.
+/// Kinds of streams to a controller.
 enum StreamKind: String, CaseIterable, Sendable {
     case unixSocket, tcp, serialLine
 }
 
-/// The far end of an H4 stream, in the controller's place; used on the loop's thread.
+/// Remote end of an H4 stream, which replaces the controller; used on the loop's thread.
 final class H4Peer {
     private let descriptor: Descriptor
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
     private var buffer = [UInt8](repeating: 0, count: 65536)
-    /// All that has come.
+    /// All bytes received.
     private(set) var received: [UInt8] = []
-    /// Takes what comes.
+    /// Called with received bytes.
     var onBytes: (([UInt8]) -> Void)?
-    /// True once the near end was closed.
+    /// True once the other end was closed.
     private(set) var isClosed = false
 
     fileprivate init(_ descriptor: consuming Descriptor, on loop: EventLoop) throws {
@@ -35,12 +35,12 @@ final class H4Peer {
 
     deinit { hangUp() }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { bytes in
-                // A near end that has gone is no reason to die of SIGPIPE; a line is no socket.
+                // Avoids SIGPIPE if the other end is closed; a serial line is not a socket and needs write().
                 let sent = Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
                 return sent < 0 && errno == ENOTSOCK ? write(descriptor.number, bytes.baseAddress, bytes.count) : sent
             }
@@ -54,7 +54,7 @@ final class H4Peer {
         guard let registration else { return }
         self.registration = nil
         loop.unwatch(registration, descriptor)
-        // The number stays taken until this object goes: what a closed end is to the near one comes from here.
+        // Keeps the descriptor number reserved until this object is released.
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         guard null >= 0 else { return }
         dup2(null, descriptor.number)
@@ -73,18 +73,18 @@ final class H4Peer {
     }
 }
 
-/// Where the near end of a stream leads to.
+/// Listener to which the host's end of a stream connects.
 final class H4Listener {
-    /// What the near end is given.
+    /// Address for the host's end.
     let address: H4Address
-    /// The listening socket, or the far end of a serial line.
+    /// Listening socket, or the remote end of a serial line.
     private let number: Int32
 
     /// TIOCSPTLCK and TIOCGPTN of <asm-generic/ioctls.h>.
     private static let setLock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
 
-    /// A listener that nobody has connected to.
+    /// Creates a listener without a connection.
     init(_ kind: StreamKind) throws {
         switch kind {
         case .unixSocket:
@@ -121,7 +121,7 @@ final class H4Listener {
         if case .unixSocket(let path) = address { unlink(path) }
     }
 
-    /// The far end of the stream that has been opened.
+    /// Accepts the stream, and returns its remote end.
     func accept(on loop: EventLoop) throws -> H4Peer {
         let far: Int32
         if case .serialLine = address {
@@ -145,11 +145,11 @@ final class H4Listener {
     }
 }
 
-/// H4 streams between hosts and controllers in memory.
+/// H4 streams between hosts and simulated controllers.
 final class H4Lines {
     private var lines: [(peer: H4Peer, reader: H4Reader)] = []
 
-    /// A transport over a stream to a controller.
+    /// Returns a transport over a stream to a controller.
     func connect(
         _ controller: MemoryTransport,
         _ kind: StreamKind = .unixSocket,
@@ -161,13 +161,13 @@ final class H4Lines {
         return transport
     }
 
-    /// Joins the far end of a stream with a controller.
+    /// Connects the remote end of a stream to a controller.
     func attach(_ peer: H4Peer, to controller: MemoryTransport) {
         let index = lines.count
         lines.append((peer, H4Reader(from: .host)))
         controller.onReceive = { [weak peer] packet in peer?.send([UInt8](copying: packet)) }
         peer.onBytes = { [weak self] bytes in
-            // What is no H4 goes nowhere.
+            // Bytes that are not valid H4 are ignored.
             try? self?.lines[index].reader.read(bytes.span) { packet in controller.send([UInt8](copying: packet)) }
         }
     }

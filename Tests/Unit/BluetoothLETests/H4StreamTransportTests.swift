@@ -8,7 +8,7 @@ import LinuxIO
 import SystemPackage
 import Testing
 
-/// A transport, what it told, and the far end of its stream.
+/// Transport with its events, and the remote end of its stream.
 private final class H4Bench {
     let loop: EventLoop
     let transport: H4StreamTransport
@@ -25,17 +25,17 @@ private final class H4Bench {
         transport.onClosed = { [unowned self] reason in endings.append(reason) }
     }
 
-    /// Runs the loop until something holds, for ten seconds at most.
+    /// Runs the loop until a condition is met, for at most ten seconds.
     func until(_ condition: @escaping () -> Bool) throws {
         let end = MonotonicClock.now + .seconds(10)
         while !condition(), MonotonicClock.now < end { try run(for: .milliseconds(1)) }
         #expect(condition())
     }
 
-    /// Runs the loop for a while.
+    /// Runs the loop for this time.
     func run(for time: Duration) throws {
         _ = loop.schedule(at: MonotonicClock.now + time) { [loop] in
-            // What else is ready with this timer has its turn before the end.
+            // Lets the loop handle everything that became ready together with this timer.
             _ = loop.schedule(at: MonotonicClock.now) { loop.stop() }
         }
         try loop.run()
@@ -44,7 +44,7 @@ private final class H4Bench {
 
 @Suite("H4 streams", .timeLimit(.minutes(10)))
 struct H4StreamTransportTests {
-    /// An event of every byte there is.
+    /// Event that contains bytes of all values.
     private static let event: [UInt8] = [0x04, 0xFF, 255] + (0..<255).map { UInt8($0) }
     private static let everyByte: [UInt8] = [0x02, 0x40, 0x00, 0x00, 0x01] + (0...255).map { UInt8($0) }
 
@@ -59,7 +59,7 @@ struct H4StreamTransportTests {
             let bytes = Self.event + Self.everyByte + Self.event
             for (number, start) in stride(from: 0, to: bytes.count, by: piece).enumerated() {
                 bench.peer.send(Array(bytes[start..<min(start + piece, bytes.count)]))
-                // A unix socket keeps a few hundred pieces, however small.
+                // The buffer of a Unix socket holds only a few hundred small blocks.
                 if number % 64 == 63 { try bench.run(for: .milliseconds(1)) }
             }
             try bench.until { bench.packets.count >= before + 3 }
@@ -155,7 +155,7 @@ struct H4StreamTransportTests {
     @Test("Data for a slow controller is queued in order; beyond a limit the stream ends")
     func slow() throws {
         let bench = try H4Bench(.unixSocket)
-        // More than the socket takes, less than the bound.
+        // More than the socket's buffer holds, but less than the limit of the queue.
         for number in 0..<3000 {
             bench.transport.send(
                 [0x01, UInt8(number & 255), UInt8(number >> 8), 200] + [UInt8](repeating: 7, count: 200)

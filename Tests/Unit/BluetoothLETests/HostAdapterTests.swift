@@ -16,7 +16,7 @@ struct HostAdapterTests {
 
     private typealias Opening = (outcome: Result<HostAdapter, AdapterError>, time: Duration)
 
-    /// Opens an adapter over each transport, all beside each other, and tells how long each takes.
+    /// Opens an adapter over each transport concurrently, and measures the times.
     private func openings(on loop: EventLoop, _ transports: [any PacketTransport]) throws -> [Opening] {
         let adapters = transports.map { HostAdapter(name: "test", transport: $0, on: loop) }
         var openings = [Opening?](repeating: nil, count: adapters.count)
@@ -62,7 +62,7 @@ struct HostAdapterTests {
         }
     }
 
-    /// A way to a controller that the first packet does not take.
+    /// Transport that loses the first packet.
     private final class LateTransport: PacketTransport {
         private let way: any PacketTransport
         private var sent = 0
@@ -119,7 +119,7 @@ struct HostAdapterTests {
             return transport
         }
         for (bytes, opening) in zip(streams, try openings(on: loop, transports)) {
-            // Until Reset is answered everything is dropped, and counted.
+            // Everything before the answer to Reset is discarded and counted.
             let words =
                 bytes[0] == 0x04 ? "ended before Reset was answered" : "\(bytes.count) bytes came that are no answer"
             #expect(cause(opening.outcome)?.contains(words) == true, "\(opening)")
@@ -145,14 +145,15 @@ struct HostAdapterTests {
             return try lines.connect(controller, on: loop)
         }
         for ((fault, words), opening) in zip(faults, try openings(on: loop, transports)) {
-            // A fault that is told before the answer to Reset is dropped, as all else before it.
+            // A fault reported before the answer to Reset is discarded like everything else.
             let expected = opcode == .reset && words == "0x42" ? "was not answered" : words
             #expect(cause(opening.outcome)?.contains(expected) == true, "\(opcode) \(fault)")
             #expect(opening.time < .seconds(4))
         }
     }
 
-    /// A connection of an adapter, and a way to say packets in the place of its controller, behind the connection's handle.
+    /// Connection of an adapter, and a function that sends packets in place of its controller, given the connection's
+    /// handle.
     private struct Linked {
         let adapter: HostAdapter
         let other: HostAdapter
@@ -174,7 +175,7 @@ struct HostAdapterTests {
         var handle: [UInt8] = []
         let forward = controller.onReceive
         controller.onReceive = { packet in
-            // LE Connection Complete, of either kind.
+            // LE Connection Complete or LE Enhanced Connection Complete.
             let isConnection = packet.count > 6 && packet[1] == 0x3E && [0x01, 0x0A].contains(packet[3])
             if isConnection { handle = [packet[5], packet[6]] }
             forward?(packet)
@@ -291,7 +292,7 @@ struct HostAdapterTests {
         let controller = radio.addController(Self.address)
         let peer = try listener.accept(on: loop)
         lines.attach(peer, to: controller)
-        // What passes on the far side.
+        // Bytes transferred at the remote end.
         var toHost: [UInt8] = []
         let forward = controller.onReceive
         controller.onReceive = { packet in
@@ -331,7 +332,7 @@ struct HostAdapterTests {
         }
         try reader.finish()
         #expect(peer.received == sent)
-        // What was on its way when the adapter was closed was not received.
+        // Bytes in transit when the adapter was closed were not received.
         #expect(toHost.starts(with: received))
         #expect(toHost.count - received.count < 100)
         #expect(received.count > 200 && sent.contains(2))

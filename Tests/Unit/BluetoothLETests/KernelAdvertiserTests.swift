@@ -12,15 +12,15 @@
     @testable import BluetoothAdapters
     @testable import LinuxIO
 
-    /// Advertising over a socket of a pair in place of the kernel's, in a time of its own.
+    /// Advertising over a socket pair instead of the kernel, in virtual time.
     @Suite(.timeLimit(.minutes(5))) struct KernelAdvertiserTests {
-        /// A controller that completes every command.
+        /// Controller that completes every command.
         private final class Controller {
             let kernel: ManagementKernel
             let advertiser: KernelAdvertiser
-            /// The times at which it was told to advertise.
+            /// Times at which advertising was enabled.
             private(set) var enabled: [Duration] = []
-            /// What it answers to that.
+            /// Status with which it answers that command.
             var status = HCIStatus.success
             private let end: Int32
 
@@ -61,7 +61,7 @@
                 while recv(end, &packet, packet.count, Int32(MSG_DONTWAIT)) > 3 {
                     let opcode = HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
                     if opcode == .readLocalSupportedCommands {
-                        // Octets 25 and 26: the legacy commands of advertising (Core 6.0, Vol 4, Part E, 6.27).
+                        // Octets 25 and 26: the legacy advertising commands (Core 6.0, Vol 4, Part E, 6.27).
                         var supported = [UInt8](repeating: 0, count: 64)
                         supported[25] = 0xFF
                         supported[26] = 0xFF

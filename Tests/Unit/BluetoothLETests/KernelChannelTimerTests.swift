@@ -12,16 +12,16 @@
     @testable import BluetoothLE
     @testable import LinuxIO
 
-    /// The timers of a channel over a socket pair.
+    /// Timers of a channel over a socket pair.
     ///
-    /// Each test is a process of its own, because the clock is the process's.
+    /// Each test runs in its own process, because the virtual clock applies to the whole process.
     @Suite(
         "The timers of a kernel channel",
         .timeLimit(.minutes(10)),
         .enabled(if: ChannelFault.running == .absent, "a faulty kernel's peer has to answer a request first")
     )
     struct KernelChannelTimerTests {
-        /// A channel whose socket has no room, and whose next writes fail for want of memory.
+        /// Channel whose socket buffer is full, and whose next writes fail with ENOBUFS.
         private final class Bench {
             let loop: EventLoop
             let channel: KernelATTChannel
@@ -42,14 +42,14 @@
                 CallScript.use { site in
                     switch (site.kind, site.call) {
                     case (.link, .write): .error(.noBufferSpace)
-                    // BT_SECURITY, which a socket of a pair does not have.
+                    // BT_SECURITY, which a socket pair does not support.
                     case (.link, .setsockopt): .result(0)
                     default: nil
                     }
                 }
             }
 
-            /// Reads what the peer has received, so that the socket has room.
+            /// Reads the data that the peer has received, so that the socket has room.
             func makeRoom() {
                 var buffer = [UInt8](repeating: 0, count: 16_384)
                 while recv(peer, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}

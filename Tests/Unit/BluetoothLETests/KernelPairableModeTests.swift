@@ -12,7 +12,7 @@ struct KernelPairableModeTests {
     private static let central: [UInt8] = [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 2]
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
-    /// An open window, for which the kernel is ready.
+    /// Opens a pairable mode, for which the kernel is ready.
     private func open(_ kernel: ManagementKernel, limit: Duration = .seconds(300)) throws -> any PairableMode {
         let window = kernel.adapter.makePairableMode(
             PairableOptions(.displayYesNo, required: .encrypted, limit: limit)
@@ -22,10 +22,10 @@ struct KernelPairableModeTests {
         return window
     }
 
-    /// The central asks, and the user is asked.
+    /// The central requests pairing, and the user is asked to compare a number.
     private func ask(_ kernel: ManagementKernel) throws {
         try kernel.run { kernel.count(.setBondable) == 1 }
-        // The answer to the last command comes before the question.
+        // The answer to the last command precedes the question.
         kernel.tell(0x0F, Self.central + [0, 42, 0, 0, 0])
         try kernel.run { !kernel.news.isEmpty }
         #expect(kernel.news == [.ask(.compare(42), of: Self.device)])

@@ -7,19 +7,19 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// What the kernel asks and refuses about keys while nobody pairs.
+/// Questions and key events of the kernel while no pairing is in progress.
 @Suite(.timeLimit(.minutes(10))) struct KernelQuestionTests {
     private static let central: [UInt8] = [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 2]
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
-    /// The kernel asks whether to pair, for the passkey, and shows one.
+    /// The kernel asks for a confirmation and a passkey, and displays one.
     private func ask(_ kernel: ManagementKernel) {
         kernel.tell(0x0F, Self.central + [1, 0, 0, 0, 0])
         kernel.tell(0x10, Self.central)
         kernel.tell(0x17, Self.central + [7, 0, 0, 0, 0])
     }
 
-    /// A central connects.
+    /// Simulates the connection of a central.
     private func connect(_ kernel: ManagementKernel) {
         kernel.tell(0x0B, Self.central + [0, 0, 0, 0, 0, 0])
     }

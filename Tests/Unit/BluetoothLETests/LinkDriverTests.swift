@@ -9,7 +9,7 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// The link driver on an adapter in memory, its event loop in the test's own thread.
+/// Link driver with a simulated adapter and an event loop on the test's thread.
 @Suite(.timeLimit(.minutes(2))) struct LinkDriverTests {
     private static let exchange: [UInt8] = [0x02, 0x05, 0x02]
     private static let refusal: [UInt8] = [0x01, 0x02, 0x00, 0x00, 0x06]
@@ -36,7 +36,7 @@ import Testing
             events.count { if case .ready = $0 { true } else { false } }
         }
 
-        /// True when the channel with that number was asked for its MTU.
+        /// Returns true if an MTU request was sent over the channel with that number.
         func isAsked(_ number: Int) -> Bool {
             adapter.channels.count > number && !adapter.channels[number].sent.isEmpty
         }
@@ -67,7 +67,7 @@ import Testing
         bench.adapter.channels[0].lose(.notEstablished)
         #expect(try bench.loop.run { bench.ready == 1 })
         #expect(bench.failures.isEmpty && bench.adapter.channels.count == 2 && bench.driver.droppedPackets == 3)
-        // Its exchange had no part in that.
+        // Its MTU exchange had no effect on the result.
         #expect(bench.adapter.channels[1].sent == [Self.exchange])
 
         let late = try Bench()

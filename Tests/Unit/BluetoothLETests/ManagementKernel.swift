@@ -9,14 +9,14 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// The kernel's end of a management socket, which says yes to every command but those that it is to refuse.
+/// Kernel's end of a management socket, which accepts every command except those in `refusals`.
 final class ManagementKernel {
     let loop: EventLoop
     let adapter: KernelAdapter
     private let end: Int32
-    /// The commands that came, with their parameters.
+    /// Received commands with their parameters.
     private(set) var commands: [(opcode: ManagementOpcode, parameters: [UInt8])] = []
-    /// The statuses of commands that are refused.
+    /// Error statuses of commands that are rejected.
     var refusals: [ManagementOpcode: ManagementStatus] = [:]
     var news: [PairableEvent] = []
 
@@ -27,7 +27,7 @@ final class ManagementKernel {
         try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
         end = ends[1]
         let channel = try ManagementChannel(ManagementSocket(opened: Descriptor(owning: ends[0])), on: loop)
-        // An adapter with Low Energy and Secure Connections that is powered.
+        // A powered adapter with Low Energy and Secure Connections.
         var bytes: [UInt8] = [0x42, 0, 1, 0xAA, 0, 0, 0x0C, 0x02, 0x00, 0x00, 0x0A, 0, 0, 0x01, 0x02, 0, 0]
         bytes += [UInt8](repeating: 0, count: 280 - bytes.count)
         let information = try ControllerInformation(returnParameters: bytes.span)
@@ -40,7 +40,7 @@ final class ManagementKernel {
         close(end)
     }
 
-    /// Answers until something is so.
+    /// Answers commands until a condition is met.
     func run(until isDone: () -> Bool) throws {
         let isOver = try loop.run {
             answer()
@@ -49,7 +49,7 @@ final class ManagementKernel {
         try #require(isOver, "\(commands), \(news)")
     }
 
-    /// Reads and answers what has come.
+    /// Reads and answers all pending commands.
     func answer() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -59,7 +59,7 @@ final class ManagementKernel {
             let number = UInt16(opcode[0]) | UInt16(opcode[1]) << 8
             commands.append((ManagementOpcode(rawValue: number), Array(buffer[6..<count])))
             let refusal = refusals[ManagementOpcode(rawValue: number)]
-            // Command Status, or Command Complete.
+            // Command Status or Command Complete.
             tell(refusal == nil ? 0x01 : 0x02, opcode + [refusal?.rawValue ?? 0])
         }
     }

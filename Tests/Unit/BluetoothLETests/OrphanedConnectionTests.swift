@@ -5,15 +5,15 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// What comes of an attempt that is given up.
+/// Connections that are established after their attempt was given up.
 @Suite(.timeLimit(.minutes(10))) struct OrphanedConnectionTests {
-    /// LE Connection Complete with handle 0x002A.
+    /// Returns LE Connection Complete with handle 0x002A.
     private static func complete(status: UInt8 = 0, role: UInt8 = 0) -> [UInt8] {
         [0x04, 0x3E, 0x13, 0x01, status, 0x2A, 0x00, role, 0x01, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0]
             + [0x18, 0x00, 0x00, 0x00, 0x90, 0x01, 0x00]
     }
 
-    /// Disconnection Complete.
+    /// Returns Disconnection Complete.
     private static func end(handle: UInt8 = 0x2A, status: UInt8 = 0) -> [UInt8] {
         [0x04, 0x05, 0x04, status, handle, 0x00, 0x13]
     }

@@ -7,10 +7,10 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// Pairing as the peripheral, by our own host at both ends.
+/// Pairing as the peripheral, with our host stack on both sides.
 @Suite("Pairing as the peripheral", .timeLimit(.minutes(10)))
 struct PairableModeTests {
-    /// What both devices can do, and what the keys are worth then.
+    /// Capabilities of both devices, and the resulting security of the keys.
     struct Model: Sendable, CustomTestStringConvertible {
         var central: IOCapability
         var peripheral: IOCapability
@@ -45,7 +45,7 @@ struct PairableModeTests {
         ]
     }
 
-    /// The bond that a window has given.
+    /// Returns the bond that resulted from pairable mode.
     private func bond(_ bench: PairingBench) throws -> Bond {
         guard case .ended(let bond?) = bench.news.last else {
             Issue.record("\(bench.news)")
@@ -94,7 +94,7 @@ struct PairableModeTests {
     @Test("CB-27: nobody pairs before the window is open, behind its limit, when it is closed, or after one bond")
     func closed() throws {
         let bench = try PairingBench()
-        // A link that stands while the window is opened and closed.
+        // This link remains connected while pairable mode starts and ends.
         let link = try bench.connect(2)
         try expectRefusal(bench)
         try bench.open(limit: .zero)
@@ -123,7 +123,9 @@ struct PairableModeTests {
         _ = try bench.pair(1).get()
     }
 
-    /// The central without a bond, in a program of its own so that it need not wait, is told that nobody pairs.
+    /// Checks that pairing is rejected for a central without a bond.
+    ///
+    /// A new program, because repeated attempts would have to wait.
     private func expectRefusal(_ bench: PairingBench) throws {
         try bench.restart(1)
         #expect(try bench.pair(1) == .failure(.disagreed))
@@ -185,7 +187,7 @@ struct PairableModeTests {
         #expect(try bench.pair(1, .displayYesNo) == .failure(.disagreed))
         let device = DeviceAddress(bench.adapters[1].address, .public)
         #expect(bench.news.last == .failed(device, .declined))
-        // The window is open still, for who is asked next.
+        // Pairable mode is still active for the next central.
         bench.isAttended = false
         let attempt = bench.begin(2, .displayYesNo)
         try bench.run { bench.shown[1].count == 2 && bench.shown[0].count == 2 }
@@ -209,7 +211,7 @@ struct PairableModeTests {
             let device = DeviceAddress(bench.adapters[1].address, .public)
             #expect(refused == .failure(legacy == 0 ? .legacy : .disagreed))
             #expect(bench.news.last == .failed(device, legacy == 0 ? .disagreed : .legacy))
-            // Who demands it shows nothing.
+            // The side that requires authentication displays nothing.
             #expect(bench.shown[legacy].isEmpty && bench.adapters.allSatisfy { $0.host.bonds.isEmpty })
 
             try bench.open(.displayOnly)
@@ -232,7 +234,7 @@ struct PairableModeTests {
         #expect(try bench.pair(1, .keyboardOnly, required: .authenticated) == .failure(.legacy))
         try bench.run { !bench.news.filter { if case .failed = $0 { true } else { false } }.isEmpty }
         #expect(bench.news.last == .failed(DeviceAddress(bench.adapters[1].address, .public), .disagreed))
-        // Of legacy pairing the central's own key is the last.
+        // In legacy pairing, the central's own key is sent last.
         try bench.open()
         let theirs = try bench.pair(2).get()
         try bench.run { !bench.news.isEmpty }

@@ -9,35 +9,35 @@ import VirtualAdapters
 
 @testable import BluetoothAdapters
 
-/// A peripheral with one value that needs encryption, and two centrals, each the host of a controller in memory; users who
-/// do what both sides ask for.
+/// A peripheral with a value that needs encryption, and two centrals, all on simulated controllers; the users follow
+/// the instructions of both sides.
 final class PairingBench {
     static let secret: [UInt8] = [0x2A]
     private static let service = BluetoothUUID(UInt16(0xFFE0))
     private static let characteristic = BluetoothUUID(UInt16(0xFFE1))
-    /// Far longer than any test waits.
+    /// Much longer than any test waits.
     static let limit = Duration.seconds(300)
 
     let loop: EventLoop
     private let radio: MemoryRadio
     private let transports: [any PacketTransport]
-    /// The transport of the first central.
+    /// Transport of the first central.
     let early: EarlyRequestTransport
-    /// The peripheral and the centrals.
+    /// Adapters of the peripheral and the centrals.
     private(set) var adapters: [HostAdapter] = []
     private var server: ServerCore?
     let handle: AttributeHandle
     private let database: GATTServerDatabase
     private(set) var window: (any PairableMode)?
-    /// What the window has told so far.
+    /// Events of the pairable mode until now.
     private(set) var news: [PairableEvent] = []
-    /// True for a user of the peripheral who answers questions, and reads what it shows out to the central.
+    /// True if the peripheral's user answers questions, and tells the central's user what the peripheral displays.
     var isAttended = true
-    /// What the user of the peripheral says of the numbers.
+    /// Result of the comparison by the peripheral's user.
     var saysSame = true
-    /// The passkeys that were shown, and the numbers that were compared, by the central and the peripheral.
+    /// Displayed passkeys and compared numbers on the central and the peripheral.
     private(set) var shown: [[UInt32]] = [[], []]
-    /// True for a central that ends its link in the moment in which it hears how the pairing has ended.
+    /// True if the central disconnects as soon as the pairing has ended.
     var closesAtOnce = false
     private var questions: [() -> Bool] = []
 
@@ -75,13 +75,13 @@ final class PairingBench {
         return adapter
     }
 
-    /// The program of an adapter ends, and another begins, which knows these bonds.
+    /// Replaces the program of an adapter with a new one that knows these bonds.
     func restart(_ index: Int, _ bonds: [Bond] = []) throws {
         if index == 0 {
             server = nil
             window = nil
         }
-        // Once it is gone, so that it does not let go of its successor's transport.
+        // The old adapter must be gone first, so that it does not close the transport of the new one.
         adapters.remove(at: index).close()
         let adapter = try start(index)
         adapter.use(bonds)
@@ -102,7 +102,7 @@ final class PairingBench {
         try run { isAdvertising }
     }
 
-    /// Lets the loop turn until something is so.
+    /// Runs the loop until a condition is met.
     func run(until isDone: () -> Bool) throws {
         let isOver = try loop.run {
             questions.removeAll { $0() }
@@ -113,9 +113,9 @@ final class PairingBench {
 
     var device: DeviceAddress { DeviceAddress(adapters[0].address, .public) }
 
-    // MARK: The peripheral's window
+    // MARK: The peripheral's pairable mode
 
-    /// Opens a window.
+    /// Starts pairable mode.
     func open(
         _ capability: IOCapability = .noInputNoOutput,
         required: GATTLinkSecurity.Level = .encrypted,
@@ -136,7 +136,7 @@ final class PairingBench {
         case .ask(.compare(let number), _):
             shown[1].append(number)
             guard isAttended else { return }
-            // Who compares has seen both.
+            // The user compares the numbers only after both are displayed.
             questions.append { [unowned self] in
                 guard let other = shown[0].last else { return false }
                 window?.answer(saysSame && other == number)
@@ -155,7 +155,7 @@ final class PairingBench {
 
     // MARK: The centrals
 
-    /// A central begins to pair, as `blewedge pair` does; its result is set when it has ended.
+    /// Starts pairing by a central, as `blewedge pair` does; the result is set when it has ended.
     func begin(
         _ central: Int,
         _ capability: IOCapability = .noInputNoOutput,
@@ -168,7 +168,7 @@ final class PairingBench {
         return attempt
     }
 
-    /// A central's pairing.
+    /// Pairing by a central.
     final class Attempt {
         let pairing: any DevicePairing
         let central: BluetoothAddress
@@ -198,7 +198,7 @@ final class PairingBench {
         }
     }
 
-    /// A central pairs, and ends its link.
+    /// Lets a central pair and then disconnect.
     func pair(
         _ central: Int,
         _ capability: IOCapability = .noInputNoOutput,
@@ -216,7 +216,7 @@ final class PairingBench {
         try run { isClosed && !adapters[0].host.connections.contains { $0.peer.address == attempt.central } }
     }
 
-    /// A central connects.
+    /// Connects a central.
     func connect(_ central: Int) throws -> ATTLink {
         var result: Result<any ATTChannel, LinkFailure>?
         let attempt = try adapters[central].connect(to: device, timeout: .seconds(30)) { result = $0 }
@@ -224,7 +224,7 @@ final class PairingBench {
         return ATTLink(try #require(result).get(), on: loop)
     }
 
-    /// A central that is connected pairs on its link, until that is over.
+    /// Pairs over the existing link of a central, and waits until this has ended.
     func pairHere(_ central: Int) throws {
         let handle = try #require(adapters[central].host.connections.first).handle
         func pair() -> SecurityManager.Refusal? {
@@ -238,7 +238,7 @@ final class PairingBench {
             }
         }
         try #require(pair() == nil)
-        // Behind a failure it is too early for another, and behind a success there is a bond.
+        // After a failure, the next attempt is rejected as too early; after a success, because there is a bond.
         try run { pair() != .busy }
     }
 
@@ -247,7 +247,7 @@ final class PairingBench {
         try run { !adapters[0].isConnected }
     }
 
-    /// What a central reads, or why it does not.
+    /// Returns the value that a central reads, or the reason for the failure.
     func read(_ link: ATTLink) throws -> Answer {
         var answer: Answer?
         link.onEvent = { event in
@@ -272,7 +272,7 @@ final class PairingBench {
         case lost
     }
 
-    /// Whether a central could encrypt the link by the key that it has.
+    /// Returns true if a central could encrypt the link with its key.
     func secure(_ link: ATTLink, _ level: GATTLinkSecurity.Level = .encrypted) throws -> Bool {
         var result: Result<Void, LinkFailure>?
         link.onEvent = { event in if case .closed(let failure) = event { result = .failure(failure) } }

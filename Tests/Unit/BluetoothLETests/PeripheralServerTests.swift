@@ -13,7 +13,7 @@ import Testing
     private static let dynamic = BluetoothUUID(UInt16(0xFFE1))
     private static let notified = BluetoothUUID(UInt16(0xFFE2))
 
-    /// A server that advertises, with one central connected.
+    /// Returns an advertising server to which a central is connected.
     private func serving(
         _ handlers: ServerHandlers = ServerHandlers()
     ) async throws -> (BluetoothAdapter, PeripheralServer, dynamic: AttributeHandle, notified: AttributeHandle) {
@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    /// A request that names a handle.
+    /// Returns a request with a handle.
     private static func pdu(_ opcode: UInt8, _ handle: AttributeHandle, _ rest: [UInt8] = []) -> [UInt8] {
         [opcode, UInt8(handle.rawValue & 0xFF), UInt8(handle.rawValue >> 8)] + rest
     }
@@ -80,7 +80,7 @@ import Testing
         try await adapter.fake { $0.onConnection?($0.makeChannel(Script.device)) }
         let read = Self.pdu(0x0A, handle)
         let refusal: [UInt8] = [0x01] + read
-        // Insufficient Authentication; with a key at hand Insufficient Encryption; and the value.
+        // Insufficient Authentication; Insufficient Encryption if there is a key; and the value.
         let answers: [(GATTLinkSecurity, [UInt8])] = [
             (GATTLinkSecurity(), refusal + [0x05]),
             (GATTLinkSecurity(isBonded: true), refusal + [0x0F]),
@@ -146,7 +146,7 @@ import Testing
         #expect(try await server.updateValue([0x07], of: notified).isEmpty)
         #expect(try await adapter.fake { $0.channels[0].sent.last } == Self.pdu(0x1B, notified, [0x07]))
 
-        // The channel takes nothing: the queue fills, says so, and tells when there is room.
+        // The channel accepts nothing: the queue fills up, reports this, and reports when there is room again.
         try await adapter.fake { $0.channels[0].isWritable = false }
         var sent = 0
         while try await server.updateValue([0x08], of: notified).isEmpty, sent < 1000 { sent += 1 }

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import VirtualTransport
 
-/// A server with one value that only an authenticated link reads, and a central, on a radio in memory.
+/// A server with a value that requires authentication, and a central, on a simulated radio.
 private struct Pair {
     private static let station = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
     private static let secret: BluetoothUUID = 0xFFE1
@@ -36,7 +36,7 @@ private struct Pair {
         try await server.advertise(.init(localName: "safe"))
     }
 
-    /// Pairs from both sides at once; the result of each.
+    /// Pairs from both sides at once, and returns both results.
     func pair(
         _ accepting: PairingUser,
         _ asking: PairingUser,
@@ -50,7 +50,7 @@ private struct Pair {
         let asked = await result { () throws(BluetoothError) in
             try await central.pair(with: Self.device, asking, requiring: level)
         }
-        // A central that fails may try again: the time goes on.
+        // The server continues to wait, because a failed central may try again.
         if case .failure = asked { accepted.cancel() }
         return (await accepted.value, asked)
     }
@@ -68,10 +68,10 @@ private struct Pair {
     }
 }
 
-// In processes of their own: the users answer on threads that the tests of a part, which sleep, all take.
+// In separate processes, because the users' answers need threads that sleeping tests would occupy.
 @Suite("Pairing by the public functions, over a radio in memory", .timeLimit(.minutes(5)))
 struct PublicPairingTests {
-    /// The numbers that were shown or compared.
+    /// Numbers that were displayed or compared.
     private final class Numbers: Sendable {
         private let all = Mutex<[UInt32]>([])
         private let (stream, source) = AsyncStream.makeStream(of: UInt32.self)
@@ -136,7 +136,7 @@ struct PublicPairingTests {
                 .displayYesNo({ _ in }) { _ in false }
             )
             #expect(central == .failure(.pairingFailed(.declined)))
-            // Nobody is asked: nothing is authenticated.
+            // Without a user's answer, nothing is authenticated.
             let (_, weak) = await pair.pair(.none, .none, requiring: .authenticated)
             guard case .failure(.pairingFailed) = weak else {
                 Issue.record("\(weak)")
@@ -159,7 +159,7 @@ struct PublicPairingTests {
             await #expect(throws: BluetoothError.notSecured) {
                 try await stranger.central.connect(to: Pair.device, timeout: .seconds(60), requiring: .encrypted)
             }
-            // A caller who joins a connection that is there gets it only if it is secure enough.
+            // A caller that joins an existing connection gets it only if it is secure enough.
             let open = try await stranger.central.connect(to: Pair.device, timeout: .seconds(60))
             #expect(await open.security?.level == GATTLinkSecurity.Level.none)
             await #expect(throws: BluetoothError.notSecured) {
@@ -193,7 +193,7 @@ struct PublicPairingTests {
             _ = await asked.next()
             task.cancel()
             await #expect(throws: BluetoothError.cancelled) { try await task.value }
-            // It does not keep the radio.
+            // The cancelled pairing has released the radio.
             let peripheral = try await pair.central.connect(to: Pair.device, timeout: .seconds(20))
             #expect(await peripheral.security?.level == GATTLinkSecurity.Level.none)
             accepting.cancel()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// The arbiter on an adapter in memory, its event loop in the test's own thread.
+/// Radio arbiter with a simulated adapter and an event loop on the test's thread.
 @Suite(.timeLimit(.minutes(10))) struct RadioArbiterTests {
     private final class Bench {
         let loop: EventLoop
@@ -131,13 +131,13 @@ import Testing
         bench.radio.start(look)
         let scanner = try #require(bench.adapter.scanners.first)
         #expect(scanner.starts == 2)
-        // A crowd that is stronger than the device fills the look's table.
+        // A crowd of stronger devices fills the table of the timed scan.
         for number in 1...300 { scanner.hear(0xC000_0000_0000 + UInt64(number), Self.data) }
         #expect(look.devices.count == DeviceTable.capacity && found.isEmpty)
         scanner.hear(0xF0F1_F2F3_F4F5, Self.data)
         scanner.hear(0xF0F1_F2F3_F4F5, Self.data)
         #expect(found.count == 2 && search.devices.count == 1)
-        // A passive search that begins anew leaves the radio to the look, and is told that the controller scans.
+        // A restarted passive search shares the running scan, and is told that the controller scans.
         scanner.onStarted?()
         #expect(isLooking)
         bench.radio.stop(search)
@@ -160,7 +160,7 @@ import Testing
         }
         #expect(try bench.loop.run { isConnected })
         #expect(attempt.connection == nil && bench.radio.counts.overdue == 1 && bench.adapter.restarts.isEmpty)
-        // Its end comes all the same, when the next scan has the radio: nothing is done twice.
+        // The second scanner does not report its end either; its late end has no effect.
         bench.radio.restartsAdapter = true
         #expect(bench.adapter.scanners.count == 2)
         bench.adapter.scanners[1].tellsEnd = false
@@ -181,12 +181,12 @@ import Testing
         #expect(failure == .timedOut(.milliseconds(30)))
         #expect(bench.adapter.cancelled == 1 && bench.radio.counts.overdue == 1)
         #expect(bench.radio.counts.failedAttempts == 1)
-        // One that is cancelled in time is not overdue.
+        // An attempt that is cancelled in time is not overdue.
         let attempt = bench.radio.connect(to: Self.device, .once(.milliseconds(30))) { _ in }
         var isCancelled = false
         bench.radio.cancel(attempt) { isCancelled = true }
         #expect(try bench.loop.run { isCancelled })
-        // Nor is one that is made.
+        // A successful attempt is not overdue either.
         var isConnected = false
         _ = bench.radio.connect(to: Self.device, .once(.milliseconds(30))) { result in
             isConnected = (try? result.get()) != nil
@@ -213,7 +213,7 @@ import Testing
         scanner.tellsEnd = false
         let pairing = Self.pairing()
         bench.radio.start(pairing)
-        // It begins when the controller has stopped scanning.
+        // The pairing starts when the controller has stopped scanning.
         #expect(!scanner.isScanning && bench.adapter.pairings.isEmpty)
         scanner.tellEnd()
         let running = try #require(bench.adapter.pairings.first)
@@ -229,7 +229,7 @@ import Testing
         var isFree = false
         bench.radio.end(pairing, forgetting: true) { isFree = true }
         #expect(running.closings == [true])
-        // Not before its link has ended.
+        // Other operations wait until the pairing's link has ended.
         #expect(bench.adapter.begun == 0 && bench.adapter.scanners.count == 1)
         running.onClosed?()
         #expect(bench.adapter.begun == 1)
@@ -276,7 +276,7 @@ import Testing
             #expect(losses == (isClosing ? [] : [.removed("fake")]))
             #expect(running.closings == [!isClosing])
             if !isClosing { bench.radio.end(pairing, forgetting: true) { ended += 1 } }
-            // The adapter's own end comes too late to count.
+            // The adapter reports the end too late for it to count.
             running.onClosed?()
             #expect(try bench.loop.run { ended == 1 })
             bench.radio.use(bench.adapter)
@@ -302,7 +302,7 @@ import Testing
         #expect(try bench.loop.run { ends == 1 })
         #expect(news == [.ended(.failure(.cancelled))])
         #expect(bench.radio.counts.overdue == 1 && bench.adapter.restarts.count == 1)
-        // One that gives a result, and does not end.
+        // A pairing that reports a result, but not its end.
         let bench2 = try Bench(ScanWatch.Periods(), limits)
         let other = Self.pairing()
         bench2.radio.start(other)

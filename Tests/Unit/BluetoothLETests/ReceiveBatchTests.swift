@@ -11,10 +11,10 @@ import Testing
 
 @Suite("A socket that has always more to read", .timeLimit(.minutes(10)))
 struct ReceiveBatchTests {
-    /// The packets that wait at first: more than two batches.
+    /// Number of packets that are queued at first: more than two batches.
     private static let count = 150
 
-    /// A socket in which so many packets wait, and its other end.
+    /// Returns a socket with `count` queued packets, and its other end.
     private func full(_ packet: [UInt8]) throws -> (socket: Int32, other: Int32) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
@@ -23,7 +23,7 @@ struct ReceiveBatchTests {
         return (ends[0], ends[1])
     }
 
-    /// The packets that still wait in the socket of that number.
+    /// Returns the number of packets that are still queued in the socket.
     private func waiting(_ number: Int32) -> Int {
         var count = 0
         var buffer = [UInt8](repeating: 0, count: 512)
@@ -33,7 +33,7 @@ struct ReceiveBatchTests {
 
     @Test("Of the answers to commands 64 are read in a row, then the loop serves others, and comes back")
     func commands() throws {
-        // Command Complete of no command: one more may be sent.
+        // Command Complete without a command, which allows one more command.
         let ends = try full([0x04, 0x0E, 0x03, 0x01, 0x00, 0x00])
         let number = dup(ends.socket)
         defer {
@@ -53,7 +53,7 @@ struct ReceiveBatchTests {
         commands.close()
     }
 
-    /// The advertisement of a device, without data.
+    /// Returns the advertisement of a device, without data.
     private static func report(_ device: Int) -> [UInt8] {
         [0x04, 0x3E, 12, 0x02, 1, 0, 1, UInt8(device), 0, 0, 0, 0, 0xC0, 0, 0xC4]
     }
@@ -96,7 +96,7 @@ struct ReceiveBatchTests {
 
     @Test("Of the management channel's events 64 are read in a row, then the loop serves others, and comes back")
     func management() throws {
-        // Index Added of hci0.
+        // Index Added for hci0.
         let ends = try full([0x04, 0x00, 0x00, 0x00, 0x00, 0x00])
         let number = dup(ends.socket)
         defer {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Possible drops of a receive queue")
 struct ReceiveQueueTests {
-    /// A queue that was found empty twice, with so many packets between.
+    /// Returns a queue that was found empty twice, with this number of packets in between.
     private static func queue(after packets: Int) -> ReceiveQueue {
         var queue = ReceiveQueue()
         queue.foundEmpty()

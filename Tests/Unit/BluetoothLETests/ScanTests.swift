@@ -8,7 +8,7 @@ import Testing
 @testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(10))) struct ScanTests {
-    /// Flags, the battery service, and a name.
+    /// AD structures: flags, the battery service, and a name.
     private static let data: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x0F, 0x18, 0x02, 0x09, 0x41]
 
     @Test("A scan reports what it hears, each device once, with all fields; duplicates when asked")
@@ -27,7 +27,7 @@ import Testing
         #expect(first?.device.name?.text == "A" && first?.device.rssi == -50)
         #expect(first?.device.services == [Script.battery] && first?.device.isConnectable == true)
 
-        // Another scan takes its place: the first one's reader comes to the end.
+        // Another scan replaces the first one, whose sequence then ends.
         let all = try await central.scan(duplicates: true)
         #expect(try await iterator.next() == nil)
         #expect(try await adapter.fake { $0.scanners.count } == 1)

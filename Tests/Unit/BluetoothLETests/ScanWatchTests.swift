@@ -4,9 +4,10 @@ import Testing
 
 @testable import BluetoothAdapters
 
-/// The watch over a running scan, on a clock of the test's own.
+/// Monitoring of a running scan, in virtual time.
 @Suite struct ScanWatchTests {
-    /// The times at which the watch arms the scan in `hours` of silence, and those at which it restarts the adapter.
+    /// Returns the times at which the watch re-enables the scan, and at which it restarts the adapter, during `hours`
+    /// of silence.
     private func silence(hours: Int) -> (arms: [Int64], restarts: [Int64]) {
         var watch = ScanWatch()
         watch.begin(reports: 7, now: .zero)
@@ -30,7 +31,7 @@ import Testing
     func quiet() {
         let day = silence(hours: 48)
         #expect(day.arms.prefix(4) == [30, 90, 150, 210])
-        // Ten minutes, and twice as long each time, up to six hours.
+        // After ten minutes, then at intervals that double up to six hours.
         #expect(day.restarts.prefix(5) == [600, 1800, 4200, 9000, 18600])
         #expect(zip(day.restarts.dropFirst(7), day.restarts.dropFirst(6)).allSatisfy { $0 - $1 == 6 * 3600 })
         #expect(day.arms.count > 2800)
@@ -51,7 +52,8 @@ import Testing
     @Test("Silence is counted in scanning time only, over several scans; a connection ends it")
     func severalScans() {
         var watch = ScanWatch()
-        // A minute of scanning in each hour: armed once in it, never stuck before the tenth.
+        // One minute of scanning per hour: the scan is re-enabled once each, but the adapter is not restarted before
+        // the tenth hour.
         for hour in 0..<10 {
             let start = Duration.seconds(hour * 3600)
             watch.begin(reports: 0, now: start)
@@ -82,11 +84,11 @@ import Testing
         for _ in 1...9 {
             let start = now
             watch.disturb(now: now)
-            // A second command of the same quarrel moves nothing.
+            // Another foreign command in the same period does not change the deadline.
             let deadline = watch.deadline
             watch.disturb(now: now)
             #expect(watch.deadline == deadline)
-            // The room is full of devices all the time.
+            // Devices are received all the time.
             var step = ScanWatch.Step.wait
             while step == .wait, let deadline = watch.deadline {
                 reports += 1
@@ -98,7 +100,7 @@ import Testing
         }
         #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60, 60])
         #expect(watch.counts.disturbed == 18 && watch.counts.armed == 9 && watch.counts.quiet == 0)
-        // After more than a minute of peace it is a second again.
+        // After more than a minute without foreign commands, the delay is a second again.
         now += .seconds(61)
         _ = watch.check(reports: reports + 1, now: now)
         watch.disturb(now: now)

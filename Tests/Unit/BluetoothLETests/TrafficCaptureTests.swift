@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Captures", .timeLimit(.minutes(10)))
 struct TrafficCaptureTests {
-    /// Runs a body with a path in a folder of its own, which is removed afterwards.
+    /// Calls `body` with a path in a temporary directory, which is deleted afterwards.
     private func withPath(_ body: (String) throws -> Void) throws {
         let directory = try TestDirectory()
         try withExtendedLifetime(directory) { try body(directory("capture")) }
@@ -25,7 +25,7 @@ struct TrafficCaptureTests {
         return records
     }
 
-    /// An H4 packet: received ACL data with a notification of one byte.
+    /// H4 packet: received ACL data with a notification of one byte.
     private static let notification: [UInt8] = [0x02, 0x40, 0x20, 8, 0, 4, 0, 4, 0, 0x1B, 3, 0, 0x41]
 
     @Test("A host's own packets are recorded with type, direction and time, and are in the file at its end")

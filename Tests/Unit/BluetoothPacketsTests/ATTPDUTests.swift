@@ -4,12 +4,12 @@ import BluetoothPackets
 import TestSupport
 import Testing
 
-/// One line of att-pdus.txt.
+/// Line of att-pdus.txt.
 struct ATTVector: CustomTestStringConvertible, Sendable {
     var line: Int
     var name: String
     var bytes: [UInt8]
-    /// Shortest length and step, a step of 0 for one length only.
+    /// Minimum length and step; the step is 0 if there is only one length.
     var lengths: [(minimum: Int, step: Int)]
 
     var testDescription: String { "line \(line): \(name)" }

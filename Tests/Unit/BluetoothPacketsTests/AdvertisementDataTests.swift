@@ -26,7 +26,7 @@ private func describe(_ parsed: AdvertisementData.Parsed) -> [String] {
     return lines
 }
 
-/// The bytes that a parsed advertisement holds.
+/// Returns the number of bytes of a parsed advertisement.
 private func size(_ value: AdvertisementData) -> Int {
     value.serviceUUIDs.count * 2 + value.solicitedServiceUUIDs.count * 2
         + value.manufacturerData.reduce(0) { $0 + 2 + $1.data.count }
@@ -47,7 +47,7 @@ private func size(_ value: AdvertisementData) -> Int {
     func truncations(_ vector: HCIVector) {
         for length in 0..<vector.bytes.count {
             let head = Array(vector.bytes[..<length])
-            // The structures that fit wholly, walked over independently of the parser.
+            // The structures that fit completely, found independently of the parser.
             var whole = 0
             while whole < length, head[whole] != 0, whole + 1 + Int(head[whole]) <= length {
                 whole += 1 + Int(head[whole])
@@ -120,7 +120,7 @@ private func size(_ value: AdvertisementData) -> Int {
             let isFree = printable.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
             #expect(isFree)
             #expect(printable.hasPrefix("A"))
-            // NUL and broken UTF-8 end a name.
+            // A name ends at NUL or invalid UTF-8.
             #expect(printable.hasSuffix("B") == (1..<0x80).contains(byte))
         }
     }

@@ -5,15 +5,15 @@ import Testing
 
 @Suite("btsnoop files")
 struct BtsnoopTests {
-    /// `btsnoop`, version 1, datalink type 2001.
+    /// Identification `btsnoop`, version 1, datalink type 2001.
     private static let header: [UInt8] = [
         0x62, 0x74, 0x73, 0x6E, 0x6F, 0x6F, 0x70, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x07, 0xD1,
     ]
 
-    /// An ACL packet received by hci1 at the first second of 2000, after two that were dropped.
+    /// ACL packet received by hci1 in the first second of 2000, after two dropped packets.
     private static let record: [UInt8] = [
         0x00, 0x00, 0x00, 0x0A, 0x00, 0x00, 0x00, 0x05, 0x00, 0x01, 0x00, 0x05, 0x00, 0x00, 0x00, 0x02,
-        // 2000-01-01 in microseconds since the year 0, as BlueZ writes it.
+        // 2000-01-01 in microseconds since year 0, as written by BlueZ.
         0x00, 0xE0, 0x3A, 0xB4, 0x4A, 0x67, 0x60, 0x00, 0x40, 0x20, 0x06, 0x00, 0x02,
     ]
 
@@ -114,7 +114,7 @@ struct BtsnoopTests {
         #expect(MonitorOpcode(HCIPacketType.acl, .received) == .aclReceived)
         #expect(MonitorOpcode(HCIPacketType.acl, .sent).concernsController)
         #expect(MonitorOpcode(HCIPacketType.isochronous, .received).concernsController)
-        // System note, user logging, and the management channel's open, close, command and event.
+        // System note, user logging, and opening, closing, commands and events of the management channel.
         for number: UInt16 in 12...17 { #expect(!MonitorOpcode(rawValue: number).concernsController) }
     }
 }

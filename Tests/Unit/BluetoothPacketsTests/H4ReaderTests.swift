@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct H4ReaderTests {
-    /// One packet of each type that a controller sends, among them the longest and the empty ones.
+    /// One packet of each type that a controller sends, including the longest one and empty ones.
     static let packets: [[UInt8]] = [
         [0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00],
         [0x02, 0x40, 0x20, 0x05, 0x00, 1, 2, 3, 4, 5],

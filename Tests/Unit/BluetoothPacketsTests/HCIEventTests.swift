@@ -3,7 +3,7 @@
 import BluetoothPackets
 import Testing
 
-/// What was read from an event, a line a report.
+/// Returns the contents of an event, one line per report.
 private func describe(_ packet: [UInt8]) throws(DecodingError) -> [String] {
     switch try HCIEvent(packet.span) {
     case .commandComplete(let packets, let opcode, let parameters):
@@ -74,7 +74,7 @@ private func isReport(_ packet: [UInt8]) -> Bool {
     )
     func refusesShortParameters(_ vector: HCIVector) {
         let isOpen = [0x13, 0x0E, 0x3E].contains(vector.bytes[1])
-        // The bytes that an event of open length cannot do without: its header and its fixed fields.
+        // Minimum lengths of events with variable length: the header and the fixed fields.
         let openLeast: [UInt8: Int] = [0x13: 3, 0x0E: 6, 0x3E: 4]
         let least =
             isReport(vector.bytes) ? vector.bytes.count : openLeast[vector.bytes[1]] ?? vector.bytes.count
@@ -125,7 +125,7 @@ private func isReport(_ packet: [UInt8]) -> Bool {
         for (count, isSound) in [(0x19, true), (0x1A, false)] {
             let report: [UInt8] = [0x03, 0x00, 1, 2, 3, 4, 5, 6, 0, 0xC0]
             let rest: [UInt8] = [UInt8(count)] + (0..<count).flatMap { _ in report }
-            // 26 reports would need more than 255 bytes: the reader is asked without the packet around it.
+            // An event with 26 reports would exceed 255 bytes, so they are parsed without the packet header.
             if isSound {
                 var reader = try AdvertisingReportReader(.advertisingReport, rest.span)
                 var read = 0

@@ -3,7 +3,7 @@
 import BluetoothPackets
 import Testing
 
-/// The commands of a host of its own, by the names of their vectors.
+/// Commands of the host stack by the names of their test vectors.
 enum HCIHostCommands {
     static let peer = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
     static let advertising = AdvertisingParameters(kind: .connectable, interval: 0xA0)
@@ -84,7 +84,7 @@ enum HCIHostCommands {
             (6, 0x0C80, 0, 0x0C80, true), (5, 6, 0, 100, false), (6, 0x0C81, 0, 0x0C80, false), (8, 7, 0, 100, false),
             (6, 6, 499, 0x0C80, true), (6, 6, 500, 0x0C80, false), (6, 6, 0, 10, true), (6, 6, 0, 9, false),
             (6, 6, 0, 0x0C81, false),
-            // 100 ms are longer than twice 48.75 ms, and not longer than twice 50 ms.
+            // The time-out of 100 ms is longer than twice 48.75 ms, but not longer than twice 50 ms.
             (39, 39, 0, 10, true), (40, 40, 0, 10, false), (39, 39, 1, 10, false),
         ] as [(UInt16, UInt16, UInt16, UInt16, Bool)]
     )

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// One vector of a text file: bytes and what must be read from them.
+/// Test vector of a text file: bytes and the expected contents.
 struct HCIVector: Sendable, CustomTestStringConvertible {
     var name: String
     var bytes: [UInt8] = []
@@ -11,7 +11,7 @@ struct HCIVector: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// The vectors of `Tests/Vectors/<file>`; none when it cannot be read, which `HCIVectorsTests` reports.
+    /// Returns the vectors of `Tests/Vectors/<file>`; empty if it cannot be read, which `HCIVectorsTests` reports.
     static func load(_ file: String) -> [HCIVector] {
         var vectors: [HCIVector] = []
         for (_, line) in (try? VectorFile.lines(file)) ?? [] {

@@ -28,7 +28,7 @@ private func describe(_ signal: L2CAPSignal) -> String {
     }
 }
 
-/// What a frame says, and its bytes once more.
+/// Returns the contents of a frame, and its encoding.
 private func read(_ bytes: [UInt8]) throws(DecodingError) -> (text: String, written: [UInt8]?) {
     let frame = try L2CAPFrame(bytes.span)
     switch frame.channel {

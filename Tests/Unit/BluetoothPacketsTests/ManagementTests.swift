@@ -167,7 +167,7 @@ private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
 
     @Test("T16: an event about pairing with a value that the protocol has not is refused")
     func impossiblePairingEvents() throws {
-        /// Bytes of the packet that take certain values only, and the first one that is none.
+        /// Bytes of the packet with a limited range, and the first value that is invalid.
         let limits: [UInt8: [(at: Int, first: UInt8)]] = [
             0x0A: [(6, 2), (14, 5), (15, 2), (16, 17)], 0x0F: [(13, 2), (17, 1)], 0x17: [(16, 0x10)], 0x18: [(6, 2)],
         ]

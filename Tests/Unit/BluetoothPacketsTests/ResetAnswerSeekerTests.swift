@@ -10,7 +10,8 @@ import Testing
     private static let report: [UInt8] =
         [0x04, 0x3E, 0x0F, 0x02, 0x01, 0x00, 0x01, 1, 2, 3, 4, 5, 0xC6, 0x03, 2, 1, 6, 0xC4]
 
-    /// The answer that is found in a stream which is cut into such pieces, and how many bytes were before it.
+    /// Returns the answer found in a stream that is received in blocks of `pieces` bytes, and the number of bytes
+    /// before it.
     private func found(in stream: [UInt8], pieces: Int) -> (answer: [UInt8], dropped: UInt64, rest: [UInt8])? {
         var seeker = ResetAnswerSeeker()
         for start in stride(from: 0, to: stream.count, by: pieces) {

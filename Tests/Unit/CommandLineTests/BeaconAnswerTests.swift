@@ -47,7 +47,7 @@ struct BeaconAnswerTests {
         #expect(try ask("A", region[0], Self.dynamic) == [-4, 78])
         #expect(try ask("A", "nobody", region[0], region[1]) == [-5, 64])
         #expect(try ask("A", region[0], region[1], "--no-entry", "--no-exit") == [-8, 64])
-        // No file can be longer than nothing: the designated beacons cannot be written.
+        // With a file size limit of 0, the designated beacons cannot be stored.
         #expect(try ask("A", region[0], region[1], prelude: "trap '' XFSZ; ulimit -f 0") == [-7, 77])
         #expect(try ask("A", region[0], region[1]) == [1, 0])
         #expect(try ask("B", "C", region[0], region[1]) == [0, 75])
@@ -56,7 +56,8 @@ struct BeaconAnswerTests {
 }
 
 extension TestDirectory {
-    /// A configuration with these regions, at most two designated beacons, and a file in the directory as the adapter.
+    /// Writes a configuration with these regions, at most two designated beacons, and a file in the directory as the
+    /// adapter.
     fileprivate func write(regions: String, adapter: String) throws {
         try write(regions, to: "regions")
         try write(

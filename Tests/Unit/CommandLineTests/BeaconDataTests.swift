@@ -19,7 +19,8 @@ struct BeaconDataTests {
     private let directory: TestDirectory
     private let files: ServerFiles
 
-    /// A file of regions, two regions of a server of which the file has one, a designated beacon, and a track that waits.
+    /// Creates a region file, two server regions of which the file contains one, a designated beacon, and a queued
+    /// track.
     init() throws {
         directory = try TestDirectory()
         files = ServerFiles(in: FilePath(directory.path))
@@ -54,7 +55,7 @@ struct BeaconDataTests {
         return (outcome.status, outcome.output)
     }
 
-    /// The rows of `beacons regions`, each as its fields.
+    /// Returns the fields of the rows that `beacons regions` prints.
     private func regions(_ language: String, _ options: String...) throws -> [[Substring]] {
         try run(["regions"] + options, language: language).output.split(separator: "\n").dropFirst().map { line in
             line.split(separator: "  ").map { $0.drop { $0 == " " } }

@@ -10,13 +10,13 @@ import TestSupport
 import Testing
 import Texts
 
-/// Hostile beacons at the end of a line, as fast as it carries them, and the program above it.
+/// Hostile beacons on a serial line at full speed, and the program that receives them.
 @Suite("A flood of beacons at the end of a line", .serialized, .timeLimit(.minutes(10)))
 struct BeaconFloodLineTests {
     private static let copied = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
     private static let real = "0A1B2C3D-DFFB-48D2-B060-D0F5A71096E0"
     private static let sender = DeviceAddress(BluetoothAddress(rawValue: 0xC6C7_C8C9_CACB), .random)
-    /// An iBeacon of the real region, 1/2, with -59 dBm at one metre.
+    /// iBeacon of the real region, 1/2, with −59 dBm at one metre.
     private static let advertisement: [UInt8] =
         [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15]
         + [0x0A, 0x1B, 0x2C, 0x3D, 0xDF, 0xFB, 0x48, 0xD2, 0xB0, 0x60, 0xD0, 0xF5, 0xA7, 0x10, 0x96, 0xE0]
@@ -57,7 +57,7 @@ struct BeaconFloodLineTests {
         )
         let hasEntered = program.prints("\"change\":\"entered\",\"region\":\"\(Self.real)\"")
         #expect(hasEntered)
-        // Behind forty thousand every table that can be full is.
+        // After forty thousand reports, every table with a limit is full.
         #expect(line.waits(forReports: 40_000))
         let memory = try Self.residentKiB(program.child)
         let before = line.crowdReports
@@ -97,7 +97,7 @@ struct BeaconFloodLineTests {
         }
     }
 
-    /// A process's resident memory.
+    /// Returns the resident memory of a process.
     private static func residentKiB(_ process: pid_t) throws -> Int {
         let text = String(
             decoding: try FileSystem.contents(of: "/proc/\(process)/status", limit: 1 << 16),

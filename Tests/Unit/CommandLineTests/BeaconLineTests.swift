@@ -11,18 +11,18 @@ import Texts
 
 @testable import blewedge
 
-/// Beacons heard by a controller at the end of a line, which tells how strong they are.
+/// Beacons received by a controller on a serial line, which reports their RSSI.
 @Suite("Beacons at the end of a line", .serialized, .timeLimit(.minutes(10)))
 struct BeaconLineTests {
     private static let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
     private static let sender = DeviceAddress(BluetoothAddress(rawValue: 0xC6C7_C8C9_CACB), .random)
-    /// An iBeacon of badges/1/2 with -59 dBm at one metre.
+    /// iBeacon of badges/1/2 with −59 dBm at one metre.
     private static let advertisement: [UInt8] =
         [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15]
         + [0xE2, 0xC5, 0x6D, 0xB5, 0xDF, 0xFB, 0x48, 0xD2, 0xB0, 0x60, 0xD0, 0xF5, 0xA7, 0x10, 0x96, 0xE0]
         + [0x00, 0x01, 0x00, 0x02, 0xC5]
 
-    /// A command above a controller that hears one beacon.
+    /// Command with a controller that receives one beacon.
     private struct Run {
         private let directory: TestDirectory
         private let line: FirmwareLine
@@ -40,7 +40,7 @@ struct BeaconLineTests {
             )
         }
 
-        /// Waits for its end, and answers the first line.
+        /// Waits until the command has ended, and returns its first line.
         func end() throws -> (status: Int32, answer: JSONValue, text: String) {
             defer { line.end() }
             let outcome = try program.end()
@@ -115,7 +115,7 @@ struct BeaconLineTests {
             let words = ["beacons", "track", region, "--adapter", line.adapter]
             let before = WallClock.seconds
             let outcome = try RunningProgram(words, environment: directory.environment).end()
-            // Without an access token it cannot be sent.
+            // Without an access token, the track cannot be sent.
             #expect(outcome.status == 78 && outcome.output.contains("\t5\n"), "\(outcome)")
             let shown = try RunningProgram(["beacons", "show-record"], environment: directory.environment).end()
             let record = try JSONValue(Array(try #require(shown.output.split(separator: "\n").first).utf8))

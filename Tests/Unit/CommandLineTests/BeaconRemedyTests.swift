@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Texts
 
-/// What the commands of beacons say where they cannot do what is asked.
+/// Error messages of the beacon commands, with their remedies.
 @Suite("Remedies of beacons", .timeLimit(.minutes(10)))
 struct BeaconRemedyTests {
     private static let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
@@ -55,7 +55,7 @@ struct BeaconRemedyTests {
         }
         let agreed = try run("set-up", "--agree", "--json")
         #expect(agreed.error.contains("If you agree, https://localhost:1 receives"), "\(agreed)")
-        // From now on the network is asked for what the token allows: there is none.
+        // After the agreement, the next error is the missing access token.
         #expect(try run("fetch").status == 78)
         #expect(try run("clear").status == 0)
         #expect(try run("fetch").status == 77)

@@ -9,7 +9,7 @@ import Texts
 
 private let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 
-/// What a daemon answers to `beacons status`.
+/// Returns a daemon's answer to `beacons status`.
 func beaconAnswer(
     _ availability: String = #""available":true,"availability":"possible""#,
     _ advertising: String = #""advertising":"on","advertised":"\#(badges)/9/9""#

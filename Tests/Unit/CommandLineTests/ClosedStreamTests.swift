@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A program that is started without its standard streams", .timeLimit(.minutes(10)))
 struct ClosedStreamTests {
-    /// What a command does where all streams are there, and with any of them closed.
+    /// Commands whose results must be the same with all standard streams open and with some of them closed.
     private static let commands: [[String]] = [
         ["scan", "--help"], ["status"], ["demo", "--fast", "--barcodes", "1"],
         ["scan", "--adapter", "h4:unix:/nonexistent"],
@@ -18,7 +18,7 @@ struct ClosedStreamTests {
     )
     func closed(arguments: [String]) throws {
         let streams: [Set<Int32>] = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]
-        // All beside each other: most of their time they wait.
+        // All runs are concurrent, because they mostly wait.
         let usual = try RunningProgram(arguments)
         let programs = try streams.flatMap { streams in
             [

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Texts
 
-/// What a run of the program left behind.
+/// Result of a run of the program.
 struct Outcome {
     var status: Int32
     var output: String
@@ -13,14 +13,14 @@ struct Outcome {
 }
 
 extension TestDirectory {
-    /// The variables that make a program keep everything below this directory, and ask no daemon elsewhere, whoever runs
-    /// it.
+    /// Environment variables that make a program store all its files below this directory and contact no other daemon,
+    /// whichever user runs it.
     var environment: [String] {
         ["CONFIGURATION_DIRECTORY=\(path)", "STATE_DIRECTORY=\(path)", "RUNTIME_DIRECTORY=\(path)", "HOME=\(path)"]
     }
 }
 
-/// The program that was built with these tests, and lies beside them.
+/// Returns the path of the program that was built together with these tests.
 func programPath() throws -> String {
     let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let path = (folder.isEmpty ? ["."] : folder.map(String.init)).joined(separator: "/") + "/blewedge"
@@ -28,16 +28,17 @@ func programPath() throws -> String {
     return path
 }
 
-/// The program that was built with these tests, at work, without a terminal.
+/// The program that was built together with these tests, running without a terminal.
 ///
-/// Its directories are those that the variables name, else some that are empty and go with it: never the machine's. The
-/// descriptors in `closed`, of 0 to 2, are closed as it starts, and those in `turned` are open in the wrong direction; standard
-/// output is `file` where that is not nil. A shell runs `prelude` before it.
+/// Its directories are those in the environment variables; otherwise, they are temporary and empty, and never those of
+/// the machine. The descriptors in `closed`, 0 to 2, are closed at the start, and those in `turned` are open in the
+/// wrong direction; standard output is redirected to `file` unless that is nil. A shell runs `prelude` before the
+/// program.
 final class RunningProgram {
     let child: pid_t
     private var outputs: [Int32]
     private let home: TestDirectory
-    /// What was read of its output before its end.
+    /// Output that was read before the program ended.
     private var early: [UInt8] = []
 
     init(
@@ -55,7 +56,7 @@ final class RunningProgram {
         for _ in 0..<2 {
             var ends: [Int32] = [0, 0]
             try #require(pipe(&ends) == 0)
-            // A program that is started meanwhile would keep the end open.
+            // Otherwise, a program started concurrently would keep the pipe open.
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             pipes.append((ends[0], ends[1]))
         }
@@ -84,7 +85,7 @@ final class RunningProgram {
         outputs = pipes.map(\.read)
     }
 
-    /// Waits until it has printed that to standard output; false where it closed that without it.
+    /// Waits until the program has printed `text` to standard output; returns false if it closes the output before.
     func prints(_ text: String) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while !String(decoding: early, as: UTF8.self).contains(text) {
@@ -95,9 +96,9 @@ final class RunningProgram {
         return true
     }
 
-    /// Waits for its end, and returns all that it printed.
+    /// Waits until the program has ended, and returns all its output.
     func end() throws -> Outcome {
-        // A few lines fit into a pipe, so the order of reading does not matter.
+        // The output is short enough for the pipes' buffers, so the order of reading does not matter.
         let texts = outputs.map { pipe in
             defer { close(pipe) }
             var bytes: [UInt8] = []
@@ -113,12 +114,12 @@ final class RunningProgram {
         var status: Int32 = 0
         try #require(waitpid(child, &status, 0) == child)
         let output = String(decoding: early, as: UTF8.self) + texts[0]
-        // The wait status of a normal end has its code in the second byte; a signal is in the first.
+        // A wait status contains the exit code in the second byte, or the signal in the first.
         return Outcome(status: status & 0x7F == 0 ? status >> 8 & 0xFF : -status, output: output, error: texts[1])
     }
 }
 
-/// Runs the program, and returns all that it printed.
+/// Runs the program, and returns all its output.
 func run(
     _ arguments: [String],
     environment variables: [String]? = nil,
@@ -227,7 +228,7 @@ struct CommandLineTests {
             try #require(chmod(home(name), status.st_mode) == 0)
         }
         #expect(try run(command, environment: home.environment).status == 69)
-        // Instead of the configuration in its usual place.
+        // Replaces the configuration at the default path.
         try home.write("", to: "other.toml")
         try #require(chmod(home("other.toml"), 0o666) == 0)
         #expect(try run(command + ["--config", home("other.toml")], environment: home.environment).status == 77)
@@ -283,7 +284,7 @@ struct CommandLineTests {
     func capture() throws {
         let home = try TestDirectory()
         let path = home("btsnoop")
-        // A header, then a received notification of 0x0003 at the first second of 2000, in one record.
+        // A header, and a record of a received notification of 0x0003 in the first second of 2000.
         let bytes: [UInt8] =
             Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 7, 0xD1]
             + [0, 0, 0, 12, 0, 0, 0, 12, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0xE0, 0x3A, 0xB4, 0x4A, 0x67, 0x60, 0]

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Completions of the shells", .timeLimit(.minutes(10)))
 struct CompletionTests {
-    /// The words that the program offers a shell for an argument.
+    /// Returns the completions that the program offers a shell for an argument.
     private static func offered(
         _ command: [String],
         _ argument: String,
@@ -28,7 +28,7 @@ struct CompletionTests {
         return outcome.output.split(separator: "\n").map(String.init)
     }
 
-    /// Makes a directory with a selected device and three of earlier connections.
+    /// Creates a directory with a selected device and three recently connected ones.
     private static func directory() throws -> TestDirectory {
         let directory = try TestDirectory()
         let address = try #require(BluetoothAddress("F0:F1:F2:F3:F4:F5"))

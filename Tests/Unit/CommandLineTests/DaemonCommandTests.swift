@@ -18,7 +18,7 @@ extension TestDirectory {
     }
 }
 
-/// A thread that an array can hold.
+/// Thread as an object, so that an array can contain it.
 private final class ThreadBox {
     private var thread: SystemThread?
 
@@ -46,7 +46,8 @@ struct DaemonCommandTests {
             try #require(chmod(path, 0o666) == 0)
             let members = try (0..<2).map { _ in
                 try ThreadBox {
-                    // A thread has a user of its own for the kernel; the C library's setresuid changes all.
+                    // Uses the system call, which changes only the user of this thread; the C library's setresuid
+                    // changes all threads.
                     typealias Call = @convention(c) (Int, Int, Int, Int) -> Int
                     let call = dlsym(nil, "syscall").map { unsafeBitCast($0, to: Call.self) }
                     #if arch(x86_64)
@@ -73,7 +74,7 @@ struct DaemonCommandTests {
         let home = try TestDirectory()
         for socket in [home("none"), home("left")] {
             if socket == home("left") {
-                // What a daemon that was killed leaves behind: a socket on which nobody listens.
+                // A killed daemon leaves a socket on which nobody listens.
                 let listener = try LocalListener(at: home("listener"), mode: 0o600)
                 try #require(rename(home("listener"), socket) == 0)
                 _ = consume listener
@@ -137,7 +138,7 @@ struct DaemonCommandTests {
             #expect(people.contains { $0.contains("selection") && $0.contains("LINBLE-TEST") })
             let program = try run(["status", "--json"], environment: home.environment).output
             #expect(try JSONValue(Array(program.utf8))["state"]?.string == "connected")
-            // The forms of texts are for clients, with names of the source.
+            // The JSON output contains message texts, and not the internal message forms with names of the source code.
             #expect(program.contains("\"gateReason\":\"\(Self.reason)") && !program.contains("Text."), "\(program)")
         }
     }
@@ -178,7 +179,7 @@ struct DaemonCommandTests {
             let json = try scan("--json", "--adapter", "hci7", "--name", "linble-b").output
             #expect(try JSONValue(Array(json.dropLast().utf8))["name"]?.string == "LINBLE-B")
             #expect(try scan("--service", "180A").output.isEmpty)
-            // Another adapter is not the daemon's; there is none here.
+            // The daemon does not use this adapter, which does not exist on this machine.
             #expect(try scan("--adapter", "hci9999").status != 0)
         }
         #expect(requests.filter { $0 != "status" }.dropLast().allSatisfy { $0.hasPrefix("scan ") })
@@ -281,7 +282,7 @@ struct DaemonCommandTests {
         #expect(try blewedge(["use", "00:11:22:33:44:55", "--address-type", "public", "--yes"] + open).status == 0)
         #expect(home.text("selection")?.contains("00:11:22:33:44:55") == true)
 
-        // Garbage is no choice that would have to be asked about.
+        // A damaged selection file must not need a confirmation.
         try home.write("garbage", to: "selection")
         #expect(try blewedge(["use", "F0:F1:F2:F3:F4:F5", "--address-type", "random"] + open).status == 0)
         #expect(home.text("selection") == kept)
@@ -323,7 +324,7 @@ struct DaemonCommandTests {
         #expect(outcome.error.isEmpty)
         for word in ["blewedge", "disconnect", "snippet", "backspace"] { #expect(outcome.output.contains(word)) }
         guard shell == "bash" else { return }
-        // The shell itself reads it.
+        // The script is parsed by the shell itself.
         let directory = try TestDirectory()
         try directory.write(outcome.output, to: "completions.bash")
         let path = directory("completions.bash")

@@ -10,7 +10,7 @@ import Texts
 
 @Suite("The script of demo --tui")
 struct DemoScriptTests {
-    /// A status with a number of typed bytes.
+    /// Returns a status with this number of typed bytes.
     private static func status(_ device: String, typed: Int, _ state: String = "connected", closed: Bool = false) throws
         -> StatusAnswer
     {

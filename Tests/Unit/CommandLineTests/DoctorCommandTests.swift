@@ -12,17 +12,17 @@ import TestSupport
 import Testing
 import Texts
 
-/// The program's doctor beside a daemon and beside other commands, whose controller is at the end of a line.
+/// `blewedge doctor` while a daemon or other commands are running, with a controller on a serial line.
 @Suite("The doctor beside other programs", .timeLimit(.minutes(10)))
 struct DoctorCommandTests {
-    /// A directory in which a device is chosen.
+    /// Creates a directory with a selected device.
     private func home() throws -> TestDirectory {
         let home = try TestDirectory()
         try home.write("address = F0:F1:F2:F3:F4:F5\ntype = random\nname = \"SCANNER-1\"\n", to: "selection")
         return home
     }
 
-    /// The findings but notes, each with its command.
+    /// Returns the findings except notes, each with its command.
     private func findings(_ home: TestDirectory) throws -> [String: String?] {
         let outcome = try run(["doctor", "--json"], environment: home.environment)
         let value = try JSONValue(Array(outcome.output.utf8))
@@ -34,7 +34,7 @@ struct DoctorCommandTests {
         return Dictionary(uniqueKeysWithValues: serious.map { ($0["id"]?.string ?? "", $0["command"]?.string) })
     }
 
-    /// Runs a daemon with these options, and the body as soon as it looks for its device.
+    /// Runs a daemon with these options, and calls `body` once the daemon searches for its device.
     private func daemon(
         _ options: [String],
         _ home: TestDirectory,
@@ -53,7 +53,7 @@ struct DoctorCommandTests {
         let home = try home()
         let line = try FirmwareLine(at: home("line"), ScriptedFirmware())
         defer { line.end() }
-        // By options, of which the configuration says nothing; then by the configuration.
+        // With options that are not in the configuration, and then with the configuration.
         let options = ["--adapter", line.adapter, "--to", "unix:\(home("wire"))"]
         try daemon(options, home) { _ throws in #expect(try findings(home).isEmpty) }
         try home.write("adapter = \"\(line.adapter)\"\nto = \"unix:\(home("wire"))\"\n", to: "blewedge.toml")
@@ -130,7 +130,7 @@ struct DoctorCommandTests {
         let outcome = try run(words, environment: home.environment)
         #expect(outcome.status == 0, "\(outcome)")
         #expect(try ChoiceStore(FilePath(home("selection"))).read()?.name == name)
-        // Type 1 is an active scan: without it no device sends its scan response.
+        // Type 1 is active scanning, without which no device sends its scan response.
         let scans = line.firmware.heard.filter { $0.opcode == .leSetScanParameters }
         #expect(!scans.isEmpty && scans.allSatisfy { $0.parameters.first == 1 })
     }

@@ -10,13 +10,13 @@ import Synchronization
 import TestSupport
 import Texts
 
-/// A daemon without a radio, on a thread of its own, which ends when it is asked to stop.
+/// Daemon without a radio on its own thread, which ends when a client requests it.
 final class FakeDaemon: ControlHandler {
-    /// What was asked, and what is to be answered, in both threads.
+    /// Received requests and the answers to them, shared by both threads.
     final class Script: Sendable {
         let requests = Mutex<[String]>([])
         let status = Mutex<[(name: String, value: String)]>([])
-        /// Ends the daemon as soon as it has a follower.
+        /// Ends the daemon as soon as a client follows it.
         let endsWithFollower = Atomic<Bool>(false)
         let ready: Waker
         init() throws { ready = try Waker() }
@@ -71,14 +71,14 @@ final class FakeDaemon: ControlHandler {
         }
     }
 
-    /// The device that `script` has as the chosen one.
+    /// Selected device according to `script`.
     private var chosen: SelectedDevice? {
         let members = Dictionary(uniqueKeysWithValues: script.status.withLock { $0 })
         guard let address = members["address"].flatMap({ BluetoothAddress($0) }) else { return nil }
         return SelectedDevice(DeviceAddress(address, .random), name: members["name"])
     }
 
-    /// A message in a message: both have forms on the socket.
+    /// Message within a message; both have a form on the socket.
     private static let gateReason = Message.listed([
         KeyboardFaultText.keysOff.message(), KeyboardFaultText.keysOff.message(),
     ])
@@ -114,7 +114,7 @@ final class FakeDaemon: ControlHandler {
         return object
     }
 
-    /// Runs one while `body` does; answers what it was asked, `stop` at the end among it.
+    /// Runs a daemon while `body` runs; returns the received requests, including the final `stop`.
     static func run(at path: String, _ body: (Script) throws -> Void) throws -> [String] {
         let script = try Script()
         let thread = try SystemThread(name: "daemon") {
@@ -125,7 +125,7 @@ final class FakeDaemon: ControlHandler {
         }
         script.ready.wait(until: nil)
         let result = Result { try body(script) }
-        // It refuses whoever comes while too many are connected.
+        // The daemon rejects clients while too many are connected.
         var isStopped = false
         while !isStopped, var client = try? ControlClient(at: [path]) {
             isStopped = (try? client.ask(.stop)) != nil
@@ -143,7 +143,7 @@ extension FakeDaemon {
     }
 }
 
-/// A pairing with a device that shows 020608.
+/// Pairing with a device that displays 020608.
 private final class FakePairing: ControlConversation {
     private var say: (JSONObject, Bool) -> Void = { _, _ in }
 

@@ -6,7 +6,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The program above a firmware that hears more than anybody can look at, at the highest rate that its line carries.
+/// The program with a firmware that receives more devices than can be stored, at the maximum rate of its line.
 @Suite("A crowd at the end of a line", .serialized, .timeLimit(.minutes(10)))
 struct FirmwareCrowdTests {
     private static let address = "F0:F1:F2:F3:F4:F5"
@@ -14,7 +14,7 @@ struct FirmwareCrowdTests {
     private static let name: [UInt8] = [10, 9] + Array("SCANNER-1".utf8)
     private static let carried: [UInt8] = [9, 0xFF, 0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
 
-    /// How the device is chosen, what it says, and what is in the program's directory.
+    /// Selection of the device, its advertised data, and the files in the program's directory.
     private struct Choice: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var arguments: [String]
@@ -67,13 +67,13 @@ struct FirmwareCrowdTests {
             )
             let isConnected = line.waits(within: .seconds(120 + seconds)) { firmware, _ in firmware.isConnected }
             #expect(isConnected)
-            // A request of the program's shows that it knows of the connection.
+            // A request of the program shows that it is connected.
             #expect(line.waits { firmware, _ in !firmware.requests.isEmpty })
             kill(program.child, isConnected ? SIGTERM : SIGKILL)
             let outcome = try program.end()
             #expect(outcome.status == 143, "\(outcome)")
             let time = line.timeToConnection ?? .seconds(1000)
-            // Beside hundreds of other tests the time says nothing of the program.
+            // While hundreds of other tests run, the measured time is meaningless.
             if seconds > 1 { #expect(time < .seconds(3), "\(outcome)") }
             let count = line.crowdReports.reports
             #expect(count > 1000)

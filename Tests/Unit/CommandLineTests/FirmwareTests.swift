@@ -7,7 +7,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
-/// The program above a firmware that does what firmwares at the end of a line were seen to do.
+/// The program with simulated firmwares that behave as observed on real controllers.
 @Suite("Controllers at the end of a line", .timeLimit(.minutes(10)))
 struct FirmwareTests {
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
@@ -17,7 +17,7 @@ struct FirmwareTests {
 
     private static let resetAnswer: [UInt8] = [0x04, 0x0E, 0x04, 1, 0x03, 0x0C, 0]
 
-    /// A line to a firmware that hears the scanner ten times a second.
+    /// Creates a line to a firmware that receives the barcode reader ten times per second.
     private func line(
         _ directory: TestDirectory,
         _ change: (inout ScriptedFirmware) -> Void = { _ in }
@@ -67,7 +67,7 @@ struct FirmwareTests {
             ["simulate", "--profile", "nordic", "--adapter", line.adapter],
             environment: directory.environment
         )
-        // 6E400001-B5A3-F393-E0A9-E50E24DCCA9E as it lies in an advertisement.
+        // 6E400001-B5A3-F393-E0A9-E50E24DCCA9E in the byte order of an advertisement.
         let service: [UInt8] = [
             0x9E, 0xCA, 0xDC, 0x24, 0x0E, 0xE5, 0xA9, 0xE0, 0x93, 0xF3, 0xA3, 0xB5, 1, 0, 0x40, 0x6E,
         ]
@@ -136,7 +136,7 @@ struct FirmwareTests {
 
     @Test("T31: `run --user`: no thread is root's, and the two capabilities are held back until a call needs them")
     func user() throws {
-        // Only root becomes somebody else.
+        // Only root can change to another user.
         try #require(ProcessFacts.user == 0)
         let nobody = try #require(ServiceUser(named: "nobody"))
         let directory = try TestDirectory()
@@ -149,7 +149,7 @@ struct FirmwareTests {
             #expect(UInt64(task["CapEff"] ?? "", radix: 16) == 0, "\(task)")
             #expect(task["NoNewPrivs"] == "1" && task["Seccomp"] == "2", "\(task)")
         }
-        // The directories were root's: here one for all three.
+        // The directories, here a single one, belonged to root before.
         #expect(FileSystem.owner(of: directory.path) == nobody.number)
     }
 
