@@ -164,7 +164,7 @@ struct FirmwareTests {
         #expect(unknown.error.contains("blewedge setup"))
     }
 
-    /// What /proc says of each thread of a keyboard whose controller scans.
+    /// Returns the contents of /proc for each thread of a running keyboard whose controller scans.
     private func threads(_ directory: TestDirectory, _ options: [String]) throws -> [[String: String]] {
         let line = try line(directory)
         defer { line.end() }
@@ -197,7 +197,8 @@ struct FirmwareTests {
     @Test("Killed while the controller reports, it starts again, every time")
     func killed() throws {
         let directory = try TestDirectory()
-        // The socket keeps what its end was not read; a line keeps what its firmware goes on to say.
+        // A socket buffers data that the program has not read; on a serial line, the firmware continues to send
+        // reports.
         let line = try line(directory) { $0.greeting = Array(Self.report.dropFirst(3)) + Self.report }
         defer { line.end() }
         for turn in 1...5 {
@@ -301,7 +302,7 @@ struct FirmwareTests {
         #expect(line.waits { _, events in events.last == .closed })
         line.change { firmware in
             firmware.isDead = false
-            // What it said before it died was not all that it had to say.
+            // The rest of the report that the firmware was sending before it stopped.
             firmware.greeting = Array(Self.report.dropFirst(4))
         }
         #expect(line.waits { firmware, _ in firmware.count(.reset) == 2 && firmware.isScanning })
@@ -336,7 +337,7 @@ struct FirmwareTests {
         #expect(line.firmware.isScanning)
         kill(first.child, SIGTERM)
         #expect(try first.end().status == 143)
-        // Another that had opened the line would have its turn now.
+        // If another program had opened the line, it would be connected now.
         let third = try run(["scan", "--once", "--seconds", "1", "--adapter", line.adapter])
         #expect(third.status == 0, "\(third)")
         #expect(line.waits { _, events in events.last == .closed })

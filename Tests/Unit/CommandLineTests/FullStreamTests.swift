@@ -11,7 +11,7 @@ import Texts
 
 @Suite("A daemon whose lines nobody reads", .timeLimit(.minutes(10)))
 struct FullStreamTests {
-    /// A pipe that is full, and that nobody reads; its end for a program blocks, as a shell's does.
+    /// Creates a full pipe without a reader; its write end is blocking, as a shell's pipe is.
     private func fullPipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
@@ -39,7 +39,7 @@ struct FullStreamTests {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, full.write, 1)
         posix_spawn_file_actions_adddup2(&actions, full.write, 2)
-        // It needs no right: its controller is not there, and what it types goes to a socket.
+        // The program needs no privileges, because its controller does not exist and it types to a socket.
         let path = try programPath()
         let words = [path, "run", "--adapter", "h4:unix:\(home("none"))", "--to", "unix:\(home("wire"))"] + arguments
         var argv = words.map { strdup($0) } + [nil]
@@ -50,7 +50,7 @@ struct FullStreamTests {
         try #require(posix_spawn(&child, path, &actions, nil, &argv, &environment) == 0)
         defer { kill(child, SIGKILL) }
 
-        // As soon as it listens.
+        // Waits until the program listens on its control socket.
         var state: String?
         while state == nil, waitpid(child, nil, WNOHANG) == 0 {
             guard var client = try? ControlClient(at: [home("control")]) else {

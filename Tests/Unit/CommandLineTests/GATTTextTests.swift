@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Attributes as `gatt` prints them")
 struct GATTTextTests {
-    /// A scale (0x0001…0x0009) that includes a battery (0x0010…0x0013).
+    /// Scale service (0x0001…0x0009) that includes a battery service (0x0010…0x0013).
     private static let tree: GATTTree = {
         let battery = GATTService(handles: range(0x10, 0x13), uuid: 0x180F)
         let weight = GATTCharacteristic(

@@ -6,13 +6,13 @@ import Texts
 
 @Suite("Help", .timeLimit(.minutes(10)))
 struct HelpTests {
-    /// A command by its words, with what the program says of itself.
+    /// Command with its description of itself in JSON.
     private struct Command {
         var words: [String]
         var value: JSONValue
     }
 
-    /// Every command of the program, itself first.
+    /// Returns all commands, starting with the program itself.
     private static func commands() throws -> [Command] {
         let help = try JSONValue(Array(try run(["--experimental-dump-help"]).output.utf8))
         var found: [Command] = []
@@ -27,9 +27,9 @@ struct HelpTests {
         return found
     }
 
-    /// The columns of a line in a terminal.
+    /// Returns the number of columns of a line in a terminal.
     private static func columns(_ line: Substring, _ locale: locale_t) throws -> Int {
-        // The C library declares it for X/Open programs only.
+        // The C library declares this function only for X/Open programs.
         typealias Width = @convention(c) (wchar_t) -> Int32
         let wcwidth = unsafeBitCast(try #require(dlsym(nil, "wcwidth")), to: Width.self)
         let before = uselocale(locale)
@@ -49,7 +49,7 @@ struct HelpTests {
             for line in help.output.split(separator: "\n") {
                 #expect(try Self.columns(line, locale) <= 80, "\(command.words): \(line)")
             }
-            // Examples and tables are printed as they are written.
+            // Examples and tables are printed unchanged.
             let discussion = command.value["discussion"]?.string ?? ""
             for line in discussion.split(separator: "\n") where line.hasPrefix("  ") {
                 #expect(help.output.contains("\n\(line)\n"), "\(command.words) breaks: \(line)")
@@ -61,7 +61,7 @@ struct HelpTests {
     func usage() throws {
         var count = 0
         for command in try Self.commands() {
-            // A long list of values has a shorter name in the usage.
+            // In the usage, a short name replaces a long list of values.
             let named = (command.value["arguments"]?.array ?? []).filter { argument in
                 argument["kind"]?.string == "positional" && argument["allValues"] == nil
             }.compactMap { $0["valueName"]?.string }

@@ -14,7 +14,7 @@
 
     @testable import blewedge
 
-    /// Barcodes from a link's bytes to the hook's standard input, beside a keyboard that a screen shows.
+    /// Path of barcodes from a link to the hook's standard input, with a keyboard as a second output.
     @Suite("Barcodes for the hook", .serialized, .timeLimit(.minutes(5)))
     struct HookBarcodeTests {
         private final class Bench {
@@ -30,7 +30,7 @@
             private let source: TextSource
             private var sent = 0
 
-            /// `script` runs with `$DIR` as the bench's directory.
+            /// Runs `script` as the hook, with the directory of the bench in `$DIR`.
             init(
                 _ script: String,
                 _ policy: SlowReaderPolicy = .dropNewest,
@@ -77,7 +77,7 @@
                 }
             }
 
-            /// Some turns of the loop.
+            /// Runs the event loop for a millisecond.
             func turn() throws {
                 _ = loop.schedule(at: MonotonicClock.now + .milliseconds(1)) { [loop] in loop.stop() }
                 try loop.run()
@@ -87,7 +87,7 @@
                 String(decoding: (try? FileSystem.contents(of: directory(name), limit: 1 << 20)) ?? [], as: UTF8.self)
             }
 
-            /// Ends as the program does; true if every byte has its outcome.
+            /// Ends like the program; returns true if every byte is accounted for.
             func end() throws -> Bool {
                 var open = 3
                 for keyboard in keyboards { keyboard.stop { open -= 1 } }
@@ -120,7 +120,7 @@
                 bench.tell("secret-\(number)\r")
                 expected += "secret-\(number)\n"
             }
-            // A barcode without its end becomes a line too, after a silence.
+            // After a silence, an unterminated barcode becomes a line as well.
             bench.tell("last")
             expected += "last\n"
             #expect(
@@ -139,7 +139,7 @@
             arguments: [("exec <&-", 0), ("head -c 4 >/dev/null", 0), ("dd bs=1 count=6 >/dev/null 2>&1", 1)]
         )
         func unread(script: String, read: UInt64) throws {
-            // The first run is held until both barcodes of the second wait.
+            // The first run of the hook blocks until both barcodes of the second run are queued.
             let bench = try Bench(
                 "if [ ! -e \"$DIR/first\" ]; then : >\"$DIR/first\"; cat >/dev/null; cat \"$DIR/go\"; exit; fi\n"
                     + script
@@ -173,12 +173,12 @@
             #expect(bench.typed == (0..<20_000).map { "\(100_000 + $0)\n" }.joined())
             #expect(try bench.run { bench.hook.waiting <= 2 << 16 && bench.hook.lost(.undelivered) > 0 })
             try bench.directory.write("#!/bin/sh\ncat >>'\(bench.directory("read"))'\n", to: "hook")
-            // Ended as by the time limit, which ends the process group.
+            // Ends the process group of the hook, as the time limit does.
             let number = try #require(FileSystem.line(of: bench.directory("pid")).flatMap { pid_t($0) })
             try #require(kill(-number, SIGKILL) == 0)
             #expect(try bench.run { bench.hook.waiting == 0 })
             #expect(bench.notes.count == 1 && bench.notes.first?.contains("did not read") == true, "\(bench.notes)")
-            // The next run gets the newest.
+            // The next run receives the newest barcodes.
             #expect(
                 bench.hook.typed == UInt64(bench.contents("read").utf8.count)
                     && bench.hook.typed == UInt64(LineQueue.mostLines * 7)

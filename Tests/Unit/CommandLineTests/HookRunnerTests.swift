@@ -30,7 +30,7 @@
             let states: [(Session.State, String?)] = [(.connected, nil), (.connecting, "lost"), (.connected, nil)]
             var expected = ""
             for (state, reason) in states {
-                // The same state once more is nothing new.
+                // Repeating the same state causes no event.
                 for _ in 0..<2 { events.take(state, nil, reason) }
                 expected += reason.map { "disconnect \($0)\n" } ?? "connect \n"
                 let isTold = try loop.run(within: .seconds(20)) {

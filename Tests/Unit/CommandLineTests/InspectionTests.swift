@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The memory of a keyboard", .timeLimit(.minutes(5)))
 struct InspectionTests {
-    /// Whether a program of this user without privileges, as a hook is, can look into a process.
+    /// Returns true if an unprivileged program of this user, such as a hook, can read the memory of a process.
     private func isOpen(_ process: Int32) throws -> Bool {
         let arguments = ["if=/proc/\(process)/maps", "of=/dev/null", "count=1", "status=none"]
         return try ChildProcess("/bin/dd", arguments: arguments, environment: [], replacing: "BLEWEDGE_").waitForEnd()
@@ -22,7 +22,7 @@ struct InspectionTests {
             let parts = variable.split(separator: "=", maxSplits: 1)
             return (name: String(parts[0]), value: String(parts[1]))
         }
-        // Without privileges too: with more than the program that looks it is closed in any case.
+        // The other process is unprivileged as well; otherwise, its memory would be inaccessible in any case.
         let other = try ChildProcess("/bin/sleep", arguments: ["60"], environment: [], replacing: "BLEWEDGE_")
         let keyboard = try ChildProcess(
             try programPath(),
@@ -42,7 +42,7 @@ struct InspectionTests {
         let entries = ProcessEntry.all().filter { $0.name == "sleep" }
         #expect(try entries.contains { try isOpen($0.pid) }, "it can look into nothing: it proves nothing")
         #expect(try !isOpen(try #require(process)))
-        // Whose process it is can be seen all the same.
+        // The owner of the process is visible nevertheless.
         #expect(ProcessFacts.user(of: try #require(process)) == geteuid())
     }
 }

@@ -31,7 +31,7 @@ struct KeyDecoderTests {
             ("\u{1B}", [.escape]),
             ("\u{1B}\u{1B}", [.escape, .escape]),
             ("\u{1B}\r", [.escape, .enter]),
-            // What is not known is taken whole.
+            // Unknown sequences are skipped completely.
             ("\u{1B}[?1;2c", []), ("\u{1B}[<3;1;1M\u{1B}OM", [.enter]), ("\u{1B}y", []),
             ("\u{1B}[99~a", [.character("a")]),
             ("\u{1B}[12", []), ("\u{0}\u{1}\u{1F}", []),
@@ -39,7 +39,7 @@ struct KeyDecoderTests {
     )
     func known(text: String, keys: [TUIKey]) {
         #expect(Self.keys(text) == keys)
-        // However the bytes are cut.
+        // The result does not depend on the block boundaries.
         var decoder = TUIKeyDecoder()
         let single = text.utf8.flatMap { decoder.take([$0]) } + decoder.timeout()
         #expect(single == keys)

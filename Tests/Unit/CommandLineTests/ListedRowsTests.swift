@@ -44,7 +44,7 @@ struct ListedRowsTests {
         #expect(names(other.rows([], choice)) == [])
         var same = ListedRows(ScanFilter(name: .exactly("linble-test")))
         #expect(names(same.rows([], choice)) == ["* LINBLE-TEST"])
-        // Whether it has the service is known once it was heard.
+        // The services of the device are known only after it was received.
         var service = ListedRows(ScanFilter(services: [BluetoothUUID(UInt16(0xFFE0))]))
         #expect(names(service.rows([], choice)) == [])
         let heard = try heard(("F1:F1:F2:F3:F4:F6", "LINBLE-TEST", -90))

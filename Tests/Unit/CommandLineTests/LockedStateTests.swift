@@ -12,13 +12,13 @@ import Testing
 @Suite("A state directory that is locked", .timeLimit(.minutes(10)))
 struct LockedStateTests {
     private static let address = "F0:F1:F2:F3:F4:01"
-    /// Commands that change a file of the state directory.
+    /// Commands that modify a file of the state directory.
     private static let commands = [
         ["forget", address, "--adapter", "h4:unix:/nonexistent"],
         ["beacons", "designate", "4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B.1.2"],
     ]
 
-    /// A state directory with one bond.
+    /// Creates a state directory with one bond.
     private func home() throws -> TestDirectory {
         let home = try TestDirectory()
         let key = LongTermKey(

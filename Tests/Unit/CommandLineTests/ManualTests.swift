@@ -55,7 +55,7 @@ struct ManualTests {
         let page = try ManualCommand.page()
         #expect(page.count("\n.B \"\\-\\-socket <path>\"\n") == 1)
         #expect(page.count("\nCommon options: \\-\\-socket.\n") > 10)
-        // This option has other words in other commands.
+        // The description of this option differs between commands.
         #expect(page.count("\n.B \"\\-\\-json\"\n") > 40)
     }
 
@@ -94,6 +94,6 @@ struct ManualTests {
 }
 
 extension String {
-    /// Counts the occurrences of a text.
+    /// Returns the number of occurrences of a text.
     fileprivate func count(_ text: String) -> Int { ranges(of: text).count }
 }

@@ -17,7 +17,7 @@ struct NetworkUseTests {
         try directory.write(configuration, to: "blewedge.toml")
         let words = ["guide", "--language", language, "--socket", directory("none")]
         let outcome = try RunningProgram(words, environment: directory.environment).end()
-        // The lines of a paragraph are one.
+        // Joins the lines of each paragraph.
         return outcome.output.split(separator: "\n").joined(separator: language == "en" ? " " : "")
     }
 

@@ -80,7 +80,7 @@ struct PageCommandTests {
             #expect(model.press(.character("?"), now: .seconds(1)).isEmpty)
             let text = Self.screen(model).joined()
             for part in [PageText.keys, .keyPages, .keyHex, .keySuspend] { #expect(text.contains(part.text(language))) }
-            // On a small screen the rest is a page further down.
+            // On a small screen, the rest is on the next page.
             #expect(!Self.screen(model, 40, 12).joined().contains("Ctrl-L"))
             for step in 0..<12 { #expect(model.press(.pageDown, now: .milliseconds(2000 + 300 * step)).isEmpty) }
             #expect(Self.screen(model, 40, 12).joined().contains("Ctrl-L"))
@@ -104,7 +104,7 @@ struct PageCommandTests {
         #expect(Self.screen(model)[2].contains("Devices /scA_"))
         #expect(model.press(.enter, now: .seconds(6)).isEmpty && model.editor == nil)
         #expect(Self.screen(model)[2].contains("Devices /scA "))
-        // A command again, since the editor is closed.
+        // The letter is a command again, because the editor is closed.
         #expect(model.press(.character("r"), now: .seconds(7)) == [.rescan(isAnew: true)])
         model = try Self.model(.devices)
         _ = model.press([.character("/")], now: .seconds(1))
@@ -198,7 +198,7 @@ struct PageCommandTests {
             let screen = PageFrame.screen(model, columns: 80, rows: 24)
             let target = try #require(try Self.target(of: button, on: screen))
             #expect(model.press(.click(target), now: .seconds(2)) == effects && model.question == nil)
-            // A click behind the question changes nothing.
+            // A click outside the question has no effect.
             _ = model.press([.enter], now: .seconds(3))
             #expect(model.press(.click(.row(0)), now: .seconds(4)).isEmpty && model.question != nil)
         }

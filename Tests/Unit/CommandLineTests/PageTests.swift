@@ -12,7 +12,7 @@ import Typing
 
 @Suite("The pages")
 struct PageTests {
-    /// A model with something on every page.
+    /// Returns a model with content on every page.
     private static func model(_ language: Language) throws -> TUIModel {
         var model = TUIModel(language: language)
         model.take(try daemonStatus())
@@ -66,7 +66,7 @@ struct PageTests {
                 _ = model.open(page)
                 let text = pageText(model)
                 #expect(text[1].hasPrefix(state.text(language, "LINBLE-TEST")))
-                // LK-26: or nowhere, as it is set.
+                // LK-26: the line can be turned off.
                 model.showsStatus = false
                 let second = pageText(model)[1]
                 if page != .check { #expect(!second.contains(state.text(language, "LINBLE-TEST"))) }
@@ -276,7 +276,7 @@ struct PageTests {
                 #expect(text.contains(part.text(language)))
             }
             #expect(text.contains("[" + (language == .english ? "ok" : "済") + "]"))
-            // Read to its end on a small screen.
+            // Scrolls to the end on a small screen.
             model.scroll = 1000
             let small = pageText(model, columns: 40, rows: 12).joined()
             #expect(small.contains(language == .english ? "Alt-X for F12" : "Altと数字"))
@@ -349,7 +349,7 @@ struct PageTests {
 }
 
 extension String {
-    /// Where a text stands in this one; nil where it does not.
+    /// Returns the range of a text within this string; nil if it is not found.
     fileprivate func range(of text: String) -> Range<Index>? {
         indices.lazy.filter { self[$0...].hasPrefix(text) }.first.map { $0..<self.index($0, offsetBy: text.count) }
     }

@@ -44,7 +44,7 @@ struct PairThroughDaemonTests {
             let outcome = try run(Self.command, environment: home.environment)
             #expect(outcome.status == 64 && outcome.output.isEmpty)
             #expect(outcome.error.contains("pairing cancelled"), "\(outcome.error)")
-            // Another adapter is none of the daemon's.
+            // The daemon does not use this adapter.
             let other = try run(Self.command + ["--adapter", "h4:tcp:127.0.0.1:1"], environment: home.environment)
             #expect(other.status == 69 && !other.error.contains("pairing cancelled"), "\(other.error)")
         }

@@ -109,7 +109,7 @@ struct PaneTests {
         #expect(values.received.first == 11)
         #expect(history.values(at: .seconds(70)).received.first == 0)
         #expect(history.values(at: .seconds(72)).received.allSatisfy { $0 == 0 })
-        // Smaller counters are those of another daemon; what came before is not its.
+        // Smaller counters belong to a new daemon, so the earlier values are discarded.
         history.add(try status(3, 3), at: .seconds(13))
         #expect(history.values(at: .seconds(13)).received.allSatisfy { $0 == 0 })
         history.add(try status(5, 4), at: .seconds(14))

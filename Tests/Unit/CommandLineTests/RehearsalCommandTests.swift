@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Texts
 
-/// Commands with `--adapter memory:`, without an adapter and without privilege.
+/// Commands with `--adapter memory:`, which need no adapter and no privileges.
 @Suite("Commands in the rehearsal", .timeLimit(.minutes(10)))
 struct RehearsalCommandTests {
     @Test("X-17: scan lists the devices that were named, and only them")
@@ -91,7 +91,7 @@ struct RehearsalCommandTests {
         }
     }
 
-    /// Runs with two outputs and a hook, until the hook has read a weight from its standard input.
+    /// Runs with two outputs and a hook until the hook has read a weight from its standard input.
     private func weigh(_ arguments: [String], file: String? = nil) throws -> (read: String, outcome: Outcome) {
         let directory = try TestDirectory()
         let script = "[ $BLEWEDGE_EVENT != received ] || cat >'\(directory("read"))'"

@@ -70,13 +70,13 @@ struct ScreenTests {
         #expect(frame.update(to: screen) == "\u{1B}[2;4H\u{1B}[0mx\u{1B}[0m")
         frame.invalidate()
         #expect(frame.update(to: screen).hasPrefix("\u{1B}[0m\u{1B}[2J"))
-        // A wide character is drawn from its beginning, wherever it has changed.
+        // A wide character is redrawn from its first cell, even if only its second cell has changed.
         var half = Screen(columns: 10, rows: 3)
         half.put("日", row: 0, column: 0)
         _ = frame.update(to: half)
         half.fill(row: 0, from: 1, style: .bold)
         #expect(frame.update(to: half).hasPrefix("\u{1B}[1;1H"))
-        // Another size is drawn whole.
+        // A screen of another size is redrawn completely.
         #expect(frame.update(to: Screen(columns: 4, rows: 1)) == "\u{1B}[0m\u{1B}[2J")
     }
 
@@ -111,7 +111,7 @@ struct ScreenTests {
     }
 }
 
-/// What a terminal makes of a frame: CUP, ED 2 and SGR, and characters of one or two cells.
+/// Terminal model that interprets a frame: CUP, ED 2 and SGR, and characters of one or two cells.
 struct TerminalModel {
     private(set) var screen: Screen
     private var row = 0

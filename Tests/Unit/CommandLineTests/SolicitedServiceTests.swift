@@ -10,7 +10,7 @@ import Texts
 
 @Suite("Solicited services", .serialized, .timeLimit(.minutes(10)))
 struct SolicitedServiceTests {
-    /// Flags, a name, an offered service, and a solicited one.
+    /// Flags, a name, an offered service and a solicited service.
     private static let advertisement: [UInt8] =
         [0x02, 0x01, 0x06, 0x03, 0x09, 0x4C, 0x54, 0x03, 0x03, 0x0F, 0x18, 0x03, 0x14, 0x12, 0x18]
 

@@ -12,7 +12,7 @@ import Typing
 
 @testable import blewedge
 
-/// A status as a daemon answers it.
+/// Returns a status as answered by a daemon.
 func daemonStatus(
     _ state: String = "connected",
     isPaused: Bool = false,
@@ -32,7 +32,7 @@ func daemonStatus(
     return try #require(StatusAnswer(try JSONValue(Array(text.utf8))))
 }
 
-/// Devices as a daemon answers `scan`: the strongest first.
+/// Returns devices as answered by a daemon to `scan`, with the strongest one first.
 func scanAnswer(_ devices: [(address: String, name: String, rssi: Int, heard: String)]) throws -> JSONValue {
     let objects = devices.sorted { $0.rssi > $1.rssi }.map {
         #"{"address":"\#($0.address)","addressType":"public","name":"\#($0.name)","rssi":\#($0.rssi),"lastHeard":"\#($0.heard)"}"#
@@ -40,7 +40,7 @@ func scanAnswer(_ devices: [(address: String, name: String, rssi: Int, heard: St
     return try JSONValue(Array(#"{"ok":true,"version":1,"devices":[\#(objects.joined(separator: ","))]}"#.utf8))
 }
 
-/// Rows of a page without the frames: the title of each pane but the first, and the panes' text.
+/// Returns the rows of a page without frames: pane titles except the first one, and the text in the panes.
 func pageText(_ model: TUIModel, columns: Int = 80, rows: Int = 24) -> [String] {
     var panes = 0
     let isFlush = [.devices, .settings, .snippets].contains(model.page) && model.question == nil && !model.showsHelp
@@ -51,7 +51,7 @@ func pageText(_ model: TUIModel, columns: Int = 80, rows: Int = 24) -> [String] 
             return panes == 1 ? nil : String(line.drop { "┌─ ".contains($0) }.prefix { $0 != "─" }.dropLast())
         case "└": return nil
         case "│":
-            // The margin of a pane that is not flush with its frame.
+            // Removes the margin of a pane that does not fill its frame.
             var text = String(line.dropFirst().dropLast())
             if panes > 1 || !isFlush { text.removeFirst() }
             while text.last == " " { text.removeLast() }
@@ -66,7 +66,7 @@ let someTime = 1_621_876_079
 
 @Suite("The pages' model")
 struct TUIModelTests {
-    /// Presses keys a second apart, as a person does, and collects what is left to be done.
+    /// Presses keys at intervals of a second, like a person, and returns the resulting effects.
     private static func press(_ model: inout TUIModel, _ keys: [TUIKey], from start: Int = 1) -> [TUIEffect] {
         keys.enumerated().flatMap { index, key in model.press(key, now: .seconds(start + index)) }
     }
@@ -164,7 +164,7 @@ struct TUIModelTests {
         #expect(Self.press(&model, [.down, .enter]).isEmpty)
         #expect(model.question?.text == .askSwitch)
         #expect(model.question?.arguments == ["LINBLE-TEST", "strong"])
-        // Cancel is under the cursor at first, and Escape is the same.
+        // The cursor is initially on Cancel, which has the same effect as Escape.
         #expect(Self.press(&model, [.enter]).isEmpty && model.question == nil)
         #expect(Self.press(&model, [.enter, .right, .escape]).isEmpty && model.question == nil)
         let address = try #require(DeviceSelector("00:00:00:00:00:02"))
@@ -192,7 +192,7 @@ struct TUIModelTests {
         #expect(model.notice == .said(.asking, ["strong"]))
         model.take(nil, of: open, done)
         #expect(model.notice == done)
-        // Another refusal is said, and so is this one where it would take another question's place.
+        // Other errors are reported, and so is this one if another question is open.
         let other = CommandFailure(.timeout, LinkFaultText.notHeard, "8")
         model.take(other, of: request, done)
         #expect(model.question == nil && model.notice == .fault(Reason(other)))
@@ -233,11 +233,11 @@ struct TUIModelTests {
             effects += model.press(.character(character), now: .milliseconds(1000 + 50 * index))
         }
         effects += model.press(.enter, now: .milliseconds(1000 + 50 * 16))
-        // One letter that is a command may be the first, and it only asks for the list anew.
+        // The first letter may be interpreted as a command, but it only refreshes the list.
         #expect(effects == (page == .devices ? [.rescan(isAnew: true)] : []))
         #expect(model.page == page && model.question == nil)
         #expect(String(model.field.text) == (page.hasField ? "rqr4902778020142\n" : ""))
-        // A person's Enter, later, is a command again.
+        // Enter pressed later by a person is a command again.
         if page == .devices { #expect(Self.press(&model, [.enter], from: 10).isEmpty && model.question != nil) }
     }
 
@@ -289,9 +289,9 @@ struct TUIModelTests {
         #expect(model.press(.enter, now: .seconds(20)) == [.ask(.key([enter]), .said(.pressed, ["Enter"]))])
         #expect(model.press(.enter, now: .milliseconds(20_010)).isEmpty)
         #expect(String(model.field.text) == "\n")
-        // The next one is the person's.
+        // The next Enter was pressed by a person.
         #expect(model.press(.enter, now: .milliseconds(20_500)).count == 1)
-        // Where it does not come back, it is not waited for long.
+        // If the key does not come back, the pages stop waiting for it soon.
         #expect(model.press(.enter, now: .milliseconds(21_600)).count == 1)
     }
 
@@ -403,18 +403,18 @@ struct TUIModelTests {
         #expect(Self.press(&model, [.enter]).isEmpty)
         model.service = .failed(Reason(PageText.serviceMissing.message()))
         #expect(model.startService().isEmpty)
-        // Opened anew, it is tried anew; other pages start nothing.
+        // Reopening the page tries again; other pages do not start the service.
         _ = model.open(.keypad)
         #expect(model.startService().isEmpty)
         _ = model.open(.check)
         #expect(model.startService() == [.startService])
-        // A daemon that was there and was stopped is not started against its user's will.
+        // A daemon that was stopped is not started again without the user's request.
         var stopped = TUIModel(language: .english)
         stopped.take(try daemonStatus())
         #expect(stopped.open(.check).isEmpty)
         stopped.lose(Reason(.noDaemon))
         #expect(stopped.startService().isEmpty)
-        // One that does not answer is no reason to start another.
+        // A daemon that does not respond is no reason to start another one.
         _ = model.open(.check)
         model.lose(Reason(CommandFailure(.permission, Message(detail: "not permitted"))))
         #expect(model.startService().isEmpty)

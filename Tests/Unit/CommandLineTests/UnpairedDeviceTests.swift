@@ -10,16 +10,16 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `run --device` and `pair` above a firmware that hears one device: a paired one, a stranger in its place, or none of these.
+/// `run --device` and `pair` with a firmware that receives a paired device, an impostor, or neither.
 @Suite("Devices that are not paired", .timeLimit(.minutes(10)))
 struct UnpairedDeviceTests {
     private static let name = "SCANNER-1"
     private static let data: [UInt8] = [2, 1, 6, UInt8(name.utf8.count + 1), 9] + Array(name.utf8)
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
     private static let stranger = DeviceAddress(BluetoothAddress(rawValue: 0xC1C2_C3C4_C5C6), .random)
-    /// The address that the firmware says it has.
+    /// Address that the firmware reports.
     private static let adapter = BluetoothAddress(rawValue: 0x0605_0403_0201)
-    /// A private address of the sample key of the Core Specification's Vol 3, Part H, D.7.
+    /// Private address from the sample data of the Core Specification, Vol 3, Part H, D.7.
     private static let privateAddress = DeviceAddress(BluetoothAddress(rawValue: 0x7081_940D_FBAA), .random)
     private static let resolvingKey: [UInt8] = [
         0x9B, 0x7D, 0x39, 0x0A, 0xA6, 0x10, 0x10, 0x34, 0x05, 0xAD, 0xC8, 0x57, 0xA3, 0x34, 0x02, 0xEC,
@@ -30,7 +30,7 @@ struct UnpairedDeviceTests {
         return try FirmwareLine(at: directory("line"), ScriptedFirmware(), chatter: (report, .milliseconds(50)))
     }
 
-    /// A directory in which the device is paired.
+    /// Creates a state directory in which the device is paired.
     private func paired() throws -> TestDirectory {
         let directory = try TestDirectory()
         let key = LongTermKey(
@@ -49,7 +49,7 @@ struct UnpairedDeviceTests {
         return directory
     }
 
-    /// A keyboard for a device, which hears one.
+    /// Keyboard for a device, and the device that it receives.
     private struct Keyboard {
         var directory: TestDirectory
         var device: String
@@ -57,7 +57,8 @@ struct UnpairedDeviceTests {
         var options = ["--security", "none"]
     }
 
-    /// Runs keyboards beside each other, and tells which connect to what they hear, within a time that is long for it.
+    /// Runs the keyboards concurrently, and returns for each whether it connects to the received device within a
+    /// sufficient time.
     private func connects(_ keyboards: [Keyboard]) throws -> [Bool] {
         let lines = try keyboards.map { try line($0.directory, hearing: $0.heard) }
         defer { for line in lines { line.end() } }
@@ -96,7 +97,7 @@ struct UnpairedDeviceTests {
         #expect(outcome.error.contains("`blewedge pair SCANNER-1`, or `--security none`"), "\(outcome)")
         #expect(!outcome.error.contains("[y/N]") && line.events.isEmpty)
         guard options.isEmpty else { return }
-        // Where the configuration demands keys, nobody has to be asked.
+        // If the configuration requires encryption, the user is not asked.
         let demanding = try TestDirectory()
         try demanding.write("security = \"encrypted\"\n", to: "blewedge.toml")
         let keyboards = [
@@ -122,7 +123,7 @@ struct UnpairedDeviceTests {
                 expected += [false, false]
             }
         }
-        // Another device, by its address, is another.
+        // An unpaired device can be selected by its address.
         let address = "\(Self.stranger.address)"
         keyboards.append(Keyboard(directory: try paired(), device: address, heard: Self.stranger))
         #expect(try connects(keyboards) == expected + [true])

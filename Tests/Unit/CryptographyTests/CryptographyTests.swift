@@ -4,7 +4,7 @@ import Cryptography
 import TestSupport
 import Testing
 
-/// A line of cryptography.txt.
+/// Line of cryptography.txt.
 private struct Vector: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var function: Substring
@@ -24,7 +24,7 @@ private struct Vector: Sendable, CustomTestStringConvertible {
 @Suite(.timeLimit(.minutes(10))) struct CryptographyTests {
     private static let lines = (try? VectorFile.lines("cryptography.txt")) ?? []
     private static let vectors = lines.compactMap { Vector($0.text) }
-    /// The order of the curve's group.
+    /// Order of the curve's group.
     ///
     /// FIPS 186-4, D.1.2.3.
     private static let order = UInt256(
@@ -96,7 +96,7 @@ private struct Vector: Sendable, CustomTestStringConvertible {
                 #expect(throws: CryptographyError.keyRefused) { try P256.PublicKey(x: point.x, y: y) }
             }
         }
-        // A coordinate of the field's size or more stands for another number, and is refused.
+        // A coordinate that is not less than the field's size is rejected, because it would represent another number.
         let all = UInt256(high: .max, low: .max)
         #expect(throws: CryptographyError.keyRefused) { try P256.PublicKey(x: all, y: point.y) }
     }

@@ -3,8 +3,8 @@
 import Fuzzing
 import TestSupport
 
-/// The inputs of a target, a line each of a text file: bytes in hexadecimal, or behind a quotation mark text in which
-/// `\n`, `\\` and `\xHH` stand for bytes.
+/// Inputs of a fuzz target, one per line of a text file: hexadecimal bytes, or text after a quotation mark with the
+/// escapes `\n`, `\\` and `\xHH`.
 enum FuzzCorpus {
     struct WrongLine: Error {
         var line: String
@@ -41,7 +41,7 @@ enum FuzzCorpus {
         return bytes
     }
 
-    /// The line of an input: text where most of it is.
+    /// Returns the line for an input, as text if most of it is printable.
     static func written(_ input: [UInt8]) -> String {
         let isText = input.count { (0x20..<0x7F).contains($0) || $0 == 0x0A } * 4 > input.count * 3
         guard isText else { return input.map { hexadecimal($0) }.joined() }

@@ -2,7 +2,7 @@
 
 import TestSupport
 
-/// Inputs near those of a corpus, the same in every run of one seed.
+/// Mutated inputs of a corpus, determined by a seed.
 struct FuzzMutations {
     private let corpus: [[UInt8]]
     private var random = SeededGenerator(seed: 14)
@@ -32,7 +32,7 @@ struct FuzzMutations {
         case 3 where place < input.count: input.removeSubrange(place..<min(place + 1 + below(4), input.count))
         case 4: input = Array(input[..<place])
         default:
-            // The rest of another input.
+            // Appends the end of another input.
             guard let other = corpus.randomElement(using: &random) else { return }
             input = Array(input[..<place]) + other.dropFirst(below(other.count + 1))
         }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("HK-1: barcodes that stand for something else")
 struct BarcodeMeaningTests {
-    /// `ab`, Backspace, `C` in a barcode's stead.
+    /// Replaces a barcode with `ab`, Backspace and `C`.
     static func meaning() throws -> BarcodeAffix {
         try BarcodeAffix(
             [.character("a", []), .character("b", []), .key(.backspace, []), .character("C", [])],
@@ -28,7 +28,7 @@ struct BarcodeMeaningTests {
     )
     func typed() throws {
         for stall in [0, 100_000_000] as [Int64] {
-            // One byte, one that the table discards, and one below the least length.
+            // A barcode of one byte, one that the table discards, and one that is shorter than the minimum.
             for code in ["B1", "\u{2}", "x"] {
                 let rules = try Self.rules(minimumLength: 2).typing([code.bytes: try Self.meaning()])
                 let path = try Path(stall: stall, barcodes: rules)
@@ -37,7 +37,7 @@ struct BarcodeMeaningTests {
                 let last = (code + "5").filter { $0 != "\u{2}" }
                 #expect(path.keyboard.text == "p12\tab\u{8}Cp34\tp\(last)\t", "\(code)")
                 let account = path.ledger.snapshot()
-                // Terminators are discarded, a line feed like its carriage return, and what the table does not type.
+                // Discarded: terminators including line feeds, and bytes that the table does not type.
                 let untyped = UInt64(code.count + 1 - last.count)
                 #expect(account.typed == UInt64(4 + code.count + last.count), "\(code)")
                 #expect(account.discarded == 5 + untyped && account.waiting == 0 && account.rejected == 0, "\(code)")
@@ -86,7 +86,7 @@ struct BarcodeMeaningTests {
             path.fail(accepted: accepted)
             try path.typeAll()
             let account = path.ledger.snapshot()
-            // Three keys of four events each, then Shift and C down, their report, both up, and the report of that.
+            // Three keys with four events each, then the press of Shift and C, a report, the releases, and a report.
             let isTyped = accepted == 18
             #expect(
                 account.typed == (isTyped ? 2 : 0) && account.lost(.writeFailed) == (isTyped ? 0 : 2),
@@ -103,7 +103,7 @@ struct BarcodeMeaningTests {
         path.now = time
         path.gate.close()
         try path.typeAll()
-        // A key that is down is released, and the others are not pressed.
+        // The pressed key is released, and the remaining keys are not pressed.
         #expect(path.keyboard.text == "a" && path.keyboard.down.isEmpty)
         #expect(path.ledger.snapshot().gated == 3 && path.ledger.snapshot().waiting == 0)
     }

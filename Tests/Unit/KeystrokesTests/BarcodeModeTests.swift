@@ -9,7 +9,7 @@ import Testing
 struct BarcodeModeTests {
     static let millisecond: Int64 = 1_000_000
 
-    /// The settings of the random conversations; the first is stream mode.
+    /// Settings of the random conversations; the first one is stream mode.
     static let settings: [NaiveReader.Rules?] = [
         nil,
         NaiveReader.Rules(
@@ -62,7 +62,7 @@ struct BarcodeModeTests {
         )
     }
 
-    /// What of the account a model counts too.
+    /// Returns the parts of an account that a model counts as well.
     static func counts(_ account: Ledger.Snapshot) -> [String: Int] {
         var counts = ["typed": account.typed, "discarded": account.discarded, "gated": account.gated]
         for cause in Ledger.Rejection.allCases { counts["\(cause)"] = account.rejected(cause) }
@@ -70,7 +70,7 @@ struct BarcodeModeTests {
         return counts.filter { $0.value > 0 }.mapValues { Int($0) }
     }
 
-    /// Plays a random conversation to the product and to the model; answers the first difference.
+    /// Plays a random conversation with the product and the model; returns the first difference.
     static func converse(_ naive: NaiveReader.Rules?, flaw: NaiveReader.Flaw?, steps: Int, seed: UInt64) throws
         -> String?
     {
@@ -177,7 +177,8 @@ struct BarcodeModeTests {
                     path.gate.endLink(through: 2)
                     try path.typeAll()
                     let account = path.ledger.snapshot()
-                    // The second link's first bytes are whole by their terminator, and end as nobody knows in the other.
+                    // In one case, the second link's first bytes are complete because of their terminator; in the
+                    // other, they are cut.
                     let tail = String(decoding: barcode[length...], as: UTF8.self).replacing("\r", with: "\n")
                     let isTyped = !typesAfter.isEmpty && length < barcode.count - 1
                     #expect(path.keyboard.text == (isTyped ? tail + typesAfter : typesAfter))
@@ -199,7 +200,7 @@ struct BarcodeModeTests {
         path.receive("de".bytes)
         _ = try path.typeDue()
         path.feed.noteMissing(epoch: 1)
-        // What was lost may have been the end; nothing follows that could tell.
+        // The lost notification may have contained the end, and the following bytes do not show this.
         _ = try path.typeDue()
         path.receive("f\rgh\r".bytes)
         try path.typeAll()
@@ -280,7 +281,7 @@ struct BarcodeModeTests {
             try path.typeAll()
             let typed = [8: 1, 13: 2, 18: 4].filter { $0.key <= accepted }.map(\.value).max() ?? 0
             let account = path.ledger.snapshot()
-            // The line feed fares like its carriage return.
+            // The line feed is counted like its carriage return.
             #expect(account.typed == UInt64(typed), "\(accepted)")
             #expect(account.lost(.writeFailed) == UInt64(4 - typed) && account.waiting == 0)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The ring")
 struct ByteRingTests {
-    /// Counters to begin at: zero, and those that wrap while the test runs.
+    /// Initial counters: zero, and values that wrap around during the test.
     static func starts(_ capacity: Int) -> [UInt] {
         let size = UInt(capacity)
         return (0..<size).map { $0 } + (0...size).map { UInt.max - $0 }
@@ -24,7 +24,7 @@ struct ByteRingTests {
                 try #require(ends.push(bytes) == fits)
                 let there = fits ? bytes : []
                 try #require(ends.available(from: ends.position) == there.count)
-                // In place: the stretches up to the ring's end and after it.
+                // Reads without removing: the bytes up to the end of the buffer, and those after it.
                 var seen: [UInt8] = []
                 var position = ends.position
                 while seen.count < there.count {
@@ -35,7 +35,7 @@ struct ByteRingTests {
                 }
                 try #require(seen == there)
                 try #require(ends.bytes(at: ends.position &+ UInt(there.count), count: 1).isEmpty)
-                // A part taken makes room for as much, and the rest follows in order.
+                // Removing a part makes room for as many bytes, and the remaining bytes keep their order.
                 let part = there.count / 2
                 try #require(ends.pop(part) == Array(there.prefix(part)))
                 let room = capacity - there.count + part

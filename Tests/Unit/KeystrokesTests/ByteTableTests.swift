@@ -126,7 +126,7 @@ struct ByteTableTests {
         }
     }
 
-    /// Reads a table from lines of its actions, as `blewedge table show` prints them.
+    /// Checks that a table can be parsed from its actions as printed by `blewedge table show`.
     private static func readsAsTheSame(_ table: ByteTable) throws {
         let bytes = UInt8.min...UInt8.max
         let lines = bytes.map { "0x\(String($0 >> 4, radix: 16))\(String($0 & 15, radix: 16)) = \(table[$0])" }
@@ -134,7 +134,7 @@ struct ByteTableTests {
         for byte in bytes { #expect(read[byte] == table[byte]) }
     }
 
-    /// A step that tables may have.
+    /// Returns a random step that tables may contain.
     private static func step(_ random: inout SeededGenerator) -> ByteTable.Step {
         let modifiers: [KeyModifiers] = [[], [], .shift, .control, [.alt, .shift], [.altGr, .control], .meta]
         while true {
@@ -352,7 +352,7 @@ struct KeySetTests {
     func names() {
         #expect(Set(KeyCode.named.map(\.name)).count == KeyCode.named.count)
         #expect(Set(KeyCode.named.map(\.code)).count == KeyCode.named.count)
-        // A second transcription, from linux/input-event-codes.h.
+        // Independent transcription of linux/input-event-codes.h.
         let numbers: [(String, UInt16)] = [
             ("escape", 1), ("1", 2), ("0", 11), ("backspace", 14), ("tab", 15), ("q", 16), ("p", 25), ("enter", 28),
             ("leftctrl", 29), ("a", 30), ("l", 38), ("apostrophe", 40), ("grave", 41), ("leftshift", 42),

@@ -8,7 +8,7 @@ import Testing
 struct CapsLockTests {
     static let text = "aZ bY,{1}!"
 
-    /// Stream mode, and scan mode with letters around each barcode.
+    /// Returns stream mode, and scan mode with letters around each barcode.
     static func modes() throws -> [BarcodeRules?] {
         [nil, try BarcodeRules(prefix: try BarcodeAffix("pR"), suffix: try BarcodeAffix("{tab}sU"))]
     }
@@ -40,7 +40,7 @@ struct CapsLockTests {
                 #expect(path.keyboard.text.contains(Self.text))
             }
         }
-        // Where nobody looks at the light, a reader with CapsLock on shows what the light is for (control).
+        // Control: without the light, an application with CapsLock on receives letters in the wrong case.
         let path = try Path()
         path.keyboard.capsLock = true
         path.receive("aZ 1\r".bytes)
@@ -60,7 +60,7 @@ struct CapsLockTests {
                 while case .wait(let time) = try path.typeDue() {
                     try #require(time > path.now)
                     path.now = time
-                    // Between keystrokes only: a key that is down is finished as it was begun.
+                    // Only between keystrokes, because a pressed key is released as if CapsLock had not changed.
                     guard path.keyboard.down.isEmpty else { continue }
                     light.set(!light.isOn)
                     path.keyboard.capsLock = light.isOn
@@ -79,7 +79,7 @@ struct CapsLockTests {
                 let light = CapsLockLight()
                 light.set(true)
                 let path = try Path(barcodes: barcodes, light: light)
-                // Six events for the letter that needs Shift now, four each for the others.
+                // Six events for the letter that needs Shift now, and four for each of the other characters.
                 path.receive("aB1\r".bytes)
                 try #require(path.next() == .write)
                 try #require(path.outputEvents().count == 18)

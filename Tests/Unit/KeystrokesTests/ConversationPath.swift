@@ -2,22 +2,22 @@
 
 import Keystrokes
 
-/// The data path of one conversation, made as its settings say, and the clock that it is played by.
+/// Data path and clock of one conversation, created from its settings.
 struct ConversationPath {
     private let path: Path
     private let light: CapsLockLight
     private let pace: Pace
     private let start: Int64
-    /// The link on which bytes come.
+    /// Link of the received bytes.
     private var epoch: UInt32 = 1
-    /// The events of the next write that the keyboard takes; nil for all.
+    /// Number of events of the next write that the keyboard accepts; nil for all.
     private var accepted: Int?
-    /// True when the keyboard takes nothing more, as after a write that failed.
+    /// True once a write has failed, because the keyboard accepts nothing more.
     private var hasFailed = false
-    /// True while nobody calls the typist.
+    /// True while the typist is not called.
     private var isAsleep = false
 
-    /// The path that these settings make; what they leave out is as `blewedge run` has it.
+    /// Creates a data path with these settings; the defaults are those of `blewedge run`.
     init(_ settings: [TypingConversation.Setting]) throws {
         var reading = ConversationSettings()
         for setting in settings { try reading.read(setting) }
@@ -36,13 +36,13 @@ struct ConversationPath {
         start = path.now
     }
 
-    /// Plays a conversation; the differences to what it says, none when all is right.
+    /// Plays a conversation; returns the differences from the expected events.
     mutating func play(_ steps: [TypingConversation.Step]) throws -> [String] {
         var differences: [String] = []
         var index = 0
         while index < steps.count {
             let time = steps[index].time
-            // The time before is over.
+            // Everything that is due before this time has been typed.
             type(until: time - 1)
             path.now = start + time
             var accounts: [(number: Int, wanted: Ledger.Snapshot)] = []
@@ -84,7 +84,7 @@ struct ConversationPath {
         epoch += 1
     }
 
-    /// Types what is due, and lets time pass as the typist asks, until that time.
+    /// Types all due events, and advances the time as the typist requests, up to `time`.
     private mutating func type(until time: Int64) {
         while !hasFailed, !isAsleep {
             switch path.next() {
@@ -106,7 +106,7 @@ struct ConversationPath {
         }
     }
 
-    /// The first write that is another than in the file, or comes at another time.
+    /// Returns the first write whose events or time differ from the file.
     private func difference(to steps: [TypingConversation.Step]) throws -> [String] {
         let wanted = steps.compactMap { step in
             if case .written(let events) = step.event { (step.number, step.time, events) } else { nil }
@@ -128,7 +128,8 @@ struct ConversationPath {
         return "\(time / 1_000_000).\(decimals) > \(KeyNotation.text(events))"
     }
 
-    /// Whatever no conversation may show: a key that stays down, a frame that is too long, a window that is too full.
+    /// Returns violations of general rules: a key that remains pressed, a frame that is too long, or too many events in
+    /// a window.
     private func faults() -> [String] {
         guard !hasFailed else { return [] }
         var faults: [String] = []

@@ -2,9 +2,9 @@
 
 import Keystrokes
 
-/// The settings of a conversation, as they are read one after the other.
+/// Settings of a conversation, read one by one.
 struct ConversationSettings {
-    /// A setting that cannot be.
+    /// Invalid setting.
     struct Unknown: Error {
         var line: Int
         var setting: String
@@ -31,7 +31,7 @@ struct ConversationSettings {
     private var duplicates: Int64 = 0
     private var meanings: [(bytes: [UInt8], text: String)] = []
 
-    /// Takes one setting.
+    /// Reads one setting.
     mutating func read(_ setting: TypingConversation.Setting) throws {
         let value = setting.value
         let unknown = Unknown(line: setting.number, setting: "\(setting.name) \(value)")
@@ -92,7 +92,7 @@ struct ConversationSettings {
 
     func pace() throws -> Pace { try Pace(profile, stall: stall, queue: queue) }
 
-    /// The rules of scan mode; nil for stream mode.
+    /// Returns the rules of scan mode; nil for stream mode.
     func barcodes() throws -> BarcodeRules? {
         guard isBarcodeMode else { return nil }
         let layout = try layout()
@@ -110,7 +110,7 @@ struct ConversationSettings {
         return try rules.typing(typed)
     }
 
-    /// A time such as `5s`, `50ms` or `0`, in nanoseconds; nil for anything else.
+    /// Parses a time such as `5s`, `50ms` or `0`; returns nanoseconds, or nil if it is invalid.
     private static func time(_ text: String) -> Int64? {
         if text == "0" { return 0 }
         for (unit, factor) in [("ms", Int64(1_000_000)), ("s", 1_000_000_000)] where text.hasSuffix(unit) {
@@ -119,7 +119,7 @@ struct ConversationSettings {
         return nil
     }
 
-    /// Bytes that end a barcode; nil for a name that is none.
+    /// Returns the bytes that end a barcode; nil if the name is unknown.
     private static func terminators(_ text: String) -> Set<UInt8>? {
         guard text != "none" else { return [] }
         let names: [Substring: UInt8] = ["cr": 13, "lf": 10, "tab": 9, "etx": 3, "gs": 29]

@@ -16,14 +16,14 @@ struct EventBatchTests {
         return table
     }()
 
-    /// The events of a batch as short text: `+42 +30 . -30 -42 .`, a point for a report.
+    /// Returns the events of a batch as short text, for example `+42 +30 . -30 -42 .`; a period is a report.
     private static func written(_ batch: borrowing EventBatch) -> String {
         (0..<batch.count).compactMap { batch[$0] }.map { event in
             event == .report ? "." : (event.value == 1 ? "+" : "-") + "\(event.code)"
         }.joined(separator: " ")
     }
 
-    /// Whether no key is down after the batch.
+    /// Returns true if no key is pressed after the batch.
     private static func isUp(_ batch: borrowing EventBatch) -> Bool {
         var down: Set<UInt16> = []
         for index in 0..<batch.count {
@@ -79,7 +79,7 @@ struct EventBatchTests {
             case nil: try #require(run.taken == bytes.count)
             case .barcodeEnd: try #require(stopAtBarcodeEnd && table.endsBarcode(bytes[run.taken - 1]))
             case .full:
-                // One byte more is more than the limit.
+                // With one more byte, the limit is exceeded.
                 var more = EventBatch()
                 let prefix = Array(bytes.prefix(run.taken + 1))
                 let whole = more.type(prefix.span, table, limit: EventBatch.capacity, stopAtBarcodeEnd: false)
@@ -107,7 +107,7 @@ struct EventBatchTests {
     @Test("Macros in a write that is cut anywhere: typed whole or counted as lost")
     func cut() throws {
         let bytes: [UInt8] = [0x61, 0x1D, 0x41, 0x1D, 0x0D]
-        // By the keystrokes: a, <GS>, A, <GS>, Enter.
+        // Numbers of keystrokes: a, <GS>, A, <GS>, Enter.
         let whole = [1, 4, 1, 4, 1]
         for accepted in 0...60 {
             let path = try Path(table: Self.table)

@@ -2,12 +2,12 @@
 
 @testable import Keystrokes
 
-/// One reader's queue in the kernel, as evdev keeps it: slots, of which the reader sees those of whole frames.
+/// Event queue of one application in the kernel, as in evdev: the application receives only complete frames.
 ///
-/// An event that fills the last free slot throws away everything unread, itself excepted, behind a SYN_DROPPED.
+/// An event that fills the last free slot discards all unread events except itself, and inserts SYN_DROPPED before it.
 /// Linux, drivers/input/evdev.c: `__pass_event` and `evdev_fetch_next_event`.
 struct EventQueue {
-    /// The event that says that others were lost.
+    /// Event that reports lost events.
     static let dropped = InputEvent(type: 0, code: 3, value: 0)
 
     private var slots: [InputEvent]
@@ -30,7 +30,7 @@ struct EventQueue {
         if event == .report { frameEnd = head }
     }
 
-    /// All that the reader sees.
+    /// Reads all events that are available to the application.
     mutating func readAll() -> [InputEvent] {
         var events: [InputEvent] = []
         while tail != frameEnd {

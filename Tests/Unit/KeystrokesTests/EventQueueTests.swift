@@ -5,16 +5,16 @@ import Testing
 
 @testable import Keystrokes
 
-/// The model of the kernel's queue against the kernel itself.
+/// Compares the model of the event queue with the kernel.
 ///
-/// The vectors are what real kernels delivered; the lab's scenario `queue-model` plays them to its kernels again.
+/// The vectors were recorded from real kernels; the scenario `queue-model` replays them with the kernels of the lab.
 @Suite("The model of the kernel's queue")
 struct EventQueueTests {
     struct Fault: Error {
         var letter: Character
     }
 
-    /// The event of a letter of the vectors' alphabet.
+    /// Returns the event for a letter of the vectors.
     static func event(_ letter: Character) throws -> InputEvent {
         guard let code = letter.asciiValue else { throw Fault(letter: letter) }
         switch code {

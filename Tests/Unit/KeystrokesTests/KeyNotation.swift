@@ -2,9 +2,9 @@
 
 import Keystrokes
 
-/// Events of a keyboard in the words of Tests/Vectors/typing, where format.txt tells them.
+/// Notation of keyboard events in Tests/Vectors/typing, which is described in format.txt there.
 enum KeyNotation {
-    /// The events that the words stand for; nil where one of them is unknown.
+    /// Parses events; returns nil if a word is unknown.
     static func events(_ text: some StringProtocol) -> [InputEvent]? {
         var events: [InputEvent] = []
         var last: [InputEvent] = []
@@ -21,7 +21,7 @@ enum KeyNotation {
         return events
     }
 
-    /// The words that stand for the events, the shortest that there are.
+    /// Returns the shortest notation of the events.
     static func text(_ events: [InputEvent]) -> String {
         var words: [String] = []
         var index = 0

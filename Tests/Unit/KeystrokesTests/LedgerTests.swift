@@ -22,7 +22,7 @@ struct LedgerTests {
         for _ in 0..<25_000 {
             switch Int.random(in: 0...19, using: &random) {
             case 0...7:
-                // No line feeds, so that bytes typed and keystrokes are the same number.
+                // Without line feeds, the number of typed bytes equals the number of keystrokes.
                 let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in
                     Bool.random(using: &random)
                         ? UInt8.random(in: 0x20...0x7E, using: &random) : UInt8.random(in: 11...255, using: &random)
@@ -63,7 +63,7 @@ struct LedgerTests {
         #expect(broken > 20 && account.typed > 100 && account.gated > 0 && account.lost(.tooOld) > 0)
         #expect(account.lost(.writeFailed) > 0 && account.lost(.disconnected) > 0 && refused > 0)
         #expect(account.discarded > 0)
-        // The device saw each typed byte once; of a write that was cut inside a keystroke it saw one press more.
+        // The device received each typed byte once, and one more press for each write that was cut within a keystroke.
         #expect(path.keyboard.keystrokes - path.halfKeystrokes == Int(account.typed))
     }
 }

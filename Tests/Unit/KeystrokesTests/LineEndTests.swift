@@ -6,7 +6,7 @@ import Testing
 
 @Suite("D-3: CR LF is one Enter")
 struct LineEndTests {
-    /// One chunk of a conversation: its bytes, how long after the one before it comes, and on which link.
+    /// Block of a conversation: its bytes, the delay since the previous block, and its link.
     struct Piece {
         var bytes: [UInt8]
         var after: Int64 = 0
@@ -45,7 +45,7 @@ struct LineEndTests {
 
     @Test("D-3: which line feeds are absorbed", arguments: cases, [true, false])
     func absorbed(example: Case, typesBetween: Bool) throws {
-        // The ring's end is moved over every place of the conversation.
+        // The conversation starts at every position of the ring.
         for start in 0..<UInt(64) {
             let path = try Path(capacity: 64, startingAt: UInt.max - 31 &+ start)
             for piece in example.pieces {
@@ -70,7 +70,7 @@ struct LineEndTests {
             path.receive("\nb".bytes)
             try path.typeAll()
             #expect(path.keyboard.text == (isJoined ? "a\nb" : "a\n\nb"))
-            // Where a write fails, its bytes are looked at again by the same rule.
+            // When a write fails, the same rule is applied to its bytes again.
             let failing = try Path()
             failing.gate.joinLineFeeds(within: 800_000_000)
             failing.receive("a\r".bytes)

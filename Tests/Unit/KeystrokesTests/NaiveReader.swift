@@ -2,10 +2,10 @@
 
 @testable import Keystrokes
 
-/// What both modes mean, byte by byte, with nothing shared with the product: for the `linble` table at no pace.
+/// Independent model of both modes, byte by byte, for the `linble` table without pacing.
 ///
-/// Bytes wait until somebody looks; then all that can be said of them is said at once. A flaw leaves one rule out, which a
-/// comparison has to find.
+/// Bytes are stored until they are examined; then everything that is certain is reported at once. A flaw leaves out one
+/// rule, which a comparison must detect.
 struct NaiveReader {
     enum Flaw: CaseIterable {
         case joinsOverLinks, typesTails, forgetsDuplicates, forgetsAge, countsShort, typesCut, typesLineFeeds,
@@ -18,7 +18,7 @@ struct NaiveReader {
         var epoch: UInt32
     }
 
-    /// Scan mode's settings; nil is stream mode.
+    /// Settings of scan mode; nil for stream mode.
     struct Rules {
         var terminators: Set<UInt8>
         var idleGap: Int64?
@@ -85,7 +85,7 @@ struct NaiveReader {
         return true
     }
 
-    /// What the table means by one byte.
+    /// Returns the text for one byte according to the table.
     private static func meaning(_ value: UInt8) -> String? {
         switch value {
         case 0x20...0x7E: String(Unicode.Scalar(value))

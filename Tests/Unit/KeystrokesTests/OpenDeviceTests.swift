@@ -7,20 +7,20 @@ import Testing
 
 @Suite("Keys that an unpaired device can press", .timeLimit(.minutes(10)))
 struct OpenDeviceTests {
-    /// Every built-in table, in both modes.
+    /// All built-in tables in both modes.
     static let defaults = ByteTable.BuiltIn.allCases.flatMap { table in [false, true].map { (table, $0) } }
 
-    /// Those of the pairs: in scan mode the tables differ by nothing but the group separator.
+    /// Those for the test of byte pairs: in scan mode, the tables differ only in the group separator.
     static let ofPairs = defaults.filter { !$0.1 || [.linble, .gs1Control].contains($0.0) }
 
-    /// The keys that nothing presses by default: Escape, Ctrl, Alt, Meta, function keys, SysRq, power, sleep, suspend.
+    /// Keys that are never pressed by default: Escape, Ctrl, Alt, Meta, function keys, SysRq, power, sleep, suspend.
     static let forbidden = Set<UInt16>(
         [1, 29, 56, 97, 99, 116, 125, 126, 142, 205] + (59...68) + [87, 88] + (183...194)
     )
 
     private static func isControl(_ byte: UInt8) -> Bool { byte < 32 || byte >= 127 && byte < 160 }
 
-    /// The data path of an open device.
+    /// Data path of an unpaired device.
     private final class Player {
         let path: Path
         let isBarcodeMode: Bool
@@ -34,13 +34,13 @@ struct OpenDeviceTests {
                 isOpen: true
             )
             self.isBarcodeMode = isBarcodeMode
-            // The one table whose purpose is a function key has it.
+            // Only this table types a function key intentionally.
             forbidden = table == .gs1F8 ? OpenDeviceTests.forbidden.subtracting([66]) : OpenDeviceTests.forbidden
         }
 
-        /// What is wrong with what a notification has pressed; nil for nothing.
+        /// Returns a description of a forbidden key press caused by a notification; nil if there is none.
         func fault(of bytes: [UInt8]) throws -> String? {
-            // Long after the one before, so that no line feed belongs to its carriage return.
+            // Long after the previous notification, so that a line feed does not belong to its carriage return.
             path.now += 2_000_000_000
             path.recorded.removeAll(keepingCapacity: true)
             path.receive(bytes)
@@ -58,7 +58,7 @@ struct OpenDeviceTests {
             return enters.count > 1 || enters.first.map { $0 != pressed.count - 1 } == true ? "Enter of \(bytes)" : nil
         }
 
-        /// The bytes whose outcome is not in the account.
+        /// Number of bytes that are not accounted for.
         var unaccounted: UInt64 {
             let account = path.ledger.snapshot()
             return account.received - account.typed - account.discarded - account.rejected
@@ -71,7 +71,8 @@ struct OpenDeviceTests {
     )
     func pairs(table: ByteTable.BuiltIn, isBarcodeMode: Bool) throws {
         let player = try Player(table, isBarcodeMode: isBarcodeMode)
-        // A debug build has no time for pairs of what is text in every table, but in the first.
+        // A debug build is too slow to test pairs of printable bytes with every table, so it does so with the first one
+        // only.
         let isWhole = RunCount.isOptimized || table == .linble
         for first in UInt8.min...UInt8.max {
             for second in UInt8.min...UInt8.max {
@@ -79,7 +80,7 @@ struct OpenDeviceTests {
                 if let fault = try player.fault(of: [first, second]) { Issue.record("\(table): \(fault)") }
             }
         }
-        // In scan mode a barcode without an end waits; the path has no more than the longest of it.
+        // In scan mode, an unterminated barcode remains in the path.
         #expect(isBarcodeMode || player.unaccounted == 0)
     }
 
@@ -93,7 +94,7 @@ struct OpenDeviceTests {
             for _ in 0..<count / 2 {
                 let length = Int.random(in: 1...20, using: &random)
                 let bytes: [UInt8] = (0..<length).map { _ in
-                    // Line ends, Escape and the group separator are seen often enough.
+                    // Includes line ends, Escape and the group separator often enough.
                     Bool.random(using: &random)
                         ? UInt8.random(in: .min ... .max, using: &random)
                         : [9, 10, 13, 27, 29, 65].randomElement(using: &random) ?? 0

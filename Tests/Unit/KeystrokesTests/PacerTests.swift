@@ -8,7 +8,7 @@ import Testing
 @Suite("X-2, D-13: pacing")
 struct PacerTests {
     static let millisecond: Int64 = 1_000_000
-    /// The greatest stall of an even pace.
+    /// Maximum stall with an even pace.
     static let greatest: [ReaderQueue: Int64] = [.small: 499_999_990, .large: 2_099_999_958]
     static let stalls: [Int64] = [1, 17, 33, 50, 84, 100, 126, 250, 499].map { $0 * millisecond }
 
@@ -83,7 +83,7 @@ struct PacerTests {
         #expect(pacer.allowance(now: 1500) == 63)
     }
 
-    /// A random barcode: letters of both cases, digits, signs, and mostly an end.
+    /// Returns a random barcode of letters, digits and punctuation, usually with an end.
     static func barcode(_ random: inout SeededGenerator, ends: Bool = true) -> String {
         let alphabets = ["0123456789", "ABCXYZ", "aBcDeF", "Aa", "http://example.com/?Q=", "~!@#$%^&*()_+", "AAAaaa"]
         let alphabet = Array(alphabets.randomElement(using: &random) ?? "0")
@@ -91,9 +91,10 @@ struct PacerTests {
         return String((0..<length).map { _ in alphabet.randomElement(using: &random) ?? "0" }) + (ends ? "\r" : "")
     }
 
-    /// Plays barcodes into a path, then checks the law on every window, and what a reader of the kernel's queue sees
-    /// that is away for `away` nanoseconds again and again, from `phase` on, and reads just before what comes at that
-    /// moment.
+    /// Simulates an application that repeatedly does not read the kernel's queue for `away` nanoseconds, starting at
+    /// `phase`, and reads just before the write at that moment.
+    ///
+    /// Returns the text that it receives, and the number of losses.
     static func reader(
         _ writes: [(time: Int64, events: [InputEvent])],
         _ queue: ReaderQueue,
@@ -116,7 +117,7 @@ struct PacerTests {
                 next = write.time + away
             }
             for event in write.events { queue.pass(event) }
-            // The stall's last moment, after what comes at it: it begins anew right away.
+            // The stall ends just after this write, and the next one starts at once.
             if write.time == next {
                 read()
                 next = write.time + away
@@ -141,7 +142,7 @@ struct PacerTests {
                 let barcode = Self.barcode(&random)
                 meant += barcode.replacing("\r", with: "\n")
                 path.receive(barcode.bytes)
-                // Wake-ups come late, as they do.
+                // Wake-ups are late, as in reality.
                 try path.typeUntil(
                     path.now + Int64.random(in: 0...stall * 3, using: &random),
                     late: round % 3 == 0 ? 0 : 300_000
@@ -210,7 +211,7 @@ struct PacerTests {
         var random = SeededGenerator(seed: UInt64(stall) &+ 7)
         for _ in 0..<30 {
             let path = try Path(stall: stall, queue: queue, maximumAge: nil)
-            // Something earlier is in the window.
+            // The window already contains an earlier barcode.
             path.receive(Self.barcode(&random).bytes)
             try path.typeUntil(path.now + Int64.random(in: 0...stall, using: &random), late: 0)
             while path.keyboard.text.last != "\n" { try path.typeUntil(path.now + Self.millisecond, late: 0) }

@@ -5,19 +5,18 @@ import Testing
 
 @testable import Keystrokes
 
-/// The profiles against the exact model of the kernel's queue.
+/// Tests the profiles with an exact model of the kernel's queue.
 ///
-/// 10^5 characters a profile in the unit suite; 10^6 in a release build:
-///
-///     swift test -c release -Xswiftc -enable-testing --filter ProfileTests
+/// 10^5 characters per profile in the unit tests; 10^6 in a release build:
 @Suite("X-2, D-13: the profiles")
 struct ProfileTests {
     static let characters = RunCount.isOptimized ? 1_000_000 : 100_000
     static let millisecond: Int64 = 1_000_000
 
-    /// A reader of the kernel's queue that sleeps `away` nanoseconds, reads everything, and sleeps again.
+    /// Application that repeatedly sleeps for `away` nanoseconds and then reads all events from the kernel's queue.
     ///
-    /// It reads just before what comes at the moment of its waking, and again just after: a stall's two ends belong to it.
+    /// It reads just before the write at the moment of waking, and just after it, so that both ends of the stall are
+    /// covered.
     struct StallingReader {
         let away: Int64
         var next: Int64
@@ -46,8 +45,8 @@ struct ProfileTests {
         }
     }
 
-    /// Types `count` characters in barcodes of all kinds, and lets readers with that stall read; answers what they
-    /// lost.
+    /// Types `count` characters in barcodes of all kinds for an application with that stall; returns the losses and
+    /// whether the text is correct.
     static func play(_ pace: Pace, count: Int, stall: Int64, seed: UInt64) throws -> (drops: Int, isMeant: Bool) {
         var random = SeededGenerator(seed: seed)
         let path = try Path(pace: pace, maximumAge: nil)

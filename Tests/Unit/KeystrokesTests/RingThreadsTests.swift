@@ -7,13 +7,13 @@ import Testing
 
 @testable import Keystrokes
 
-/// Runs a body on a thread of its own.
+/// Thread that runs a closure.
 private final class Worker: Sendable {
     private let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// Runs `first` on a new thread and `second` on this one, and waits for both.
+    /// Runs `first` on a new thread and `second` on this thread, and waits for both.
     static func pair(_ first: @escaping @Sendable () -> Void, _ second: () -> Void) {
         var thread = pthread_t()
         let context = unsafe Unmanaged.passRetained(Worker(first)).toOpaque()
@@ -33,7 +33,7 @@ private final class Worker: Sendable {
 
 @Suite("The ring between two threads")
 struct RingThreads {
-    /// Bytes to carry over; fewer where the code is not optimised.
+    /// Number of bytes to transfer; fewer if the code is not optimized.
     static let total = RunCount.isOptimized ? 12_000_000 : 1_000_000
 
     @Test("Millions of bytes in odd pieces, in order, none lost", arguments: [64, 4096])
@@ -93,7 +93,7 @@ struct RingThreads {
                     seen += 1
                 } else if consumer.mayFallAsleep(at: consumer.position) {
                     sleeps += 1
-                    // A wake-up that never comes shows here: ten seconds, then a fault.
+                    // A missing wake-up causes a time-out of ten seconds, and then an error.
                     var wait = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
                     if unsafe poll(&wait, 1, 10_000) == 1 {
                         var token: UInt8 = 0

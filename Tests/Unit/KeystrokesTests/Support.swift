@@ -4,22 +4,22 @@ import Testing
 
 @testable import Keystrokes
 
-/// A whole data path in one thread, for tests: feed, ring, typist, and a device that decodes what it is given.
+/// Complete data path on one thread for tests: feed, ring, typist, and a device that decodes the events.
 final class Path {
     var feed: Feed
     var typist: Typist
     let ledger: Ledger
     let gate: Gate
     var keyboard = DecodedKeyboard()
-    /// When each write left, and its events.
+    /// Time and events of each write.
     var recorded: [(time: Int64, events: [InputEvent])] = []
     var writes: [(time: Int64, events: Int)] { recorded.map { ($0.time, $0.events.count) } }
     var now: Int64 = 1_000_000_000
-    /// True where a write begins and ends with no key down; false where keystrokes are spread over several writes.
+    /// True if each write begins and ends without a pressed key; false if keystrokes are spread over several writes.
     let isWhole: Bool
-    /// Whether anybody may be the device.
+    /// True if the device is unpaired.
     let isOpen: Bool
-    /// Keystrokes that a failed write has cut after the press.
+    /// Number of keystrokes that a failed write has cut after the press.
     var halfKeystrokes = 0
 
     init(
@@ -70,7 +70,7 @@ final class Path {
 
     func fail(accepted events: Int) { typist.fail(acceptedEvents: events, now: now) }
 
-    /// Writes what is due now; answers what the typist then waits for.
+    /// Writes all due events; returns the typist's next step.
     func typeDue() throws -> Typist.Step {
         while true {
             let step = next()
@@ -86,7 +86,7 @@ final class Path {
         }
     }
 
-    /// Lets time pass as the typist asks, until it sleeps.
+    /// Types everything, advancing the time as the typist requests.
     func typeAll() throws {
         while case .wait(let time) = try typeDue() {
             try #require(time > now)
@@ -94,7 +94,7 @@ final class Path {
         }
     }
 
-    /// Lets time pass until `end` or the typist sleeps, waking it up to `late` nanoseconds after the time it asks for.
+    /// Types until `end` or until the typist sleeps, with wake-ups that are up to `late` nanoseconds late.
     func typeUntil(_ end: Int64, late: Int64) throws {
         while case .wait(let time) = try typeDue() {
             try #require(time > now)
@@ -104,16 +104,16 @@ final class Path {
         if end != Int64.max { now = max(now, end) }
     }
 
-    /// The events of the write in hand, decoded from the bytes that the device would get.
+    /// Returns the events of the current write, decoded from its bytes.
     func outputEvents() -> [InputEvent] {
         typist.outputCopied()
     }
 }
 
-/// A ring's handle was already taken.
+/// The handle of a ring has already been taken.
 struct NoHandle: Error {}
 
-/// Both ends of a ring in one thread.
+/// Both ends of a ring on one thread.
 final class Ends {
     private var producer: ByteRing.Producer
     private var consumer: ByteRing.Consumer
@@ -187,7 +187,7 @@ extension ByteRing.Consumer {
     }
 }
 
-/// The events in a device's bytes; every time must be zero.
+/// Decodes the events of a device's bytes; every time must be zero.
 func events(of bytes: RawSpan) -> [InputEvent] {
     let size = 2 * MemoryLayout<Int>.size + 8
     var events: [InputEvent] = []
@@ -209,13 +209,13 @@ func events(of bytes: RawSpan) -> [InputEvent] {
     return events
 }
 
-/// A reader of keyboard events that knows the US layout from its own transcription of the key caps.
+/// Application that decodes keyboard events with its own transcription of the US layout.
 ///
-/// It shares no table with the product, and refuses whatever a keyboard must not do. F8 is U+00F8 to it.
+/// It shares no table with the product, and rejects everything that a keyboard must not do. F8 is decoded as U+00F8.
 struct DecodedKeyboard {
     struct Fault: Error { var what: String }
 
-    /// Letters come the other way round while it is on.
+    /// True while CapsLock swaps the case of letters.
     var capsLock = false
     private(set) var text = ""
     private(set) var down: Set<UInt16> = []
@@ -223,16 +223,16 @@ struct DecodedKeyboard {
     private(set) var keystrokes = 0
     private var frame = 0
 
-    /// Lets all keys up, as the kernel does when a device goes.
+    /// Releases all keys, as the kernel does when a device is removed.
     mutating func goes() {
         down = []
         frame = 0
     }
 
-    /// Forgets what was typed, not what is down.
+    /// Discards the decoded text, but not the state of the keys.
     mutating func forgetText() { text = "" }
 
-    /// Takes one write: it must begin and end with nothing held.
+    /// Decodes one write, which must begin and end without a pressed key.
     mutating func take(_ events: [InputEvent]) throws {
         for event in events { try take(event) }
         guard frame == 0 else { throw Fault(what: "a write ends without its report") }
@@ -258,7 +258,7 @@ struct DecodedKeyboard {
             let isLetter = caps.count == 2 && caps.first?.isLetter == true
             let column = down.contains(42) != (capsLock && isLetter) ? 1 : 0
             var character = Array(caps.unicodeScalars)[min(column, caps.count - 1)]
-            // As terminals do it: Ctrl takes the three highest of the seven bits.
+            // As in terminals, Ctrl clears the three highest bits of the seven.
             if down.contains(29) { character = Unicode.Scalar(UInt8(character.value & 0x1F)) }
             text.unicodeScalars.append(character)
             keystrokes += 1
@@ -266,7 +266,7 @@ struct DecodedKeyboard {
         }
     }
 
-    /// What is printed on each key, and what it types with Shift, by the kernel's number.
+    /// Characters of each key without and with Shift, by the kernel's key code.
     private static let caps: [UInt16: String] = [
         2: "1!", 3: "2@", 4: "3#", 5: "4$", 6: "5%", 7: "6^", 8: "7&", 9: "8*", 10: "9(", 11: "0)", 12: "-_", 13: "=+",
         14: "\u{8}", 15: "\t", 16: "qQ", 17: "wW", 18: "eE", 19: "rR", 20: "tT", 21: "yY", 22: "uU", 23: "iI", 24: "oO",
@@ -277,6 +277,6 @@ struct DecodedKeyboard {
 }
 
 extension String {
-    /// The bytes of a barcode.
+    /// Bytes of the text.
     var bytes: [UInt8] { Array(utf8) }
 }

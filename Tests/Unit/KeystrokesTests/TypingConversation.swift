@@ -4,42 +4,42 @@ import Keystrokes
 import TestSupport
 import Testing
 
-/// One conversation of Tests/Vectors/typing, where format.txt tells how it is written.
+/// Conversation of Tests/Vectors/typing, in the notation described in format.txt there.
 struct TypingConversation: Sendable, CustomTestStringConvertible {
-    /// A line that nobody can read, and why.
+    /// Line that cannot be parsed, and the reason.
     struct Unreadable: Error {
         var line: Int
         var reason: String
     }
 
-    /// A setting, by the name of the option of `blewedge run`, or of the file's own.
+    /// Setting with the name of an option of `blewedge run`, or a name defined by the file format.
     struct Setting: Sendable {
         var number: Int
         var name: String
         var value: String
     }
 
-    /// What happens at a time, or has to.
+    /// Event, or expected event.
     enum Event: Sendable {
-        /// A notification comes.
+        /// A notification is received.
         case received([UInt8])
-        /// The keyboard has to get these events in one write.
+        /// The keyboard must receive these events in one write.
         case written([InputEvent])
         case gateOpens(Bool)
         case capsLock(Bool)
-        /// The link is lost; what comes later comes on another.
+        /// The link is lost; bytes received later belong to another link.
         case linkEnds
-        /// The user leaves the link for that cause.
+        /// The user causes the link to be dropped, for this reason.
         case dropped(Gate.Drop)
-        /// The keyboard takes only so many events of the next write, and never anything more.
+        /// The keyboard accepts only this number of events of the next write, and nothing more after that.
         case deviceTakes(Int)
-        /// Nobody calls the typist: process or machine sleep. False ends it.
+        /// True while the typist is not called, because the process or machine is suspended; false ends this.
         case sleeps(Bool)
-        /// The account has to be this.
+        /// The account must have these values.
         case account(Ledger.Snapshot)
     }
 
-    /// A line with its time, in nanoseconds from the beginning.
+    /// Line with its time, in nanoseconds since the beginning.
     struct Step: Sendable {
         var number: Int
         var time: Int64
@@ -52,13 +52,13 @@ struct TypingConversation: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// The files of the folder.
+    /// Names of the files in the directory.
     static let files = ["bytes", "layouts", "line-ends", "notifications", "open-devices", "pace", "refusals", "scans"]
 
-    /// The conversations of a file as a test's arguments: none where the file cannot be read, which `all` tells.
+    /// Returns the conversations of a file as test arguments; empty if the file cannot be read, which `all` reports.
     static func listed(_ file: String) -> [TypingConversation] { (try? all(file)) ?? [] }
 
-    /// The conversations of a file.
+    /// Reads the conversations of a file.
     static func all(_ file: String) throws -> [TypingConversation] {
         var all: [TypingConversation] = []
         for (number, text) in try VectorFile.lines("typing/\(file).txt") {
@@ -126,7 +126,8 @@ struct TypingConversation: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Bytes: `"text"`, pairs of hexadecimal digits, and `xN` for N times the one before; nil for anything else.
+    /// Parses bytes: `"text"`, pairs of hexadecimal digits, and `xN` to repeat the previous item N times; returns nil
+    /// if they are invalid.
     static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var result: [UInt8] = []
         var last: [UInt8] = []
@@ -153,7 +154,7 @@ struct TypingConversation: Sendable, CustomTestStringConvertible {
         return result
     }
 
-    /// An account: `15 received: 14 typed, 1 discarded`; its sum must be right.
+    /// Parses an account such as `15 received: 14 typed, 1 discarded`, whose sum must be correct.
     private static func account(_ text: Substring, _ number: Int) throws -> Ledger.Snapshot {
         let unreadable = Unreadable(line: number, reason: "account \(text)")
         let halves = text.split(separator: ":").map { $0.split(separator: ",") }
@@ -174,7 +175,7 @@ struct TypingConversation: Sendable, CustomTestStringConvertible {
         return account
     }
 
-    /// A time in milliseconds, with six decimals at most; nil for anything else.
+    /// Parses milliseconds with up to six decimals; returns nil if they are invalid.
     private static func nanoseconds(ofMilliseconds text: some StringProtocol) -> Int64? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard let whole = parts.first.flatMap({ Int64($0) }), parts.count <= 2 else { return nil }
@@ -188,7 +189,7 @@ struct TypingConversation: Sendable, CustomTestStringConvertible {
 }
 
 extension Ledger.Snapshot {
-    /// The causes by their names in the file.
+    /// Names of the reasons in the file.
     private static let rejectionNames: [String: Ledger.Rejection] = [
         "untypable": .untypable, "too-short": .tooShort, "too-long": .tooLong, "duplicate": .duplicate, "cut": .cut,
     ]
@@ -197,7 +198,7 @@ extension Ledger.Snapshot {
         "switched": .switched,
     ]
 
-    /// Adds bytes to what has that name; false where there is none.
+    /// Adds bytes to the category with that name; returns false if there is none.
     fileprivate mutating func add(_ count: UInt64, to name: String) -> Bool {
         switch name {
         case "typed": typed += count
@@ -219,7 +220,7 @@ extension Ledger.Snapshot {
         return true
     }
 
-    /// The account in the words of the file.
+    /// The account in the notation of the file.
     var words: String {
         var parts = [
             ("typed", typed), ("discarded", discarded - withheld), ("withheld", withheld), ("gated", gated),

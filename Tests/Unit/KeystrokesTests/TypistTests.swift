@@ -18,7 +18,7 @@ struct TypistTests {
         #expect(account.received == 15 && account.typed == 15 && account.waiting == 0)
     }
 
-    /// What a table means by bytes of one chunk, from the words of LK-21 and not from the table.
+    /// Returns the text for the bytes of one block according to LK-21, independently of the table.
     static func meaning(_ bytes: [UInt8], table: String) -> (text: String, discarded: Int) {
         var text = ""
         var discarded = 0
@@ -54,7 +54,8 @@ struct TypistTests {
             for second in UInt8.min...UInt8.max {
                 path.keyboard = DecodedKeyboard()
                 let before = path.ledger.snapshot()
-                // An unnamed byte between pairs, so that no pair ends the line of the one before.
+                // A discarded byte precedes each pair, so that the pair does not continue the line end of the previous
+                // one.
                 let bytes = [0x01, first, second]
                 path.receive(bytes)
                 guard case .write = path.next() else {
@@ -103,7 +104,7 @@ struct TypistTests {
                 .key(.leftShift, down: false), .key(a, down: true), .report, .key(a, down: false), .report,
             ]
         )
-        // Asked again before the report, it says the same.
+        // Before the write is reported as done, the result is the same.
         #expect(path.next() == .write)
         #expect(path.outputEvents().count == 10)
     }
@@ -135,7 +136,8 @@ struct TypistTests {
     @Test("A part of a write that the device took is typed, and the rest lost")
     func failures() throws {
         let text = "aBC\r\nd\u{1}E"
-        // Events: a 4, B 5, C 4, Enter 5 (Shift up first), d 4, E 5 + 1. The line feed is counted with its Enter.
+        // Events: a 4, B 5, C 4, Enter 5 (including the release of Shift), d 4, E 5 + 1. The line feed is counted with
+        // Enter.
         let typedAfter = [4: 1, 9: 2, 13: 3, 18: 5, 22: 6, 28: 7]
         for accepted in 0...28 {
             let path = try Path()
@@ -150,7 +152,7 @@ struct TypistTests {
             #expect(account.typed == UInt64(typed), "\(accepted)")
             #expect(account.lost(.writeFailed) == UInt64(7 - typed))
             #expect(account.discarded == 1 && account.waiting == 0 && account.received == 8)
-            // Nothing is typed twice, and what comes next is typed.
+            // Nothing is typed twice, and later bytes are typed.
             path.receive("x".bytes)
             try #require(path.next() == .write)
             try #require(path.outputEvents().count == 4)
@@ -171,7 +173,7 @@ struct TypistTests {
         path.now += 1_000_000
         path.receive("\nopen\r".bytes)
         try path.typeAll()
-        // The line feed belongs to the carriage return that was refused, and fares like it.
+        // The line feed belongs to the rejected carriage return, and is rejected with it.
         #expect(path.keyboard.text == "0open\n")
         let account = path.ledger.snapshot()
         #expect(account.gated == 40 + 13 + 1 && account.typed == 6 && account.waiting == 0)
@@ -208,7 +210,7 @@ struct TypistTests {
         }
     }
 
-    /// 200 barcodes at once, in chunks that end anywhere: 18 s at this pace.
+    /// Returns a path with 200 barcodes received at once in blocks of any size, which take 18 s at this pace.
     private func backlog() throws -> (path: Path, barcodes: [String]) {
         let path = try Path(stall: 100_000_000)
         let barcodes = (0..<200).map { (number: Int) in "49\(1_000_000 + number)\r" }
@@ -232,7 +234,7 @@ struct TypistTests {
     @Test("D-1a: through a sleep barcodes grow too old as wholes: one that was begun is finished, the others are gone")
     func ageOfBarcodes() throws {
         let (path, barcodes) = try backlog()
-        // Some are typed, one is in hand.
+        // Some barcodes have been typed, and one is partly typed.
         try path.typeUntil(path.now + 3_000_000_000, late: 0)
         path.now += 2 * Typist.defaultMaximumAge
         try path.typeAll()

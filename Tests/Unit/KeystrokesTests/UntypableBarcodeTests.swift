@@ -6,7 +6,7 @@ import Testing
 
 @Suite("X-12: a barcode with a byte that cannot be typed is rejected before its first key")
 struct UntypableBarcodeTests {
-    /// US without the number sign, and with the tilde only while CapsLock is off.
+    /// US layout without the number sign, and with the tilde only while CapsLock is off.
     static let layout: KeyboardLayout = {
         var strokes = KeyboardLayout.us.strokes
         strokes["#"] = nil
@@ -27,7 +27,7 @@ struct UntypableBarcodeTests {
                 )
                 var barcode = "490123456789\u{1}4".bytes
                 barcode.insert(0x23, at: place)
-                // Byte by byte, the line feed of its end after it.
+                // Byte by byte, followed by a carriage return and a line feed.
                 for byte in barcode + [13, 10] {
                     path.receive([byte])
                     #expect(try path.typeDue() == .sleep || byte != 13)
