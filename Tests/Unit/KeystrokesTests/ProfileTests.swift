@@ -8,6 +8,8 @@ import Testing
 /// Tests the profiles with an exact model of the kernel's queue.
 ///
 /// 10^5 characters per profile in the unit tests; 10^6 in a release build:
+///
+///     swift test -c release -Xswiftc -enable-testing --filter ProfileTests
 @Suite("X-2, D-13: the profiles")
 struct ProfileTests {
     static let characters = RunCount.isOptimized ? 1_000_000 : 100_000

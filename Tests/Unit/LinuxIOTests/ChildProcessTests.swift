@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Programs that are started", .timeLimit(.minutes(10)))
 struct ChildProcessTests {
-    /// A script in a folder of its own, which is removed afterwards; it finds the folder's name in `$BLEWEDGE_FOLDER`.
+    /// Calls `body` with a script in a temporary directory, whose path is in `$BLEWEDGE_FOLDER`; the directory is
+    /// deleted afterwards.
     private func withScript(_ lines: String, _ body: (_ script: String, _ folder: String) throws -> Void) throws {
         let directory = try TestDirectory()
         let script = directory("script")
@@ -17,7 +18,7 @@ struct ChildProcessTests {
         try withExtendedLifetime(directory) { try body(script, directory.path) }
     }
 
-    /// Waits for the end on an event loop, as the product does.
+    /// Waits for the end of a process on an event loop, like the product.
     private func end(of child: borrowing ChildProcess) throws -> ChildProcess.End? {
         let loop = try EventLoop()
         let registration = try loop.watch(child.descriptor, for: .readable) { _ in loop.stop() }
@@ -61,7 +62,7 @@ struct ChildProcessTests {
             #expect(try end(of: child) == .killed(SIGKILL))
             let line = try #require(FileSystem.line(of: folder + "/ready"))
             let sleeper = try #require(pid_t(line))
-            // It is nobody's child any more: gone, or a zombie until its new parent looks.
+            // The grandchild has either disappeared, or is a zombie until its new parent waits for it.
             var waited = 0
             while waited < 5000, let state = FileSystem.line(of: "/proc/\(sleeper)/stat"), !state.contains(") Z ") {
                 usleep(1000)
@@ -97,7 +98,7 @@ struct ChildProcessTests {
         let none = try lines(.none)
         for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] { #expect(none[set] == "0000000000000000", "\(set)") }
         #expect(none["NoNewPrivs"] == "1")
-        // Ours are what they were.
+        // The privileges of this thread have not changed.
         let own = String(
             decoding: try FileSystem.contents(of: "/proc/thread-self/status", limit: 1 << 16),
             as: UTF8.self
@@ -105,7 +106,7 @@ struct ChildProcessTests {
         let ours = try lines(.ours)
         #expect(own.contains("NoNewPrivs:\t\(ours["NoNewPrivs"] ?? "?")"))
         #expect(own.contains("CapEff:\t\(ours["CapEff"] ?? "?")"))
-        // Seen where there is something to lose: the tests run as root.
+        // This check means something only if the tests run as root.
         if ProcessFacts.user == 0 { #expect(ours["CapEff"] != "0000000000000000") }
     }
 

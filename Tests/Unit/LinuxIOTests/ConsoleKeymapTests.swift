@@ -7,7 +7,7 @@ import Testing
 
 @Suite("X-5: the console's live keymap")
 struct ConsoleKeymapTests {
-    /// The kernel's values of a map in which these keys have these values, by table, and every other key has none.
+    /// Returns the kernel's tables of a keymap in which these keys have these values, and all other keys have none.
     private static func tables(_ values: [UInt16: [UInt16]]) -> [[UInt16]] {
         (0..<4).map { table in
             ConsoleKeymap.keys.map { key in
@@ -25,7 +25,7 @@ struct ConsoleKeymapTests {
             isUnicode: true,
             tables: Self.tables(
                 Self.altGr.merging([
-                    // KT_LETTER q and Q, KT_LATIN @; the euro sign, U+20AC, with its highest bits inverted.
+                    // KT_LETTER q and Q, KT_LATIN @; the euro sign, U+20AC, with inverted highest bits.
                     16: [0x0B71, 0x0B51, 0x0040], 18: [0x0B65, 0x0B45, 0xD0AC], 41: [0x0402, 0x00B0],
                     2: [0x0031, 0x0021], 86: [0x003C, 0x003E], 51: [0x002C, 0x003C],
                 ]) { first, _ in first }
@@ -44,14 +44,14 @@ struct ConsoleKeymapTests {
         #expect(output(16) == .character(0x71) && output(16, shift: true) == .character(0x51))
         #expect(output(16, altGr: true) == .character(0x40) && output(18, altGr: true) == .character(0x20AC))
         #expect(output(41) == .dead(0x5E) && output(41, shift: true) == .character(0xB0))
-        // CapsLock changes letters and nothing else.
+        // CapsLock affects only letters.
         #expect(output(16, capsLock: true) == .character(0x51))
         #expect(output(16, shift: true, capsLock: true) == .character(0x71))
         #expect(
             output(2, capsLock: true) == .character(0x31) && output(16, altGr: true, capsLock: true) == .character(0x40)
         )
         #expect(output(3) == nil && output(100) == nil)
-        // The less-than sign of the key that every keyboard has comes before that of the 102nd key.
+        // The less-than sign on a key that every keyboard has is preferred to that on the 102nd key.
         #expect(map.levels.first { $0.output == .character(0x3C) }?.key == 51)
         #expect(
             map.compositions == [
@@ -88,7 +88,8 @@ struct ConsoleKeymapTests {
                 counts[isUnicode, default: 0] += 1
             }
         }
-        // Latin and letters, dead keys of both kinds; and all that is of no kind: 65,536 less 15 kinds of 256.
+        // Latin characters and letters, both kinds of dead keys, and all values without a kind: 65,536 minus 15 kinds
+        // of 256.
         #expect(counts[true] == 2 * 256 + 27 + 256 + 65536 - 15 * 256)
         #expect(counts[false] == 2 * 127 + 27 + 256 + 127)
     }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Watched files, locks and notifications of a daemon")
 struct DaemonFilesTests {
-    /// A directory of its own, removed afterwards.
+    /// Calls `body` with a temporary directory, which is deleted afterwards.
     private func inDirectory(_ body: (FilePath) throws -> Void) throws {
         let directory = try TestDirectory()
         try withExtendedLifetime(directory) { try body(FilePath(directory.path)) }
@@ -32,7 +32,7 @@ struct DaemonFilesTests {
             #expect(!written.mayConcern("selection"))
             try FileSystem.replace(directory.appending("selection"), with: [0x61], mode: 0o644)
             #expect(try watch.take().mayConcern("selection"))
-            // As an editor does it: the file was closed before it is moved here.
+            // Like an editor, closes the file before moving it here.
             try put("x", directory.appending("other"))
             #expect(try watch.take().names == ["other"])
             try #require(rename(directory.appending("other").string, directory.appending("selection").string) == 0)
@@ -49,8 +49,9 @@ struct DaemonFilesTests {
             let watch = try FileWatch(directory: directory)
             let queue = try FileSystem.contents(of: "/proc/sys/fs/inotify/max_queued_events", limit: 64)
             let capacity = try #require(Int(String(decoding: queue, as: UTF8.self).filter(\.isNumber)))
-            // One event each: two in a row of one name and kind are told as one. A program that another test starts
-            // meanwhile has the file open for a moment, so that some are told later, and in a row: hence more of them.
+            // One event each, because the kernel merges consecutive events with the same name and kind. A program
+            // started by another test may keep the file open for a moment, which delays some events and makes them
+            // consecutive, hence the additional ones.
             for number in 0...(capacity + capacity / 4) {
                 try put("x", directory.appending(number % 2 == 0 ? "other" : ".hidden"))
             }
@@ -73,7 +74,7 @@ struct DaemonFilesTests {
     func leftovers() throws {
         try inDirectory { directory in
             let path = directory.appending("selection")
-            // No process has such a number (PID_MAX_LIMIT).
+            // No process can have this number (PID_MAX_LIMIT).
             for left in ["selection.2147483000", "selection.\(getppid())", "selection.\(getpid())", "bonds.2147483000"]
             {
                 try put("x", directory.appending(".\(left)"))
@@ -132,10 +133,10 @@ struct DaemonFilesTests {
         try inDirectory { directory in
             let path = directory.appending("hci0.lock")
             let seen = Mutex<[Int32?]>([])
-            /// What another user sees, whoever runs this test: a thread has file rights of its own.
+            /// Records the holder as seen by another user; threads have separate file permissions.
             func look() throws {
                 let thread = try SystemThread(name: "other") {
-                    // glibc's, which Swift does not import.
+                    // Function of glibc that Swift does not import.
                     typealias SetUser = @convention(c) (UInt32) -> Int32
                     _ = dlsym(nil, "setfsuid").map { unsafeBitCast($0, to: SetUser.self)(65_534) }
                     let holder = LockFile.holder(path)
@@ -149,7 +150,7 @@ struct DaemonFilesTests {
             try look()
             try put("\(getpid())\n", directory.appending("hci0.lock.pid"))
             try look()
-            // No process has such a number (PID_MAX_LIMIT).
+            // No process can have this number (PID_MAX_LIMIT).
             try put("2147483000\n", directory.appending("hci0.lock.pid"))
             try look()
             #expect(seen.withLock { $0 } == [0, getpid(), nil])
@@ -163,7 +164,7 @@ struct DaemonFilesTests {
             let lock = try LockFile(path)
             let number = lock.keepOpen()
             #expect(fcntl(number, F_GETFD) == 0)
-            // What is left of it after exec: the same open file.
+            // Duplicate of the open file, as it remains after exec.
             let left = dup(number)
             _ = consume lock
             #expect(LockFile.holder(path) == getpid())
@@ -205,7 +206,7 @@ struct DaemonFilesTests {
             #expect(FileSystem.exists(path))
             _ = consume second
             #expect(!FileSystem.exists(path))
-            // Nobody listens at this file any more.
+            // Nobody listens on this socket file any more.
             try #require(rename(aside, path) == 0)
             let third = try LocalListener(at: path, mode: 0o600)
             #expect(throws: Never.self) { _ = try LocalStream(connectingTo: path) }
@@ -229,7 +230,7 @@ struct DaemonFilesTests {
         for path in ["", "@", "relative", "vsock:2:1", "/" + String(repeating: "x", count: 120)] {
             #expect(throws: Errno.self) { _ = try NotifySocket(path) }
         }
-        // Nobody listens: nothing happens.
+        // Without a listener, nothing happens.
         var lonely = try NotifySocket("@blewedge-nobody-\(getpid())")
         lonely.send("READY=1")
     }

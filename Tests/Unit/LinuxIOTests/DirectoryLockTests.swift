@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The lock of a directory", .timeLimit(.minutes(10)))
 struct DirectoryLockTests {
-    /// What `hold` reports.
+    /// Returns the failure that `hold` reports.
     private func attempt(_ path: String, _ body: () -> Void = {}) -> DirectoryLock.Failure? {
         do throws(DirectoryLock.Failure) {
             try DirectoryLock.hold(FilePath(path), refused: { $0 }, { () throws(DirectoryLock.Failure) in body() })
@@ -52,7 +52,7 @@ struct DirectoryLockTests {
         let lock = try LockFile(file)
         let found = Mutex<DirectoryLock.Failure?>(nil)
         let thread = try SystemThread(name: "waiting") {
-            // Blocked, as where a signalfd reads them.
+            // Blocked, as for signals that are read with a signalfd.
             var mask = sigset_t()
             sigemptyset(&mask)
             sigaddset(&mask, number)

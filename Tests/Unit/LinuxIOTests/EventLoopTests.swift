@@ -85,7 +85,7 @@ struct EventLoopTests {
             registrations.append(
                 try loop.watch(waker.descriptor, for: .readable) { _ in
                     called += 1
-                    // Whoever is first lets go of both, and others take their places.
+                    // The first callback stops watching both descriptors, and others get their numbers.
                     for (other, registration) in zip(wakers, registrations) {
                         loop.unwatch(registration, other.descriptor)
                     }
@@ -113,7 +113,8 @@ struct EventLoopTests {
             received.append(number)
             loop.stop()
         }
-        // Directed at this thread, where it is blocked: a test runner's other threads do not see it.
+        // Sent to this thread, in which the signal is blocked, so that other threads of the test runner do not receive
+        // it.
         _ = pthread_kill(pthread_self(), SIGUSR1)
         try loop.run()
         #expect(received == [SIGUSR1])

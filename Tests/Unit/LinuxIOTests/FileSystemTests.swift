@@ -40,7 +40,7 @@ struct FileSystemTests {
     func replacedMode() throws {
         let directory = try TestDirectory()
         var status = stat()
-        // Masks take the right to write from others, and usually from the group.
+        // Umasks that remove the write permission of others, and usually that of the group.
         for mode: UInt32 in [0o666, 0o600] {
             try FileSystem.replace(FilePath(directory("file")), with: [0x61], mode: mode)
             #expect(stat(directory("file"), &status) == 0 && status.st_mode & 0o777 == mode)

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Connections of the kernel's controllers")
 struct KernelConnectionTests {
-    /// An entry of the kernel's list: handle, address, type, direction, state, link mode.
+    /// Returns an entry of the kernel's connection list: handle, address, type, direction, state, link mode.
     private func entry(_ address: UInt8, type: UInt8, state: UInt8) -> [UInt8] {
         [0x40, 0] + [address, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0] + [type, 1, state, 0, 0, 0, 0, 0]
     }
 
     @Test("CB-14: established Low Energy connections are read, and no others")
     func entries() {
-        // 0x80 is LE_LINK and 1 ACL_LINK; 1 is BT_CONNECTED and 5 BT_CONNECT.
+        // 0x80 is LE_LINK, and 1 is ACL_LINK; 1 is BT_CONNECTED, and 5 is BT_CONNECT.
         let list: [UInt8] =
             [3, 0, 4, 0] + entry(1, type: 0x80, state: 1) + entry(2, type: 1, state: 1)
             + entry(3, type: 0x80, state: 5) + entry(4, type: 0x80, state: 1)

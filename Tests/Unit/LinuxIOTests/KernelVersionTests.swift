@@ -14,7 +14,7 @@ struct KernelVersionTests {
             ("6.1.192", "#1 SMP Mon Nov  2 10:00:00 UTC 2026", 192, "6.1.192"),
             ("6.1.21-v8+", "#1642 SMP PREEMPT Mon Apr  3 17:24:16 BST 2023", 21, "6.1.21-v8+"),
             ("6.1.0", "#1 SMP", 0, "6.1.0"),
-            // The build is about another kernel, or says nothing.
+            // The build string names another kernel, or no version.
             ("6.1.192", "#1 Debian 6.12.118-1", 192, "6.1.192"),
             ("6.1.192", "#1 Debian", 192, "6.1.192"),
             ("6.1.192", "#1 Debian :", 192, "6.1.192"),

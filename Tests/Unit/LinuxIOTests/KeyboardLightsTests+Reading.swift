@@ -14,7 +14,7 @@ extension KeyboardLightsTests {
         defer { close(ends[1]) }
         var lights = KeyboardLights(Descriptor(owning: ends[0], .keyboard))
         #expect(try lights.readCapsLock() == nil)
-        // struct input_event of a 64-bit machine: the time, EV_LED, LED_CAPSL, on.
+        // `struct input_event` of a 64-bit machine: the time, EV_LED, LED_CAPSL, on.
         let event = [UInt8](repeating: 0, count: 16) + [0x11, 0, 1, 0, 1, 0, 0, 0]
         #expect(write(ends[1], event, event.count) == event.count)
         #expect(try lights.readCapsLock() == true)

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("The lights of a keyboard")
 struct KeyboardLightsTests {
-    /// What the device gives to be read: `struct input_event`, with a time that nobody looks at.
+    /// Returns the CapsLock state after the device has sent these events as `struct input_event`, with an arbitrary
+    /// time.
     private func capsLock(after events: [(type: Int32, code: Int32, value: Int32)], cut: Int = 0) -> Bool? {
         var bytes: [UInt8] = []
         for event in events {

@@ -5,7 +5,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
-/// The two ends of something that lines go through; both are closed with it.
+/// Both ends of a pipe, socket or terminal, which are closed with this object.
 private final class Ends {
     let write: Int32
     private(set) var read: Int32
@@ -25,7 +25,7 @@ private final class Ends {
         }
         (read, write) = (ends[0], ends[1])
         try #require(read >= 0 && write >= 0)
-        // The reader's end alone does not block.
+        // Only the reader's end is non-blocking.
         _ = fcntl(read, F_SETFL, fcntl(read, F_GETFL) | O_NONBLOCK)
     }
 
@@ -39,7 +39,7 @@ private final class Ends {
         read = -1
     }
 
-    /// What can be read now.
+    /// Reads everything that is available.
     func take() -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -51,7 +51,7 @@ private final class Ends {
     }
 }
 
-/// A line that no reader takes in time holds up nobody: a writer that waits makes these tests last for ever.
+/// Lines for a slow reader must not block the writer; if it waits, these tests do not end.
 @Suite("Lines to a reader that is slow", .timeLimit(.minutes(10)))
 struct LineWriterTests {
     @Test(
@@ -66,9 +66,9 @@ struct LineWriterTests {
         writer.join(loop)
         let filler = String(repeating: "x", count: 90)
         for number in 0..<20_000 { writer.write("\(number) \(filler)\n") }
-        // The file that other programs share with this one blocks as it did.
+        // The file description, which other programs share, is still in blocking mode.
         #expect(fcntl(ends.write, F_GETFL) == flags && flags & O_NONBLOCK == 0)
-        // All is read until the notice comes, behind which there is nothing, and then one more line.
+        // Reads up to the last notice, and then one more line.
         var text = ""
         var hasAll = false
         let isWhole = try loop.run {
@@ -82,8 +82,8 @@ struct LineWriterTests {
         #expect(isWhole)
         var lines = text.split(separator: "\n").map(String.init)
         #expect(lines.popLast() == "last")
-        // None is cut, doubled or out of its order, and each is there or counted where it is missing. A terminal's kernel makes
-        // room by itself, whenever it comes to that: a notice and a few lines more may stand before the last notice.
+        // No line is cut, repeated or out of order, and each is either received or counted as missing. A terminal may
+        // make room at any time, so that an earlier notice and some more lines can precede the last notice.
         var (next, kept) = (0, 0)
         for line in lines {
             if line.hasPrefix("missing ") {
@@ -114,7 +114,7 @@ struct LineWriterTests {
     @Test("At the end, queued lines are written if there is a reader")
     func rest() throws {
         let ends = try Ends(.pipe)
-        // The reader has their numbers only.
+        // The descriptors must stay open, because the reader stores only their numbers.
         defer { withExtendedLifetime(ends) {} }
         let writer = try LineWriter(number: ends.write) { _ in "" }
         for _ in 0..<1000 { writer.write(String(repeating: "x", count: 99) + "\n") }

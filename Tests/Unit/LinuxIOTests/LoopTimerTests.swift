@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A timer of the event loop that is set at most once at a time", .timeLimit(.minutes(10)))
 struct LoopTimerTests {
-    /// Runs a loop for 20 ms, and returns what was noted meanwhile.
+    /// Runs a loop for 20 ms, and returns the recorded notes.
     private func notes(_ body: (EventLoop, @escaping (String) -> Void) throws -> Void) throws -> [String] {
         let loop = try EventLoop()
         var notes: [String] = []

@@ -7,11 +7,12 @@
     import TestSupport
     import Testing
 
-    /// What takes the place of what a kernel lacks, each by itself; the calls of this thread and of those that it starts are
-    /// answered for it.
+    /// Replacements for features that a kernel lacks, each tested separately.
+    ///
+    /// The calls of this thread, and of the threads that it starts, fail as on such a kernel.
     @Suite("On a kernel that lacks something", .timeLimit(.minutes(10)))
     struct OldKernelTests {
-        /// Runs the body with calls at one place failing.
+        /// Runs `body` while calls at one call site fail.
         private func without(
             _ site: CallSite,
             _ error: Errno = .noFunction,
@@ -44,7 +45,7 @@
         func childStopped() throws {
             try without(CallSite(.file, .pidfdOpen)) {
                 let child = try ChildProcess("sleep", arguments: ["600"], environment: [], replacing: "BLEWEDGE_")
-                // The descriptor of a program that runs has nothing to read.
+                // The descriptor of a running program is not readable.
                 let loop = try EventLoop()
                 var isEarly = true
                 let registration = try loop.watch(child.descriptor, for: .readable) { _ in loop.stop() }
@@ -81,12 +82,12 @@
                 let waker = try Waker()
                 let now = MonotonicClock.now
                 var (fired, turns): ([Int], Int) = ([], 0)
-                // Always ready: no sleep comes to its time-out.
+                // Always readable, so that no wait reaches its time-out.
                 waker.wake()
                 let registration = try loop.watch(waker.descriptor, for: .readable) { _ in
                     turns += 1
                     if fired.count == 1 { waker.reset() }
-                    // Long past the time of the first.
+                    // Long after the first timer was due.
                     if fired.isEmpty, MonotonicClock.now > now + .seconds(10) { loop.stop() }
                 }
                 for (number, delay) in [(3, 30), (1, 10), (2, 20)] {
@@ -124,7 +125,7 @@
                     received.append(number)
                     if received.count == 1 { kill(getpid(), SIGUSR2) } else { loop.stop() }
                 }
-                // Whichever of the threads takes it.
+                // Any of the threads may receive it.
                 kill(getpid(), SIGUSR1)
                 try loop.run()
                 #expect(received == [SIGUSR1, SIGUSR2])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Bytes that wait to be written")
 struct OutgoingBufferTests {
-    /// A descriptor that takes so many bytes of each write, and then none.
+    /// Descriptor that accepts a number of bytes per write, and then none.
     private struct Sink {
         var takes: [Int]
         var got: [UInt8] = []

@@ -24,7 +24,7 @@ import Testing
             #expect(try socket.receive(into: batch) == .done(count) && batch.count == count)
             for index in 0..<count { packets.append(batch[index].indices.map { batch[index][$0] }) }
         }
-        // What is longer than a place is cut off there.
+        // Packets that exceed the buffer are truncated.
         #expect(packets == lengths.enumerated().map { [UInt8](repeating: UInt8($0), count: min($1, 8)) })
         #expect(try socket.receive(into: batch) == .wouldBlock && batch.count == 0)
     }

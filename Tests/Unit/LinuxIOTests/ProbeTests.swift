@@ -16,7 +16,7 @@ struct ProbeTests {
         #expect(shellBehind == ProcessEntry(pid: 40, name: "login", virtualTerminal: 2, isInFront: false))
         let hostile = try #require(ProcessEntry(stat: "7 (a) S 1 (b) R 1 7 7 34816 7 0"))
         #expect(hostile == ProcessEntry(pid: 7, name: "a) S 1 (b", virtualTerminal: nil, isInFront: true))
-        // ttyS0 is 4:64, and no virtual terminal.
+        // ttyS0 is 4:64, which is not a virtual terminal.
         #expect(ProcessEntry(stat: "8 (getty) S 1 8 8 1088 8 0")?.virtualTerminal == nil)
     }
 

@@ -10,7 +10,7 @@ import Testing
 struct RecordFileTests {
     private static let header = Array("header".utf8)
 
-    /// Runs a body with a path in a folder of its own, which is removed afterwards.
+    /// Calls `body` with a path in a temporary directory, which is deleted afterwards.
     private func withPath(_ body: (String) throws -> Void) throws {
         let directory = try TestDirectory()
         try withExtendedLifetime(directory) { try body(directory("records")) }
@@ -66,7 +66,7 @@ struct RecordFileTests {
     func ownedByAnother() throws {
         try withPath { path in
             _ = try RecordFile(path, header: Self.header, limit: 1000)
-            // Only root can give a file away.
+            // Only root can change the owner of a file.
             guard geteuid() == 0 else { return }
             try #require(chown(path, 12345, 12345) == 0 && chmod(path, 0o644) == 0)
             #expect(throws: Errno.notPermitted) { _ = try RecordFile(path, header: Self.header, limit: 1000) }

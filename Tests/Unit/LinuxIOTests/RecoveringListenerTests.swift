@@ -9,7 +9,7 @@
 
     @Suite("A listener that recovers", .timeLimit(.minutes(10)))
     struct RecoveringListenerTests {
-        /// The failures that are left at each place, for one thread.
+        /// Remaining failures per call site; used by one thread only.
         private final class Script: Sendable {
             let failures: Mutex<[CallSite.Call: Int]>
 

@@ -9,7 +9,8 @@ import Testing
 
 @Suite("What is done after a system call has failed", .timeLimit(.minutes(10)))
 struct RecoveryTests {
-    /// The vectors' rows: the number of an error, nil for every other, and what is done for each kind of thing.
+    /// Returns the rows of the vectors: the error number (nil for all other errors), and the recovery for each kind of
+    /// descriptor.
     private func rows() throws -> [(code: Int32?, actions: [CallKind: Recovery])] {
         let lines = try VectorFile.lines("errno-actions.txt").map { line in
             (line.number, line.text.split(separator: " ").map(String.init))
@@ -67,7 +68,7 @@ struct RecoveryTests {
             #expect(try SystemCall.runNonBlocking(CallSite(.link, .read)) { Int32(3) } == .wouldBlock)
             answers.put([.error(.connectionReset)])
             #expect(throws: Errno.connectionReset) { _ = try SystemCall.run(CallSite(.link, .read)) { Int32(3) } }
-            // With nothing to say the kernel answers, and so it does where the place has no name.
+            // Without further answers, the kernel is called, as it is for calls without a call site.
             #expect(try SystemCall.run(CallSite(.link, .read)) { Int32(3) } == 3)
             answers.put([.error(.ioError)])
             #expect(try SystemCall.run { Int32(4) } == 4)
@@ -90,7 +91,7 @@ struct RecoveryTests {
             #expect(try SystemCall.run(CallSite(.file, .read)) { Int32(1) } == 1)
         }
 
-        /// Answers in the order in which they are given.
+        /// Answers, returned in order.
         private final class Answers: @unchecked Sendable {
             private var waiting: [CallScript.Answer]
 

@@ -13,7 +13,7 @@ struct SystemCallFilterTests {
     private static let allowed = UInt32(SECCOMP_RET_ALLOW)
     private static let newUser: UInt32 = 0x1000_0000
 
-    /// What the kernel would do with a call, by its number, its first argument and its architecture.
+    /// Returns the action of the filter for a call with this number, first argument and architecture.
     private func outcome(
         _ number: UInt32,
         _ argument: UInt32 = 0,
@@ -62,13 +62,13 @@ struct SystemCallFilterTests {
 
     @Test("T31: a process or thread is made, a namespace is not; the newer call is said not to be there")
     func namespaces() throws {
-        // The C library's flags for a thread.
+        // Flags with which the C library creates a thread.
         #expect(try outcome(blewedge_SYS_clone, 0x003D_0F00) == Self.allowed)
         for bit in [17, 25, 26, 27, 28, 29, 30] {
             #expect(try outcome(blewedge_SYS_clone, 1 << UInt32(bit) | 17) == Self.refused, "\(bit)")
         }
         #expect(try outcome(blewedge_SYS_clone3, Self.newUser) == UInt32(SECCOMP_RET_ERRNO) | UInt32(ENOSYS))
-        // Its flags are another call's anything.
+        // For other calls, the same argument value is allowed.
         #expect(try outcome(UInt32(SYS_read), Self.newUser) == Self.allowed)
     }
 
@@ -83,7 +83,7 @@ struct SystemCallFilterTests {
             #expect(try outcome(UInt32(SYS_socket), family) == (isOurs ? Self.allowed : none), "\(family)")
             let withInternet = try outcome(UInt32(SYS_socket), family, allowsInternet: true)
             #expect(withInternet == (isOurs || isInternet ? Self.allowed : none), "\(family)")
-            // A family is another call's anything.
+            // For other calls, the same argument value is allowed.
             #expect(try outcome(UInt32(SYS_read), family) == Self.allowed)
         }
     }
@@ -104,7 +104,7 @@ struct SystemCallFilterTests {
             do throws(Errno) {
                 try ThreadPrivileges.refuseGains()
                 note("installed: \(try SystemCallFilter.install(allowsInternet: false))")
-                // It changes nothing where it is not refused.
+                // This call changes nothing, even if it is allowed.
                 note("chroot: \(chroot("/") == 0 ? "done" : "\(Errno(rawValue: errno))")")
                 for family in [AF_NETLINK, AF_INET, AF_UNIX] {
                     let number = socket(family, Int32(SOCK_DGRAM.rawValue), 0)

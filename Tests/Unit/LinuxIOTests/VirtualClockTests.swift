@@ -6,10 +6,10 @@ import LinuxIO
 import Synchronization
 import Testing
 
-/// Each with the process's clock is in a process of its own.
+/// Tests that use the clock of the process run in separate processes.
 @Suite("Virtual time", .timeLimit(.minutes(10)))
 struct VirtualClockTests {
-    /// A thread that waits for one deadline after the other, and tells when it has waited.
+    /// Starts a thread that waits for one deadline after another, and reports each wake-up.
     private static func startWaiter(
         _ waker: Waker,
         deadlines: [Int64],
@@ -117,7 +117,7 @@ struct VirtualClockTests {
                 _ = loop.schedule(at: MonotonicClock.now + .seconds(1)) {
                     woken.store(MonotonicClock.nanoseconds, ordering: .relaxed)
                     waker.wake()
-                    // Where time leapt over the one that was woken, it would wake at this deadline.
+                    // If the clock skipped the woken thread, that thread would wake only at this deadline.
                     _ = loop.schedule(at: MonotonicClock.now + .seconds(1)) { next(turn + 1) }
                 }
             }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The ids of Tests/Vectors/requirements.txt that a text cites: one or two capitals, a hyphen, a number and perhaps a
-/// small letter, or a `T` with its number.
+/// Ids of Tests/Vectors/requirements.txt that a text cites: one or two capital letters, a hyphen, a number and an
+/// optional lowercase letter, or a `T` with a number.
 ///
-/// Of `HK-1 … HK-5`, `HK-1 to HK-5` and `T17-T21` both ends are found, not the ids between them.
+/// For ranges such as `HK-1 … HK-5`, `HK-1 to HK-5` and `T17-T21`, only both ends are found.
 struct CitedIdentifiers {
-    /// One id in the text.
+    /// Occurrence of an id in the text.
     struct Citation: Hashable {
-        /// Such as `D-1a` or `T14`.
+        /// The id, such as `D-1a` or `T14`.
         let identifier: String
-        /// The line that it stands in, from 1 on.
+        /// The number of its line, counted from 1.
         let line: Int
     }
 
-    /// Kinds that are others': the Bluetooth SIG's test cases (`BV-01-C`, `BI-05-C`), a module (HM-10), a table (G-1).
+    /// Prefixes of other identifiers: test cases of the Bluetooth SIG (`BV-01-C`, `BI-05-C`), a module (HM-10), a table
+    /// (G-1).
     static let foreignKinds: Set<String> = ["BI", "BV", "G", "HM"]
 
-    /// The ids in the text's order.
+    /// The citations in the order of the text.
     private(set) var citations: [Citation] = []
 
-    /// Reads a text.
+    /// Finds the citations in a text.
     init(_ text: [UInt8]) {
         var line = 1
         var position = 0
@@ -64,7 +65,7 @@ struct CitedIdentifiers {
         word.first == UInt8(ascii: "T") && (2...3).contains(word.count) && word.dropFirst().allSatisfy(isDigit)
     }
 
-    /// One or two digits and perhaps a small letter, as they stand; nil for anything else.
+    /// Returns a number of one or two digits with an optional lowercase letter; nil for anything else.
     private static func number(_ word: ArraySlice<UInt8>) -> String? {
         let digits = word.prefix(while: isDigit)
         let rest = word.dropFirst(digits.count)

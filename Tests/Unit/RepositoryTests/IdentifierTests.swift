@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The ids of requirements, decisions, attacks and benchmarks")
 struct IdentifierTests {
-    /// The lines of requirements.txt that define an id, which is their first word.
+    /// Returns the lines of requirements.txt that define an id, which is their first word.
     static func definitions() throws -> [(identifier: String, text: String)] {
         try VectorFile.lines("requirements.txt").map(\.text).filter { !$0.hasPrefix(" ") }.map { line in
             let identifier = line.prefix { $0 != " " }
@@ -45,7 +45,7 @@ struct IdentifierTests {
 
     @Test("Recognition of requirement ids in a text")
     func forms() {
-        // Not one literal, so that the ids of this test are not looked for in requirements.txt.
+        // The ids are composed of two literals, so that they are not searched for in requirements.txt.
         func found(_ kind: String, _ number: String) -> [String] {
             CitedIdentifiers(Array("(\(kind)\(number), \(kind)\(number)…)".utf8)).citations.map(\.identifier)
         }

@@ -2,15 +2,15 @@
 
 import TestSupport
 
-/// The modules of the product, each with the modules of our own that it stands on.
+/// Modules of the product and their dependencies on each other.
 struct ModuleArrows: Equatable {
-    /// The names of what a module depends on, by the module's name.
+    /// The names of the dependencies by the name of the module.
     private(set) var modules: [String: Set<String>] = [:]
 
-    /// Reads Package.swift: its targets but those of tests.
+    /// Reads Package.swift except its test targets.
     ///
-    /// A target is a call of `module`, `.target`, `.executableTarget` or `.systemLibrary` whose first literal is its name;
-    /// of its other literals those that name another target are its dependencies. Packages of others are left out.
+    /// A target is a call of `module`, `.target`, `.executableTarget` or `.systemLibrary` whose first literal is its
+    /// name. Those of the other literals that name another target are its dependencies; external packages are omitted.
     init(manifest: String) {
         var literals: [String: [String]] = [:]
         for call in manifest.ranges(of: /(?:\bmodule|\.(?:target|executableTarget|systemLibrary))\(/) {
@@ -27,7 +27,7 @@ struct ModuleArrows: Equatable {
         modules = literals.mapValues { $0.filter { literals[$0] != nil } }.mapValues(Set.init)
     }
 
-    /// Reads the imports of the sources in a folder for each module.
+    /// Reads the imports of each module's source files.
     init(imports files: [(module: String, text: String)]) {
         for (module, text) in files {
             let names = text.matches(of: /(?m)^ *(?:@\w+ )?(?:public |package )?import (\w+)$/).map { String($0.1) }
@@ -36,7 +36,8 @@ struct ModuleArrows: Equatable {
         modules = modules.mapValues { $0.intersection(modules.keys) }
     }
 
-    /// Reads the README's table: lines of ``| `Module` | its purpose | `Other`, `Other` |``, or an empty last column.
+    /// Reads the README's table, with lines ``| `Module` | its purpose | `Other`, `Other` |``; the last column may be
+    /// empty.
     init(readme: String) {
         for line in readme.split(separator: "\n") {
             guard let row = line.wholeMatch(of: /\| `(\w+)` \|[^|]+\|((?: `\w+`,?)*) +\|/) else { continue }
@@ -44,7 +45,7 @@ struct ModuleArrows: Equatable {
         }
     }
 
-    /// A line for each module that only one of the two has, and for each arrow: none where they say the same.
+    /// Returns a line for each module and dependency that only one of the two contains; empty if they are equal.
     func differences(from other: ModuleArrows, _ own: String, _ others: String) -> [String] {
         var lines: [String] = []
         for name in Set(modules.keys).union(other.modules.keys).sorted() {

@@ -24,7 +24,7 @@ struct ModuleArrowsTests {
     @Test("Every module imports the modules that Package.swift declares for it, and no other of ours")
     func imports() throws {
         let manifest = ModuleArrows(manifest: try RepositoryFiles.text("Package.swift"))
-        // Modules of C import nothing.
+        // C modules have no imports.
         let imported = ModuleArrows(imports: try manifest.modules.keys.map { ($0, "") } + Self.sources())
         #expect(imported.differences(from: manifest, "the imports", "Package.swift") == [])
     }
@@ -50,7 +50,7 @@ struct ModuleArrowsTests {
         return files
     }
 
-    /// The modules in whose sources that word occurs.
+    /// Returns the modules whose source files contain this word.
     private static func modules(naming word: String, in files: [(module: String, text: String)]) -> Set<String> {
         Set(
             files.filter { file in

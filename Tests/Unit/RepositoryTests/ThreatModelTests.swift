@@ -5,13 +5,13 @@ import Testing
 
 @Suite("The threat model", .timeLimit(.minutes(10)))
 struct ThreatModelTests {
-    /// What is written between such signs, in their order.
+    /// Returns the texts between pairs of a quotation character, in their order.
     private func quoted(_ text: Substring, _ sign: Character) -> [Substring] {
         text.split(separator: sign, omittingEmptySubsequences: false).enumerated()
             .filter { $0.offset % 2 == 1 }.map(\.element)
     }
 
-    /// The rows of the table of what is provided, as their two cells.
+    /// Returns the two cells of each row in the table of provided protections.
     private func rows() throws -> [(what: Substring, tests: Substring)] {
         let lines = try RepositoryFiles.text(".github/SECURITY.md").split(separator: "\n")
         let start = try #require(lines.firstIndex(of: "## Provides"))
@@ -29,7 +29,7 @@ struct ThreatModelTests {
         #expect(rows.count >= 12)
         var declared: Set<Substring> = []
         for file in try RepositoryFiles.files(below: "Tests") where file.hasSuffix("Tests.swift") {
-            // The name of a test stands behind `@Test(`, or in the next line.
+            // A test's name follows `@Test(`, or is on the next line.
             var before: Substring = ""
             for line in try RepositoryFiles.text(file).split(separator: "\n") {
                 let text = line.drop { $0 == " " }

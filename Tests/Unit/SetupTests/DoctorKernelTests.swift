@@ -6,7 +6,7 @@ import Texts
 
 @testable import Setup
 
-/// Debian's kernel of this release and version.
+/// Returns a Debian kernel with this release and version.
 func debian(_ release: String, _ version: String) -> KernelVersion? {
     KernelVersion(release: release, build: "#1 SMP PREEMPT_DYNAMIC Debian \(version) (2026-11-16)")
 }

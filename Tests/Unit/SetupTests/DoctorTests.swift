@@ -17,7 +17,7 @@ import Typing
 @testable import Devices
 @testable import Setup
 
-/// A machine on which everything works: an adapter, a choice, a daemon that is connected and has typed.
+/// Returns a machine on which everything works: an adapter, a selected device, and a connected daemon that has typed.
 func healthy() throws -> SystemFacts {
     var facts = SystemFacts()
     facts.kernelVersion = debian("6.12.107+deb13-amd64", "6.12.107-1")
@@ -39,21 +39,21 @@ private func adapter(_ index: UInt16) throws -> SystemFacts.Adapter {
 }
 
 extension SystemFacts {
-    /// Changes what a running daemon says.
+    /// Changes the status reported by a running daemon.
     fileprivate mutating func says(_ change: (inout Status) -> Void) {
         guard case .running(var status) = daemon else { return }
         change(&status)
         daemon = .running(status)
     }
 
-    /// A user's own trial, with neither a service nor a daemon.
+    /// Changes the machine to one without a service and a daemon.
     fileprivate mutating func withoutService() {
         service = nil
         daemon = .none
     }
 }
 
-/// The report of a daemon that watches a region.
+/// Returns the report of a daemon that monitors a region.
 private func beacons(_ change: (inout SystemFacts.Beacons) -> Void) -> SystemFacts.Beacons {
     var beacons = SystemFacts.Beacons()
     beacons.watched = 1
@@ -61,7 +61,7 @@ private func beacons(_ change: (inout SystemFacts.Beacons) -> Void) -> SystemFac
     return beacons
 }
 
-/// What makes each cause, on a machine on which everything else works.
+/// Changes that produce each cause on a machine on which everything else works.
 let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)] = [
     (.kernelWithoutBluetooth, { $0.sockets = .unknown }),
     (.bluetoothRefused, { $0.sockets = .refused("Permission denied") }),
@@ -324,7 +324,7 @@ struct DoctorTests {
         bytes.rejections[Ledger.Rejection.tooShort.rawValue] = 2
         bytes.losses[Ledger.Loss.ringFull.rawValue] = 1
         bytes.losses[Ledger.Loss.tooOld.rawValue] = 2
-        // What was dropped because the user disconnected is no loss to mend.
+        // Data that were discarded because the user disconnected need no repair.
         bytes.losses[Ledger.Loss.disconnected.rawValue] = 2
         var counts = KeyboardService.Counts()
         counts.values.notifications = 2
@@ -377,7 +377,7 @@ struct DoctorTests {
         facts.watchesBeacons = true
         facts.says { $0.beacons = answer }
         #expect(Doctor.findings(facts).map(\.cause) == [.beaconsUnavailable, .beaconNotAdvertised])
-        // A radio that is off explains both.
+        // A disabled radio explains both findings.
         facts.adapters[0].isSoftBlocked = true
         #expect(Doctor.findings(facts).map(\.cause) == [.rfkillSoft])
         facts.says { $0.beacons = SystemFacts.Beacons(BeaconsAnswer(.null)) }
@@ -441,7 +441,7 @@ struct DoctorTests {
         )
         facts.use(try AdapterTransport("h4:unix:/run/line"), isKeyboard: false)
         #expect(Doctor.findings(facts).map(\.cause) == [.daemonNotRunning])
-        // The user channel takes the kernel's adapter for itself.
+        // A user channel has exclusive access to the kernel's adapter.
         facts.use(try AdapterTransport("user:hci7"), isKeyboard: false)
         #expect(!facts.usesKernelChannels && facts.selector == .index(ControllerIndex(rawValue: 7)))
         #expect(Doctor.findings(facts).map(\.cause) == [.kernelUnfit])

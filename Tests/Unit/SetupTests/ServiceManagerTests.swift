@@ -8,7 +8,7 @@ import Texts
 
 @testable import Setup
 
-/// A machine with that manager of services, udev and a user's own build of the program, on which nothing was set up.
+/// Returns a machine with this service manager, udev and a program built by the user, on which nothing is set up.
 private func freshMachine(_ manager: ServiceManager) -> SetupFacts {
     var facts = SetupFacts()
     let programs = ["rc-service", "rc-update", "sv", "kill", "udevadm", "modprobe", "useradd"]
@@ -20,7 +20,7 @@ private func freshMachine(_ manager: ServiceManager) -> SetupFacts {
     return facts
 }
 
-/// The same with BusyBox's programs, mdev and /etc/modules.
+/// Returns such a machine with BusyBox's programs, mdev and /etc/modules.
 private func smallMachine() -> SetupFacts {
     var facts = freshMachine(.busybox)
     facts.programs = ["kill": "/bin/kill", "modprobe": "/sbin/modprobe"]
@@ -31,7 +31,7 @@ private func smallMachine() -> SetupFacts {
     return facts
 }
 
-/// What the machine has after these steps.
+/// Returns the facts of the machine after these steps.
 private func after(_ steps: [SetupStep], _ facts: SetupFacts) -> SetupFacts {
     var facts = facts
     for step in steps {
@@ -64,7 +64,7 @@ private func lines(_ steps: [SetupStep]) -> [String] { steps.map { $0.text(.engl
 struct ServiceManagerTests {
     private static let others: [ServiceManager] = [.openrc, .runit, .sysvinit, .busybox]
 
-    /// What all of them do with udev between their files and the start of the service.
+    /// Common steps with udev, between installing the files and starting the service.
     private static let common = [
         "install -m 755 /opt/blewedge /usr/local/bin/blewedge",
         "/sbin/useradd --system --user-group --home-dir /var/lib/blewedge --shell /bin/false blewedge",
@@ -127,7 +127,7 @@ struct ServiceManagerTests {
         var facts = smallMachine()
         facts.programs["kill"] = nil
         #expect(lines(SetupPlan.installing(facts)).contains("/bin/sh -c kill -HUP 1"))
-        // The first line that fits decides in mdev.conf, and nowhere else.
+        // The order of lines matters only in mdev.conf, whose first matching line is used.
         let firsts = steps.compactMap { if case .addLines(let path, _, true) = $0 { path } else { nil } }
         #expect(firsts == ["/etc/mdev.conf"])
         #expect(ServiceLines.mdev.lines.contains("uinput blewedge:root 0600"))
@@ -200,7 +200,7 @@ struct ServiceManagerTests {
         #expect(ServiceManager(signs) == .runit)
         signs.hasServices = false
         #expect(ServiceManager(signs) == nil)
-        // OpenRC is started by any of them.
+        // Any of these programs can start OpenRC.
         for (name, program) in [
             ("openrc-init", "/usr/sbin/openrc-init"), ("init", "/sbin/init"), ("init", "/bin/busybox"),
         ] {

@@ -9,10 +9,10 @@ import Texts
 
 @Suite("Setup: what is for people, and what a package has installed")
 struct SetupPackageTests {
-    /// The manual page and the completions of a program.
+    /// Manual page and completions of a program.
     private static let help = HelpFile.Reader.allCases.map { HelpFile($0, "for \($0)\n") }
 
-    /// A machine that is set up, whose readers of such files are these.
+    /// Returns a machine that is set up, with these readers of help files.
     private static func machine(_ readers: [HelpFile.Reader] = HelpFile.Reader.allCases) -> SetupFacts {
         var facts = readyMachine()
         facts.help = help
@@ -20,7 +20,7 @@ struct SetupPackageTests {
         return facts
     }
 
-    /// A machine where a package has installed the service.
+    /// Returns a machine on which a package has installed the service.
     private static func packaged() -> SetupFacts {
         var facts = machine()
         for file in ServiceFile.all { facts.files[file.path] = nil }
@@ -78,7 +78,7 @@ struct SetupPackageTests {
         #expect(SetupPlan.removing(facts).isEmpty)
         #expect(SetupPlan.notes(facts, isRemoving: false) == [SetupText.packaged.message()])
         #expect(SetupPlan.notes(facts, isRemoving: true) == [SetupText.packageStays.message()])
-        // Another program, such as one that somebody has built, does not come before the package's.
+        // Another program, for example one built by the user, does not replace the one in the package.
         var built = facts
         built.program = "/home/user/blewedge"
         #expect(SetupPlan.installing(built).isEmpty)

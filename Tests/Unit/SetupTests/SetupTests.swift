@@ -11,7 +11,8 @@ import TextsSupport
 
 @testable import Setup
 
-/// A machine with systemd on which nothing was set up, and a program that somebody has built in a folder of theirs.
+/// Returns a machine with systemd on which nothing is set up, and a program in the directory where the user has built
+/// it.
 func freshMachine() -> SetupFacts {
     var facts = SetupFacts()
     for name in SetupFacts.names where !["adduser", "addgroup"].contains(name) {
@@ -22,7 +23,7 @@ func freshMachine() -> SetupFacts {
     return facts
 }
 
-/// The same after setup.
+/// Returns this machine after setup.
 func readyMachine() -> SetupFacts {
     var facts = freshMachine()
     for file in ofSystemd where !file.isOfServer { facts.files[file.path] = file.text }
@@ -32,14 +33,14 @@ func readyMachine() -> SetupFacts {
     return facts
 }
 
-/// The files of a machine with systemd.
+/// Service files of a machine with systemd.
 private var ofSystemd: [ServiceFile] {
     ServiceFile.all.filter { [.sysusers, .tmpfiles, .modulesLoad, .udev, .systemd].contains($0.reader) }
 }
 
 @Suite("Setup")
 struct SetupTests {
-    /// udev/ of the source.
+    /// The directory udev/ of the sources.
     private static let folder = FilePath(#filePath).removingLastComponent().removingLastComponent()
         .removingLastComponent().removingLastComponent().appending("udev")
 
@@ -195,7 +196,7 @@ struct SetupTests {
         facts.isMakerGiven = true
         let lines = SetupPlan.removing(facts).map { $0.text(.english) }
         let place = try #require(lines.firstIndex(of: "chown root:root /dev/uinput; chmod 600 /dev/uinput"))
-        // Rules of others, which udev applies then, have the last word.
+        // After that, udev applies the remaining rules of other packages.
         #expect(lines[place + 1] == "/usr/bin/udevadm control --reload")
         #expect(lines.last?.contains("--sysname-match=uinput") == true)
         for file in ofSystemd where !file.isOfServer { #expect(lines[..<place].contains("rm \(file.path)")) }
@@ -267,7 +268,7 @@ struct SetupRunnerTests {
         #expect(FileSystem.target(ofLink: root("etc/inittab")) == "../kept/inittab")
         try runner.perform(.removeLines(path: "/etc/inittab", lines: ["b"]))
         #expect(try FileSystem.contents(of: root("kept/inittab"), limit: 1000) == Array("a\n".utf8))
-        // A file that was made for the lines goes with them.
+        // A file that was created for these lines is deleted with them.
         try runner.perform(.addLines(path: "/etc/mdev.conf", lines: ["b"], first: true))
         #expect(permissions(root("etc/mdev.conf")) == 0o644)
         try runner.perform(.removeLines(path: "/etc/mdev.conf", lines: ["b"]))
@@ -300,7 +301,7 @@ struct SetupRunnerTests {
 }
 
 extension TestDirectory {
-    /// What sets up a machine whose root is this directory.
+    /// Creates a runner that sets up a machine whose root is this directory.
     fileprivate var runner: SetupRunner {
         var runner = SetupRunner()
         runner.root = FilePath(path)

@@ -8,7 +8,7 @@ import Texts
 
 @Suite("The table of texts, in two languages")
 struct TextTableTests {
-    /// Texts that are the same in both languages: units, marks and names of keys and of things.
+    /// Texts that are equal in both languages: units, symbols, and names of keys and things.
     private static let common: Set<String> = ["RSSI", "MTU", "PHY", "OK", "BS", "PgUp/PgDn", "[  ]", "gate.vt", "line"]
 
     @Test("Every group of texts in the sources is in the table, and stands in a folder of tables")
@@ -42,7 +42,7 @@ struct TextTableTests {
             #expect(isSaid, "\(id) is empty in a language")
             #expect(text.english.unicodeScalars.allSatisfy { $0.isASCII }, "\(id): every terminal has ASCII")
             let isJapanese = text.japanese.unicodeScalars.contains { (0x3040...0x9FFF).contains($0.value) }
-            // Where nothing but what a text is told of is said, there is nothing to translate.
+            // Texts that contain nothing but placeholders need no translation.
             let isBare = !LocalText.outside(text.english).contains(where: \.isLetter)
             #expect(
                 isJapanese || isBare || Self.common.contains(text.japanese),
@@ -55,7 +55,7 @@ struct TextTableTests {
     func noSources() {
         for (id, text) in TextTable.whole.entries.flatMap(\.texts) {
             for language in Language.allCases {
-                // /usr/lib/udev is the machine's.
+                // The directory /usr/lib/udev exists on the machine.
                 let words = text[language].split { " `:;,()、。".contains($0) }
                 let isSource = words.contains { $0.hasPrefix("udev/") || $0.hasPrefix("Sources/") }
                 #expect(!isSource, "\(id): \(text[language])")

@@ -8,7 +8,7 @@ import Texts
 
 @Suite("What of a text from outside is shown", .timeLimit(.minutes(10)))
 struct PrintableTextTests {
-    /// A text of the vectors: `<202E>` is U+202E, and `?` in what is shown U+FFFD.
+    /// Parses a text of the vectors: `<202E>` is U+202E, and `?` in displayed text is U+FFFD.
     private func text(_ written: Substring, isShown: Bool = false) throws -> String {
         var result = String.UnicodeScalarView()
         var rest = written.unicodeScalars
@@ -35,7 +35,7 @@ struct PrintableTextTests {
             let source = try text(columns[0])
             let shown = try text(columns[1], isShown: true)
             #expect(Array(LocalName.printable(source).unicodeScalars) == Array(shown.unicodeScalars), "\(line.number)")
-            // JSON has an escape where tables have U+FFFD, and gives back what was there.
+            // JSON contains an escape instead of U+FFFD, and decoding it restores the original text.
             let quoted = JSONObject.quoted(source)
             let value = try? JSONValue(Array(quoted.utf8))
             #expect(value == .string(source) || source.unicodeScalars.contains("\0"), "\(line.number): \(quoted)")

@@ -3,34 +3,34 @@
 import TestSupport
 import Testing
 
-/// The border between the table of texts and the rest of the code.
+/// Separation between the tables of texts and the other code.
 @Suite("Texts outside the table")
 struct TextBorderTests {
-    /// What is not in the table on purpose, as `Localized.swift` says.
+    /// Texts that are intentionally outside the tables, as explained in `Localized.swift`.
     private enum Category: CaseIterable {
         case help, fault, command, name
 
-        /// Calls whose arguments are texts of that kind.
+        /// Calls whose arguments are texts of this category.
         var calls: Set<String> {
             switch self {
-            // What swift-argument-parser says.
+            // Texts for swift-argument-parser.
             case .help:
                 [
                     "CommandConfiguration", "ArgumentHelp", "ValidationError", "@Flag", "@Option", "@Argument",
                     "@OptionGroup",
                 ]
-            // What is wrong in a text that somebody has written, and where.
+            // Errors in a text written by somebody, and their positions.
             case .fault: ["Fault", "SelectedDevice.Fault", "ServerAnswerFault", "fault"]
             case .command, .name: []
             }
         }
 
-        /// Files that have no other texts than these.
+        /// Files that contain only texts of this category.
         var files: Set<String> {
             switch self {
-            // The manual page, which has the help of every command.
+            // The manual page, which contains the help of every command.
             case .help: ["ManualCommand.swift"]
-            // The readers of files, values and requests, and the configuration's own reference.
+            // Parsers of files, values and requests, and the reference of the configuration.
             case .fault:
                 [
                     "BeaconConfiguration.swift", "BeaconRequest+Line.swift", "Configuration+Text.swift",
@@ -42,12 +42,12 @@ struct TextBorderTests {
                     "TrackRecord.swift",
                 ]
             case .command: []
-            // The names that makers give their services.
+            // Vendors' names of services.
             case .name: ["Profile.swift"]
             }
         }
 
-        /// First words of lines for a shell.
+        /// First words of shell commands.
         var firstWords: Set<String> {
             guard self == .command else { return [] }
             return [
@@ -56,26 +56,26 @@ struct TextBorderTests {
             ]
         }
 
-        /// Texts that stand for themselves.
+        /// Texts that belong to this category regardless of their context.
         var texts: Set<String> {
             guard self == .name else { return [] }
             let place = SourceLiterals.place
             return [
-                // The keyboard, as the kernel lists it; programs; parts of commands and requests.
+                // The keyboard's name in the kernel, programs, and parts of commands and requests.
                 "blewedge keyboard", "bluetoothd (process \(place))", "snippet \(place)", "blewedge: \(place) ",
-                // The Core Specification's names, and those of a maker.
+                // Names in the Core Specification, and names given by a vendor.
                 "write without response", "signed write", "Data From Peripheral", "Data To Peripheral",
                 // Comments in a table that is printed as a file.
                 "# \(place), with layout \(place)", "rejected: the layout cannot type it",
-                // Comments by which its own lines are found again.
+                // Comments that mark the lines added by setup.
                 "# blewedge: its own lines begin; `blewedge setup --remove` takes them away",
                 "# blewedge: its own lines end",
                 // Headings of a measurement.
                 "uinput, queue of \(place): \(place) events/s, \(place) lost; write to read, µs: ",
                 " (\(place) keystrokes) ",
-                // The head of a request.
+                // HTTP header of a request.
                 "Authorization: Bearer ",
-                // A line of Xorg's log.
+                // Line in the log of Xorg.
                 "Using input driver 'evdev' for '\(place)'",
                 // A unit.
                 "\(place) dBm",
@@ -89,12 +89,12 @@ struct TextBorderTests {
         }
     }
 
-    /// The modules of the product's program that speak to people.
+    /// Modules of the program that contain messages for users.
     private static let modules = [
         "Texts", "Typing", "BeaconServer", "Devices", "Configuration", "Link", "Control", "Daemon", "Setup", "blewedge",
     ]
 
-    /// The sentences in the code of the product's program, but for the tables.
+    /// Sentences in the code of the program, except in the tables.
     private static let sentences = Result<[(file: String, literal: SourceLiterals.Literal)], any Error> {
         try modules.flatMap { try SourceFiles.files(of: $0) }
             .filter { !$0.isTable }.flatMap { file in
@@ -124,7 +124,8 @@ struct TextBorderTests {
         }
     }
 
-    /// The sentences of these modules, with the place of each: what is interpolated, or told by number, is one sign.
+    /// Returns the sentences of these modules with their positions; interpolations and numbered placeholders are
+    /// replaced with one character.
     private static func sentences(
         of modules: [String],
         where isMeant: (SourceFiles.File) -> Bool = { _ in true }
@@ -132,7 +133,7 @@ struct TextBorderTests {
         var found: [String: String] = [:]
         for file in try modules.flatMap({ try SourceFiles.files(of: $0) }) where isMeant(file) {
             for literal in SourceLiterals(file.text).literals {
-                // What is interpolated elsewhere is a number in braces in a table.
+                // Tables use numbers in braces instead of interpolations.
                 let text = (1...9).reduce(literal.text) { text, number in
                     text.split(separator: "{\(number)}", omittingEmptySubsequences: false)
                         .joined(separator: String(SourceLiterals.place))

@@ -31,7 +31,7 @@ struct FieldLengthTests {
         for _ in 0..<RunCount.from("BLEWEDGE_CONTROL_RUNS", usual: 2000) {
             var field = Field("before")
             let typed = TypedField(keypad.effects)
-            // Keys that stay in one field; the cursor never leaves our own text to the left.
+            // Keys with which the cursor stays in one field and within the text typed before.
             for _ in 0..<Int.random(in: 0...40, using: &random) {
                 guard let key = KeyName.allCases.randomElement(using: &random) else { continue }
                 let isForeign = ["left", "home", "enter", "tab", "escape", "backspace", "delete"].contains(
@@ -118,13 +118,13 @@ struct FieldLengthTests {
         let next = bytes([.key(a, down: true), .report])
         field.take(next.span.bytes.extracting(first: InputEvent.size - 1))
         #expect(field.characters == 1)
-        // No key that exists: nothing is known of the field any more.
+        // After a nonexistent key, the contents of the field are unknown.
         field.take(bytes([InputEvent(type: InputEvent.key, code: .max, value: 1)]).span.bytes)
         #expect(field.characters == 0)
     }
 }
 
-/// Events as the keyboard takes them.
+/// Returns the events in the format for the keyboard.
 private func bytes(_ events: [InputEvent]) -> [UInt8] {
     events.flatMap { event in
         Array(repeating: 0, count: InputEvent.size - 8)
@@ -133,7 +133,7 @@ private func bytes(_ events: [InputEvent]) -> [UInt8] {
 }
 
 extension TypedField {
-    /// Presses what steps ask for, one after the other.
+    /// Presses the keys of the steps one after another.
     fileprivate func press(_ steps: [ByteTable.Step], _ layout: KeyboardLayout, capsLock: Bool = false) {
         for step in steps {
             let strokes: [KeyboardLayout.Stroke] =

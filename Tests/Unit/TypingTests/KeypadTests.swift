@@ -65,7 +65,7 @@ struct KeypadTests {
         }
         let rest = KeyName.allCases.filter { !["left", "right", "delete"].contains($0.description) }
         #expect(try keypad.sequence(of: rest).steps == rest.map(\.step))
-        // HK-2: the text is typed without the way back.
+        // HK-2: the text is typed without moving the cursor back.
         #expect(
             try keypad.sequence(ofSnippet: "bold").steps == Snippet(title: "", text: "<b></b>").steps(canMove: false)
         )
@@ -103,7 +103,7 @@ struct KeypadTests {
             try #require(halves.count == 2, "line \(number)")
             #expect(parts[0] == halves.joined(), "line \(number)")
             #expect(snippet.leftPresses == halves[1].count, "line \(number)")
-            // The text as a reader of the keystrokes would have it, with the cursor.
+            // The text and the cursor, as an application would have them.
             var field = Field()
             for step in snippet.steps() { field.take(step) }
             #expect(field.text == parts[0], "line \(number)")
@@ -213,7 +213,7 @@ struct KeypadTests {
     }
 }
 
-/// A field of text, as the reader of the keystrokes has it.
+/// Text field of an application that receives the keystrokes.
 struct Field {
     private var characters: [Character] = []
     private(set) var cursor = 0

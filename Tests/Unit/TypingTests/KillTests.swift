@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import Typing
 
-/// SIGKILL, as the data path and the kernel's keyboard have it: no last word, and everything forgotten.
+/// Effect of SIGKILL on the data path and the kernel's keyboard: the process cannot clean up, and its state is lost.
 @Suite("A process that is killed", .timeLimit(.minutes(30)))
 struct KillTests {
-    /// The barcodes of a run, each with its number: shifted letters, signs and digits.
+    /// Returns numbered barcodes for a run: letters with Shift, punctuation and digits.
     private static func barcodes(_ seed: UInt64) -> [String] {
         var random = SeededGenerator(seed: seed)
         let letters = Array("ABcd{}|:<>?~!@#$%^&*()_+0123456789")
@@ -20,7 +20,7 @@ struct KillTests {
         }
     }
 
-    /// A barcode as notifications of at most 8 bytes.
+    /// Splits a barcode into notifications of at most 8 bytes.
     private static func notifications(_ barcode: String, _ framing: Framing?) -> [[UInt8]] {
         var bytes = Array(barcode.utf8)
         if framing != nil {
@@ -31,12 +31,12 @@ struct KillTests {
     }
 
     private struct Outcome {
-        /// The moments at which the process could have been killed.
+        /// Number of moments at which the process could have been killed.
         var moments = 0
         var fault: String?
     }
 
-    /// Types the barcodes in one process, which is killed at a moment, and the rest in the next; nil lets it live.
+    /// Types the barcodes in one process, which is killed at a moment, and the rest in another; nil does not kill it.
     private func run(
         _ settings: KillSettings,
         on keyboard: KernelKeyboard,
@@ -54,7 +54,7 @@ struct KillTests {
         var first = try KeyboardProcess.start(settings)
         var next = barcodes.count
         var given: [UInt8] = []
-        // Half of the time the typist is behind what comes.
+        // In half of the runs, data arrive faster than they are typed.
         let gap: Int64 = seed % 2 == 0 ? 5_000_000 : 300_000_000
         deliver: for (number, barcode) in barcodes.enumerated() {
             for bytes in Self.notifications(barcode, settings.framing) {
@@ -74,7 +74,7 @@ struct KillTests {
         let before = keyboard.takeText()
         if !keyboard.held.isEmpty { outcome.fault = "keys stay down" }
 
-        // The device connects again between two barcodes; what it sent meanwhile is lost in the air.
+        // The device reconnects between two barcodes; data that it sent in the meantime were not received.
         now += 10_000_000_000
         var second = try KeyboardProcess.start(settings)
         if replays { second.receive(given, now: now) }
@@ -111,7 +111,7 @@ struct KillTests {
                 if let fault = outcome.fault { Issue.record("alive, seed \(seed): \(fault)") }
                 return outcome.moments
             }
-            // Where few are wanted, not every moment of a run, so that each way of typing is among them.
+            // If only a few moments are wanted, skips some of each run, so that all ways of typing are included.
             let step = max(1, moments.reduce(0, +) / wanted)
             for (index, settings) in all.enumerated() where faults < 3 {
                 for moment in stride(from: index % step, to: moments[index], by: step) {

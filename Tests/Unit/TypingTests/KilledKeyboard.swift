@@ -4,13 +4,15 @@ import Keystrokes
 import LinuxIO
 import Typing
 
-/// A uinput device and the program that reads it: what the kernel does with events, and with keys when the device is closed.
+/// Model of a uinput device and the application that reads it: how the kernel handles events, and keys when the device
+/// is closed.
 ///
-/// A write is taken whole or not at all, an event that changes nothing is dropped, and a device that goes releases its keys.
+/// A write is accepted either completely or not at all, an event that changes nothing is dropped, and a removed device
+/// releases its keys.
 final class KernelKeyboard {
     private let text: TextKeyboard
     private(set) var held: Set<UInt16> = []
-    /// False plays a kernel that keeps the keys of a device that has gone.
+    /// False simulates a kernel that does not release the keys of a removed device.
     var releasesKeys = true
 
     init() throws { text = try TextKeyboard(layout: .us) }
@@ -28,7 +30,7 @@ final class KernelKeyboard {
         }
     }
 
-    /// The device goes with its process.
+    /// Removes the device, as when its process ends.
     func close() throws {
         guard releasesKeys else { return }
         for code in held.sorted() {
@@ -44,7 +46,7 @@ final class KernelKeyboard {
     func takeText() -> String { text.screen.takeText() }
 }
 
-/// The data path of one process, notifications in and events out, whose knowledge is gone with it.
+/// Data path of one process, from notifications to events; its state is lost with the process.
 struct KeyboardProcess: ~Copyable {
     private var feed: Feed
     private var typist: Typist
@@ -85,7 +87,9 @@ struct KeyboardProcess: ~Copyable {
         _ = feed.receive(bytes.span.bytes, epoch: 1, now: now)
     }
 
-    /// Types until `end`; false once `mayGoOn` has said no, which is asked before and after each write, and at each wait.
+    /// Types until `end`.
+    ///
+    /// Returns false once `mayGoOn` has returned false; it is called before and after each write, and at each wait.
     mutating func type(
         on keyboard: KernelKeyboard,
         from start: Int64,
@@ -112,14 +116,14 @@ struct KeyboardProcess: ~Copyable {
     private struct NoHandle: Error {}
 }
 
-/// How a process types.
+/// Settings that affect typing.
 struct KillSettings {
     var table: CompiledTable
     var pace: Pace
     var rules: BarcodeRules?
     var framing: Framing?
 
-    /// Every pace with both queues, by stream and by barcode, with and without frames.
+    /// Returns every pace with both queues, in stream and scan mode, with and without framing.
     static func all() throws -> [KillSettings] {
         let framing = try Framing(start: [0x02], length: .init(), check: .init(.crc8Maxim))
         let rules = try BarcodeRules()

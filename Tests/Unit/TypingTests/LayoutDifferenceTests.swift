@@ -8,7 +8,7 @@ import Typing
 
 @Suite("Layouts that differ")
 struct LayoutDifferenceTests {
-    /// The levels of a console's map that has the strokes of a layout.
+    /// Returns the levels of a console keymap with the strokes of a layout.
     private func levels(_ layout: KeyboardLayout) -> [ConsoleKeymap.Level] {
         layout.strokes.map { character, strokes in
             ConsoleKeymap.Level(

@@ -8,10 +8,10 @@ import Typing
 @testable import Keystrokes
 @testable import LinuxIO
 
-/// What is typed under a layout, read back by libxkbcommon and its compose table and never by the product's own tables.
+/// Text typed with a layout, decoded by libxkbcommon and its compose table instead of the product's own tables.
 @Suite("X-5: layouts, read back through libxkbcommon")
 struct LayoutTests {
-    /// A layout as the product names it, and as the reader does.
+    /// Layout with its name in the product and in xkb-data.
     struct Case: CustomTestStringConvertible, Sendable {
         var name: String
         var layout: String
@@ -25,7 +25,7 @@ struct LayoutTests {
         Case(name: "de", layout: "de"), Case(name: "fr", layout: "fr"), Case(name: "xkb:de", layout: "de"),
     ]
 
-    /// What a table means by bytes that came together, from the requirements and not from the table.
+    /// Returns the text for the bytes of one block, according to the requirements and independently of the table.
     static func meaning(_ bytes: [UInt8], table: ByteTable.BuiltIn) -> [UInt32] {
         var text: [UInt32] = []
         var isAfterReturn = false
@@ -46,7 +46,7 @@ struct LayoutTests {
         return text
     }
 
-    /// Types all bytes, as many a write as fit.
+    /// Types all bytes, with as many per write as fit.
     static func type(_ bytes: [UInt8], _ table: CompiledTable, _ reader: XKBReader, capsLock: Bool) throws {
         var batch = EventBatch()
         var index = 0
@@ -64,7 +64,7 @@ struct LayoutTests {
             try #require(run.taken > 0 && run.rejected == 0)
             try reader.take(batch)
             index += run.taken
-            // A line feed at the beginning of a write is the typist's to absorb.
+            // The typist skips a line feed at the beginning of a write after a carriage return.
             let endsInCarriageReturn = table.joinsLineEnds && bytes[index - 1] == 13
             if endsInCarriageReturn, index < bytes.count, bytes[index] == 10 { index += 1 }
         }
@@ -93,7 +93,7 @@ struct LayoutTests {
                 declared: table.keys
             )
             for first in UInt8.min...UInt8.max {
-                // Each ordered pair stands in the run of its first byte and in that of its second.
+                // Each ordered pair of bytes occurs in the runs of both of its bytes.
                 let bytes = (UInt8.min...UInt8.max).flatMap { [first, $0] }
                 reader.text.removeAll(keepingCapacity: true)
                 try Self.type(bytes, table, reader, capsLock: capsLock)
@@ -133,7 +133,8 @@ struct LayoutTests {
                 var meaning = ByteTable.discard
                 for (byte, character) in characters.enumerated() { meaning[UInt8(byte)] = .text(character) }
                 guard let table = try? CompiledTable(meaning, layout: layout) else {
-                    // With CapsLock on or off only: some letters have one case on a key and none elsewhere.
+                    // Some letters can be typed only with CapsLock on or only with it off, because the other case is on
+                    // no key.
                     try #require(characters.contains { !Self.isTypable($0, layout) })
                     continue
                 }
@@ -153,7 +154,7 @@ struct LayoutTests {
         layout.strokes[character] != nil && layout.capsLockStrokes[character] != nil
     }
 
-    /// The characters of as few tables as they fit into; one that may be refused is in a table of its own.
+    /// Distributes the characters over as few tables as possible; a character that may be rejected gets its own table.
     private static func tables(
         of characters: some Sequence<Unicode.Scalar>,
         _ layout: KeyboardLayout
@@ -164,8 +165,8 @@ struct LayoutTests {
             + others.map { [$0] }
     }
 
-    /// Characters of the machine's xkb-data that a built-in layout leaves out: by layout, what the releases of Debian have
-    /// on other keys (12: xkb-data 2.35.1, 13: 2.42).
+    /// Characters of xkb-data that a built-in layout omits, by layout, because releases of Debian have them on
+    /// different keys (12: xkb-data 2.35.1, 13: 2.42).
     static let leftOut: [BuiltInLayout: String] = [.se: "⅝ſ™πΠωΩσΣ†…‰√🄯"]
 
     @Test(

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Lines for another end")
 struct LineBufferTests {
-    /// A whole path without a kernel: ring, typist, keyboard and lines.
+    /// Complete path without a kernel: ring, typist, keyboard and lines.
     private final class Stage {
         let lines = LineBuffer()
         let ledger = Ledger(handsOver: true)
@@ -88,7 +88,7 @@ struct LineBufferTests {
         for _ in 0..<70 { #expect(stage.receive(field)) }
         stage.turn()
         let taken = stage.lines.take()
-        // The first field end beyond 2,048 bytes.
+        // The first end of a field after 2,048 bytes.
         #expect(taken.lines.map(\.bytes.count) == [67 * 31] && taken.lines.map(\.cost) == [67 * 31])
         #expect(taken.isLineOpen)
         stage.lines.endLine()

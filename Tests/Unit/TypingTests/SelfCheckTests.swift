@@ -49,7 +49,7 @@ struct SelfCheckTests {
             var check = SelfCheck()
             check.expect(keystroke + keystroke)
             var read = keystroke + keystroke
-            // The kernel ends a frame once: the light's report before ours leaves nothing for ours to end.
+            // The kernel reports the end of a frame only once: if the light's report precedes ours, ours is dropped.
             let isBeforeReport = index < read.count && read[index] == .report
             read.insert(contentsOf: hasReport && !isBeforeReport ? [light, .report] : [light], at: index)
             for event in read { check.read(event) }

@@ -10,7 +10,8 @@ import Typing
 
 @Suite("The typing thread and a keyboard that refuses")
 struct TypingThreadTests {
-    /// A keyboard that takes some events, then a part of a write or none of it, and then would take all again.
+    /// Keyboard that accepts some events, then only a part of a write or nothing, and would then accept everything
+    /// again.
     final class Refusing: Sendable {
         let taken = Mutex<[UInt8]>([])
         let calls = Atomic<Int>(0)
@@ -40,7 +41,7 @@ struct TypingThreadTests {
         }
     }
 
-    /// The keys pressed, by the kernel's numbers, without modifiers.
+    /// Returns the pressed keys as key codes, without modifiers.
     static func presses(_ bytes: [UInt8]) -> [UInt16] {
         var events: [EventNode.Event] = []
         EventNode.parse(bytes.span.bytes, into: &events)
@@ -82,7 +83,7 @@ struct TypingThreadTests {
             }
             finished.wait(until: MonotonicClock.nanoseconds + 10_000_000_000)
             #expect(thread.error == refusal.error ?? .ioError)
-            // It is over: what waits or comes is not typed by anybody.
+            // Typing has ended: neither queued nor new data are typed.
             let calls = keyboard.calls.load(ordering: .relaxed)
             thread.wake()
             thread.stop()
@@ -95,7 +96,7 @@ struct TypingThreadTests {
         }
     }
 
-    /// A keyboard that notes what it is given, and which thread gave it.
+    /// Keyboard that records the events and the threads that wrote them.
     final class Noting: KeyboardDevice {
         final class Notes: Sendable {
             let taken = Mutex<(bytes: [UInt8], threads: [pthread_t])>(([], []))
@@ -103,7 +104,7 @@ struct TypingThreadTests {
 
             init() throws(Errno) { arrival = try Waker() }
 
-            /// Waits until so many keys were pressed, at most ten seconds.
+            /// Waits until this number of keys has been pressed, for at most ten seconds.
             func presses(_ count: Int) -> [UInt16] {
                 let deadline = MonotonicClock.nanoseconds + 10_000_000_000
                 while true {
@@ -147,7 +148,7 @@ struct TypingThreadTests {
         let notes = try Noting.Notes()
         let finished = try Waker()
         let thread = try TypingThread(typist, device: Noting(notes: notes), finished: finished)
-        // Before the keyboard has settled nobody types, and then the thread does.
+        // Before the keyboard is ready, nothing is typed; after that, the typing thread types.
         var sent = 0
         func bring(_ barcode: String) {
             let now = MonotonicClock.nanoseconds
@@ -161,7 +162,7 @@ struct TypingThreadTests {
         #expect(notes.taken.withLock { $0.threads }.contains(pthread_self()) == false)
         var expected: [UInt16] = [2, 28]
         for number in 0..<200 {
-            // Every fifth is too long for the window: its rest is the thread's.
+            // Every fifth barcode is too long for the window, so that the typing thread types its rest.
             bring(number % 5 == 4 ? "23452345234523452345\r" : "23\r")
             expected +=
                 number % 5 == 4 ? [3, 4, 5, 6, 3, 4, 5, 6, 3, 4, 5, 6, 3, 4, 5, 6, 3, 4, 5, 6, 28] : [3, 4, 28]

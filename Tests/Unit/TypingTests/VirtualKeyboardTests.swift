@@ -12,7 +12,7 @@ import Typing
 
 @Suite("The virtual keyboard that goes away", .timeLimit(.minutes(5)))
 struct VirtualKeyboardTests {
-    /// A keyboard that shows text until it is gone.
+    /// Keyboard that shows the text on a screen until it is removed.
     private final class Device: KeyboardDevice {
         private let keyboard: TextKeyboard
         private let isGone = Atomic<Bool>(false)
@@ -32,7 +32,7 @@ struct VirtualKeyboardTests {
         }
     }
 
-    /// A keyboard, those that it was made of, and what it said.
+    /// Virtual keyboard with the devices that it has created, and its messages.
     private final class Bench {
         let loop: EventLoop
         private(set) var keyboard: VirtualKeyboard?
@@ -40,7 +40,7 @@ struct VirtualKeyboardTests {
         private(set) var attempts: [Duration] = []
         private(set) var changes: [String] = []
         private(set) var failures: [Errno] = []
-        /// How many attempts to make another are refused.
+        /// Number of attempts to create another device that will fail.
         var refusals = 0
         var error = Errno.operationNotSupportedByDevice
 
@@ -106,14 +106,14 @@ struct VirtualKeyboardTests {
         bench.receive("two\r")
         #expect(try bench.until { bench.changes.contains("remade") })
         #expect(bench.changes == ["the virtual keyboard was removed (ENODEV)", "remade"])
-        // What comes now is for the new one.
+        // Later data are typed on the new device.
         bench.receive("three\r")
         #expect(try bench.until { keyboard.bytes.typed == 10 })
         #expect(bench.devices.map { $0.screen.takeText() } == ["one\n", "three\n"])
         let bytes = keyboard.bytes
         #expect(bytes.received == 14 && bytes.lost(.writeFailed) == 4 && bytes.lost == 4 && bytes.waiting == 0)
         #expect(keyboard.remakes == 1 && bench.failures.isEmpty)
-        // One attempt at once, and each later one after twice the time.
+        // The first attempt is made immediately, and later ones after intervals that double.
         let times = bench.attempts.dropFirst()
         let pauses = zip(times, times.dropFirst()).map { $1 - $0 }
         #expect(times.count == 4)
@@ -182,7 +182,7 @@ struct VirtualKeyboardTests {
         source.endLink(through: 1)
         #expect(try bench.until { keyboard.bytes.typed == 4 })
         #expect(bench.devices.map { $0.screen.takeText() } == ["4\n"])
-        // A value that was lost ends a frame too.
+        // A lost notification also ends a frame.
         for bytes in [part, whole] { source.receive(bytes.span, epoch: 2, isFromOpenDevice: true) }
         source.noteMissing(epoch: 2)
         source.receive(whole.span, epoch: 2, isFromOpenDevice: true)

@@ -4,10 +4,11 @@ import Glibc
 
 @testable import Keystrokes
 
-/// A reader of keyboard events such as a compositor is: libxkbcommon's own state, keymap and compose table.
+/// Application that handles keyboard events like a compositor, with the state, keymap and compose table of
+/// libxkbcommon.
 ///
-/// It shares no table with the product. It refuses whatever a keyboard must not do: a key down twice, a write that ends
-/// with a key down, a frame of more than six values, a key that was not declared.
+/// It shares no table with the product. It rejects everything that a keyboard must not do: pressing a key twice, ending
+/// a write with a pressed key, a frame of more than six values, or a key that was not declared.
 final class XKBReader {
     struct Fault: Error, CustomStringConvertible {
         var description: String
@@ -15,9 +16,9 @@ final class XKBReader {
 
     private typealias Pointer = OpaquePointer
 
-    /// The text read so far.
+    /// Text received until now.
     ///
-    /// The key F8 stands as U+00F8.
+    /// The key F8 is represented by U+00F8.
     var text: [UInt32] = []
     private let declared: [Bool]
     private let state: Pointer
@@ -74,7 +75,7 @@ final class XKBReader {
             as: (@convention(c) (Pointer, Int32) -> UInt32).self
         )
 
-        // What is made here lives as long as the test process.
+        // These objects exist until the test process ends.
         guard let context = newContext(0) else { throw Fault(description: "xkb-data is not installed") }
         let names = ["evdev", "pc105", layout, variant, ""].map { (text: String) in UnsafePointer(strdup(text)) }
         guard let keymap = newKeymap(context, names, 0), let state = newState(keymap) else {
@@ -90,7 +91,7 @@ final class XKBReader {
             compose = nil
         }
         guard capsLock else { return }
-        // The key CapsLock, or where that has another meaning, as on Japanese keyboards, CapsLock with Shift.
+        // CapsLock, or Shift with CapsLock if the key alone has another meaning, as on Japanese keyboards.
         for key in [42, 58] as [UInt32] { _ = updateKey(state, key + 8, 1) }
         for key in [58, 42] as [UInt32] { _ = updateKey(state, key + 8, 0) }
         if serialize(state, 1 << 2) & 2 == 0 {
@@ -99,7 +100,7 @@ final class XKBReader {
         guard serialize(state, 1 << 2) & 2 != 0 else { throw Fault(description: "\(layout) has no CapsLock") }
     }
 
-    /// Reads a write.
+    /// Handles the events of a write.
     func take(_ batch: borrowing EventBatch) throws {
         for index in 0..<batch.count {
             guard let event = batch[index] else { throw Fault(description: "no event") }

@@ -5,11 +5,11 @@ import Testing
 import VirtualRadio
 
 @Suite struct AdvertisingTests {
-    /// LE Set Advertising Data and LE Set Scan Response Data: Flags, and the name AB.
+    /// Parameters of LE Set Advertising Data and LE Set Scan Response Data: flags, and the name AB.
     static let data = "03 020106" + String(repeating: "00", count: 28)
     static let response = "04 03094142" + String(repeating: "00", count: 27)
 
-    /// Sets a legacy advertiser up: its type, and whom it is directed to.
+    /// Configures a legacy advertiser with this type and this target of directed advertising.
     func advertise(_ bench: Bench, type: String, peer: String = "00 000000000000") {
         bench.succeed(bench.second, 0x2006, "2000 2000 \(type) 00 \(peer) 07 00")
         bench.succeed(bench.second, 0x2008, Self.data)
@@ -17,7 +17,7 @@ import VirtualRadio
         bench.succeed(bench.second, 0x200A, "01")
     }
 
-    /// Lets the first controller scan with the legacy commands.
+    /// Enables scanning on the first controller with the legacy commands.
     func scan(_ bench: Bench, active: Bool, filter: Bool = false, policy: String = "00") {
         bench.succeed(bench.first, 0x200B, "\(active ? "01" : "00") 1000 1000 00 \(policy)")
         bench.succeed(bench.first, 0x200C, "01 \(filter ? "01" : "00")")
@@ -54,7 +54,8 @@ import VirtualRadio
         bench.run(.seconds(1))
         let reports = bench.packets(bench.first)
         #expect(reports.count == 2)
-        // Up to TX_Power, and from Periodic_Advertising_Interval on; between them is the RSSI.
+        // Compares the fields up to TX_Power and from Periodic_Advertising_Interval on; the RSSI between them is
+        // ignored.
         #expect(
             reports.map { String($0.prefix(36)) } == [
                 hex("04 3E 1D 0D 01 1300 00 0200000000C0 01 00 FF 7F"),
@@ -97,7 +98,7 @@ import VirtualRadio
         advertise(bench, type: "00")
         scan(bench, active: false)
         bench.run(.seconds(1))
-        // 20 ms and a random delay of 0 to 10 ms.
+        // The interval is 20 ms plus a random delay of 0 to 10 ms.
         #expect((34...50).contains(bench.packets(bench.first).count))
     }
 
@@ -208,7 +209,7 @@ import VirtualRadio
         let bench = Bench.pair()
         bench.advertise(bench.second)
         bench.succeed(bench.first, 0x2041, "00 00 01 00 1000 1000")
-        // 500 ms of every 1.28 s.
+        // Scans for 500 ms of every 1.28 s.
         bench.succeed(bench.first, 0x2042, "01 02 3200 0100")
         bench.run(.milliseconds(4 * 1280 - 1))
         #expect(bench.packets(bench.first).count == 4)
@@ -248,7 +249,7 @@ import VirtualRadio
         for handle in 0...3 { #expect(bench.status(controller, 0x2036, "0\(handle) \(parameters)") == 0x00) }
         #expect(bench.status(controller, 0x2036, "04 \(parameters)") == 0x07)
         #expect(bench.status(controller, 0x2036, "F0 \(parameters)") == 0x12)
-        // Connectable and scannable with extended PDUs; an interval too short; long range.
+        // Connectable and scannable with extended PDUs; an interval that is too short; long range.
         #expect(
             bench.status(controller, 0x2036, "00 0300 200000 200000 07 00 00 000000000000 00 7F 01 00 01 00 00") == 0x12
         )

@@ -5,16 +5,16 @@ import TestSupport
 import Testing
 import VirtualRadio
 
-/// Two or more controllers on a radio, and the hosts' ends of their wires.
+/// Two or more controllers on a simulated radio, and the hosts' ends of their transports.
 ///
-/// Bytes are written and compared as hexadecimal digits with spaces wherever they help.
+/// Bytes are written and compared as hexadecimal digits, optionally with spaces.
 final class Bench {
-    /// The radio under test.
+    /// The simulated radio under test.
     let radio: VirtualRadio
-    /// The controllers, of the addresses C0:00:00:00:00:01, …02, and so on.
+    /// The controllers, with the addresses C0:00:00:00:00:01, C0:00:00:00:00:02, and so on.
     let controllers: [VirtualController]
 
-    /// Controllers that were just switched on.
+    /// Creates controllers in the state after power-on.
     init(
         _ generations: [VirtualController.Generation],
         seed: UInt64 = 7,
@@ -30,7 +30,7 @@ final class Bench {
         }
     }
 
-    /// Two controllers whose hosts have reset them and want every event.
+    /// Creates two controllers that have been reset and report all events.
     static func pair(
         _ generation: VirtualController.Generation = .extended,
         change: (inout VirtualController.Configuration) -> Void = { _ in }
@@ -43,14 +43,14 @@ final class Bench {
     var first: VirtualController { controllers[0] }
     var second: VirtualController { controllers[1] }
 
-    /// Set Event Mask and LE Set Event Mask with all bits.
+    /// Enables all events with Set Event Mask and LE Set Event Mask.
     func wantEverything(_ controller: VirtualController) {
         command(controller, 0x0C01, "FF FF FF FF FF FF FF 3F")
         command(controller, 0x2001, "FF FF FF FF FF FF FF FF")
         _ = packets(controller)
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     func send(_ controller: VirtualController, _ hexadecimal: String) {
         controller.receive(VectorFile.bytes(hexadecimal) ?? [], now: radio.now)
     }
@@ -66,7 +66,7 @@ final class Bench {
         controller.receive(writer.bytes, now: radio.now)
     }
 
-    /// Sends a command and expects success; returns what else came, the answer left out.
+    /// Sends a command that must succeed; returns the other packets that result from it.
     @discardableResult
     func succeed(
         _ controller: VirtualController,
@@ -82,7 +82,7 @@ final class Bench {
         return packets(controller)
     }
 
-    /// Sends a command and returns its status; what comes after it waits.
+    /// Sends a command and returns its status; the following packets remain queued.
     func status(_ controller: VirtualController, _ opcode: UInt16, _ hexadecimal: String = "") -> UInt8? {
         while controller.nextPacket() != nil {}
         command(controller, opcode, hexadecimal)
@@ -90,24 +90,24 @@ final class Bench {
         return answer[1] == 0x0E ? answer[6] : answer[3]
     }
 
-    /// The packets that wait for a host, as digits without spaces.
+    /// Returns the queued packets for a host, as digits without spaces.
     func packets(_ controller: VirtualController) -> [String] {
         var result: [String] = []
         while let packet = controller.nextPacket() { result.append(Hexadecimal.text(packet)) }
         return result
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     func run(_ time: Duration) {
         radio.advance(to: radio.now + time)
     }
 
-    /// A device's address as HCI sends it: type and six bytes.
+    /// Returns the device's address as in HCI packets: type and six bytes.
     func address(_ controller: VirtualController) -> String {
         "00 0\(controller.index + 1) 00 00 00 00 C0"
     }
 
-    /// Lets a controller advertise, connectable, every 20 ms, with its generation's commands.
+    /// Enables connectable advertising every 20 ms, with the commands of the controller's generation.
     func advertise(_ controller: VirtualController) {
         if controller.configuration.generation == .legacy {
             succeed(controller, 0x2006, "20 00 20 00 00 00 00 000000000000 07 00")
@@ -118,7 +118,7 @@ final class Bench {
         }
     }
 
-    /// Lets a controller connect to a public address: 30 ms, no latency, 1 s.
+    /// Connects to a public address: interval 30 ms, no latency, supervision time-out 1 s.
     func connect(_ controller: VirtualController, to peer: String) {
         if controller.configuration.generation == .legacy {
             succeed(controller, 0x200D, "1000 1000 00 \(peer) 00 1800 1800 0000 6400 0000 0000")
@@ -127,7 +127,7 @@ final class Bench {
         }
     }
 
-    /// Connects the first to the second, both with handle 0x0040, and lets the link begin.
+    /// Connects the first controller to the second, both with handle 0x0040, and waits until the link is established.
     func link() {
         advertise(second)
         connect(first, to: address(second))
@@ -136,7 +136,7 @@ final class Bench {
     }
 }
 
-/// Digits without spaces, to compare with what a host has received.
+/// Removes the spaces, for comparison with received packets.
 func hex(_ parts: String...) -> String {
     parts.joined().filter { $0 != " " }
 }

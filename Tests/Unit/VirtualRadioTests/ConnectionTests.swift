@@ -33,7 +33,7 @@ import VirtualRadio
         bench.run(.milliseconds(30))
         #expect(bench.packets(bench.first) == [hex("04 05 04 00 4000 16")])
         #expect(bench.packets(bench.second) == [hex("04 05 04 00 4000 13")])
-        // The handle is gone, and so is the advertiser, until it is asked again.
+        // The handle is invalid, and advertising is disabled until the host enables it again.
         #expect(bench.status(bench.first, 0x0406, "4000 13") == 0x02)
         #expect(bench.radio.deadline == nil)
         bench.link()
@@ -93,7 +93,7 @@ import VirtualRadio
         let bench = Bench.pair { $0.maximumConnections = 1 }
         let peer = bench.address(bench.second)
         let plain = "00 00 \(peer) 01 1000 1000"
-        // An interval too short, a time-out no longer than two intervals, a latency out of range, unknown layers.
+        // Interval too short, time-out not longer than two intervals, latency out of range, unknown PHYs.
         #expect(bench.status(bench.first, 0x2043, "\(plain) 0500 0600 0000 6400 0000 0000") == 0x12)
         #expect(bench.status(bench.first, 0x2043, "\(plain) 2800 2800 0000 0A00 0000 0000") == 0x12)
         #expect(bench.status(bench.first, 0x2043, "\(plain) 1800 1800 F401 8000 0000 0000") == 0x12)
@@ -122,7 +122,7 @@ import VirtualRadio
         bench.succeed(bench.second, 0x2039, "01 01 00 0000 00")
         bench.succeed(bench.first, 0x2011, "01 2222222222C2")
         bench.succeed(bench.first, 0x2043, "01 01 00 000000000000 01 1000 1000 1800 1800 0000 6400 0000 0000")
-        // The advertiser takes connections from its own list only.
+        // The advertiser accepts connections only from devices in its filter accept list.
         bench.run(.milliseconds(200))
         #expect(bench.packets(bench.first).isEmpty)
         bench.succeed(bench.second, 0x2039, "00 00")
@@ -220,13 +220,13 @@ import VirtualRadio
         #expect(bench.packets(bench.first).isEmpty)
         #expect(bench.packets(bench.second) == [hex("04 3E 0A 03 3B 4000 1000 0100 C800")])
 
-        // A host that masks the question out.
+        // The host has masked out this event.
         bench.succeed(bench.first, 0x2001, "DF FF FF FF FF FF FF FF")
         bench.succeed(bench.second, 0x2013, "4000 2800 2800 0000 C800 0000 0000")
         bench.run(.milliseconds(100))
         #expect(bench.packets(bench.second) == [hex("04 3E 0A 03 1A 4000 1000 0100 C800")])
 
-        // A host that never answers: 40 s.
+        // The host does not respond for 40 s.
         bench.succeed(bench.first, 0x2001, "FF FF FF FF FF FF FF FF")
         bench.succeed(bench.second, 0x2013, "4000 2800 2800 0000 C800 0000 0000")
         bench.run(.milliseconds(39_900))

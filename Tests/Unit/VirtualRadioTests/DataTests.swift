@@ -14,7 +14,7 @@ import VirtualRadio
         #expect(bench.packets(bench.first).isEmpty)
         #expect(bench.packets(bench.second).isEmpty)
         bench.run(.milliseconds(30))
-        // A beginning is marked 0b00 by a host and 0b10 by a controller.
+        // First fragments are marked 0b00 by a host and 0b10 by a controller.
         #expect(bench.packets(bench.first) == [hex("02 4020 0500 0100 0400 0B"), hex("04 13 05 01 4000 0100")])
         #expect(bench.packets(bench.second) == [hex("02 4020 0700 0300 0400 0A0100"), hex("04 13 05 01 4000 0100")])
     }
@@ -70,7 +70,7 @@ import VirtualRadio
     func latency() {
         let bench = Bench.pair()
         bench.advertise(bench.second)
-        // 30 ms, latency 4: every fifth event.
+        // With an interval of 30 ms and a latency of 4, the peripheral uses every fifth event.
         bench.succeed(
             bench.first,
             0x2043,
@@ -89,7 +89,7 @@ import VirtualRadio
         }
         #expect(waits.allSatisfy { $0 <= .milliseconds(151) })
         #expect(waits.contains { $0 > .milliseconds(60) })
-        // Its own data does not wait for that.
+        // The peripheral does not wait with its own data.
         let start = bench.radio.now
         _ = bench.packets(bench.first)
         bench.send(bench.second, "02 4000 0100 BB")
@@ -164,7 +164,7 @@ import VirtualRadio
         defer { second.onPacket = nil }
         second.onPacket = { packet in
             heard.append(Hexadecimal.text(packet))
-            // It answers what it is sent, once.
+            // Answers the first received packet.
             if packet[0] == 0x02 { second.receive([0x02, 0x40, 0x00, 0x01, 0x00, 0xEE], now: radio.now) }
         }
         bench.send(bench.first, "02 4000 0100 AA")

@@ -19,7 +19,7 @@ import VirtualRadio
         bench.run(.milliseconds(499))
         #expect(bench.packets(bench.first).isEmpty)
         bench.run(.milliseconds(1))
-        // With its answer the controller takes one command again.
+        // The answer allows the controller to receive a command again.
         #expect(bench.packets(bench.first) == [Self.answer])
         bench.command(bench.first, 0x1009)
         bench.command(bench.first, 0x0C03)
@@ -45,7 +45,7 @@ import VirtualRadio
         bench.command(bench.first, 0x2005, "010203040506")
         bench.run(.seconds(10))
         #expect(bench.packets(bench.first).isEmpty)
-        // Own_Address_Type random is taken, so the address was set.
+        // The controller accepts the own address type random, so the address was set.
         #expect(bench.status(bench.first, 0x2041, "01 00 01 00 1000 1000") == 0x00)
         #expect(bench.status(bench.first, 0x2042, "01 00 0000 0000") == 0x00)
     }

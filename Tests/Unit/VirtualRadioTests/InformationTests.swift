@@ -5,7 +5,7 @@ import Testing
 import VirtualRadio
 
 @Suite struct InformationTests {
-    /// What a host asks when it begins, and the answers in bytes: Core 6.0, Vol 4, Part E, 7.3, 7.4 and 7.8.
+    /// Commands of a starting host, and the answers as bytes: Core 6.0, Vol 4, Part E, 7.3, 7.4 and 7.8.
     static let answers: [(generation: VirtualController.Generation, command: String, answer: String)] = [
         (.extended, "01 030C 00", "04 0E 04 01 030C 00"),
         (.extended, "01 010C 08 FFFFFFFFFFFFFF3F", "04 0E 04 01 010C 00"),
@@ -25,18 +25,18 @@ import VirtualRadio
         (.extended, "01 3A20 00", "04 0E 06 01 3A20 00 7206"),
         (.extended, "01 3B20 00", "04 0E 05 01 3B20 00 04"),
         (.legacy, "01 0720 00", "04 0E 05 01 0720 00 00"),
-        // A command that it does not know, and one of the other generation.
+        // An unknown command, and one of the other generation.
         (.extended, "01 01FC 00", "04 0F 04 01 01 01FC"),
         (.legacy, "01 3A20 00", "04 0F 04 01 01 3A20"),
-        // Unknown Connection Identifier, with the handle where the answer has one.
+        // Unknown Connection Identifier, including the handle if the answer contains one.
         (.extended, "01 0604 03 4000 13", "04 0F 04 02 01 0604"),
         (.extended, "01 0514 02 4000", "04 0E 07 01 0514 02 4000 00"),
-        // Invalid HCI Command Parameters: a byte too few, one too many, and a length that lies.
+        // Invalid HCI Command Parameters: one byte missing, one too many, and a wrong length field.
         (.extended, "01 030C 01 00", "04 0E 04 01 030C 12"),
         (.extended, "01 0520 05 0605040302", "04 0E 04 01 0520 12"),
         (.extended, "01 0520 06 060504", "04 0E 04 01 0520 12"),
         (.extended, "01 0D20 00", "04 0F 04 12 01 0D20"),
-        // Bytes that are no packet at all: Hardware Error.
+        // Bytes that are not a packet: Hardware Error.
         (.extended, "77", "04 10 01 00"),
         (.extended, "01 03", "04 10 01 00"),
         (.extended, "02 4000", "04 10 01 00"),
@@ -60,7 +60,7 @@ import VirtualRadio
         bench.command(bench.first, 0x1002)
         let answer = try #require(bench.first.nextPacket())
         let map = try SupportedCommands(returnParameters: Array(answer[6...]).span)
-        // The places of 6.27 for commands of every group; the second half is of Bluetooth 5.
+        // Bit positions of 6.27 for commands of every group; the second half belongs to Bluetooth 5.
         let legacy: [(UInt16, SupportedCommands.Bit)] = [
             (0x0406, .init(octet: 0, bit: 5)), (0x0C01, .init(octet: 5, bit: 6)), (0x1009, .init(octet: 15, bit: 1)),
             (0x2001, .init(octet: 25, bit: 0)), (0x200B, .leSetScanParameters), (0x200C, .leSetScanEnable),
@@ -72,7 +72,7 @@ import VirtualRadio
         ]
         #expect(legacy.allSatisfy { map.contains($0.1) })
         #expect(extended.allSatisfy { map.contains($0.1) == (generation == .extended) })
-        // Of all opcodes, as many are known as the map has bits.
+        // The number of supported opcodes must match the number of bits.
         var known = 0
         for group in [UInt16(1), 3, 4, 5, 8] {
             for command in UInt16(0)...0xFF {

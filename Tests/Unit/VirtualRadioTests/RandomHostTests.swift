@@ -6,7 +6,7 @@ import Testing
 import VirtualRadio
 
 @Suite struct RandomHostTests {
-    /// What a host sends that knows the rules, so that random streams get somewhere: who, opcode, parameters.
+    /// Valid commands that let random streams make progress: controller, opcode, parameters.
     static let sensible = packets([
         (0, 0x0C03, ""), (1, 0x0C03, ""),
         (0, 0x0C01, "FFFFFFFFFFFFFF3F"), (1, 0x0C01, "FFFFFFFFFFFFFF3F"),
@@ -20,7 +20,7 @@ import VirtualRadio
         (0, 0x0406, "4000 13"), (1, 0x0406, "4000 13"),
     ])
 
-    /// What leads to a connection as soon as 50 ms have passed.
+    /// Commands that lead to a connection after 50 ms.
     static let connecting = packets([
         (0, 0x0C01, "FFFFFFFFFFFFFF3F"), (1, 0x0C01, "FFFFFFFFFFFFFF3F"),
         (0, 0x2001, "FFFFFFFFFFFFFFFF"), (1, 0x2001, "FFFFFFFFFFFFFFFF"),
@@ -36,7 +36,7 @@ import VirtualRadio
         }
     }
 
-    /// What came of one stream.
+    /// Result of one stream.
     struct Trace: Equatable {
         var bytes: UInt64 = 14_695_981_039_346_656_037
         var packets = 0
@@ -50,7 +50,7 @@ import VirtualRadio
         }
     }
 
-    /// Plays one stream of random commands, data and rubbish to two controllers, and checks all that comes.
+    /// Sends one stream of random commands, data and invalid bytes to two controllers, and checks all answers.
     func play(seed: UInt64, steps: Int) -> Trace {
         var random = SeededGenerator(seed: seed)
         let bench = Bench([.extended, .extended], seed: seed)
@@ -66,14 +66,14 @@ import VirtualRadio
                 guard let row = Self.sensible.randomElement(using: &random) else { continue }
                 bench.controllers[row.side].receive(row.bytes, now: bench.radio.now)
             case 9:
-                // An opcode that exists more often than not, with anything behind it.
+                // Usually an existing opcode, with arbitrary parameters.
                 let opcode = UInt16.random(in: 0x2000...0x2045, using: &random)
                 let count = Int.random(in: 0...40, using: &random)
                 let parameters = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
                 let header = [0x01, UInt8(opcode & 0xFF), UInt8(opcode >> 8), UInt8(count)]
                 bench.controllers[side].receive(header + parameters, now: bench.radio.now)
             case 10:
-                // A sensible command with one byte changed.
+                // A valid command with one byte changed.
                 guard let row = Self.sensible.randomElement(using: &random) else { continue }
                 var bytes = row.bytes
                 if bytes.count > 4 {
@@ -109,7 +109,7 @@ import VirtualRadio
                 if !isWhole || (packet[0] != 0x04 && packet[0] != 0x02) { Issue.record("seed \(seed): \(packet)") }
             }
         }
-        // What the last step asked for may be due at once, with a random delay of nothing.
+        // Events of the last step may be due immediately if the random delay is zero.
         bench.radio.advance(to: bench.radio.now)
         if let deadline = bench.radio.deadline, deadline <= bench.radio.now {
             Issue.record("seed \(seed): due work left")
@@ -153,7 +153,7 @@ import VirtualRadio
         #expect(Self.reports(seed: 1) != Self.reports(seed: 2))
     }
 
-    /// A second's advertising reports, with their strengths.
+    /// Returns the advertising reports of one second, with their RSSI.
     static func reports(seed: UInt64) -> [String] {
         let bench = Bench([.extended, .extended], seed: seed)
         for controller in bench.controllers { bench.wantEverything(controller) }
