@@ -7,9 +7,10 @@ import TestSupport
 import Testing
 import TextsSupport
 
-/// A device of `attempt-times.txt`, and the session that tries it, on a clock that goes in tenths of a second.
+/// Device of `attempt-times.txt`, and the session that connects to it, with a clock that advances in tenths of a
+/// second.
 struct AttemptTimes: CustomTestStringConvertible, Sendable {
-    /// The requirement, and what the device does.
+    /// The requirement, and the behavior of the device.
     private(set) var row = ""
     private(set) var title = ""
     private var line = 0
@@ -18,7 +19,7 @@ struct AttemptTimes: CustomTestStringConvertible, Sendable {
     private var connects: [Int] = []
     private var switches: [Int] = []
     private var end = 0
-    /// The times at which attempts must begin, in tenths of a second.
+    /// Expected start times of attempts, in tenths of a second.
     private(set) var expected: [Int] = []
 
     var testDescription: String { "line \(line): \(title)" }
@@ -59,12 +60,12 @@ struct AttemptTimes: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// `9.5` as 95.
+    /// Parses a time: `9.5` is 95.
     private static func tenths(_ text: String) throws -> Int {
         Int((try #require(Double(text), "\(text)") * 10).rounded())
     }
 
-    /// The times at which attempts begin, in tenths of a second.
+    /// Returns the start times of attempts, in tenths of a second.
     func attempts() throws -> [Int] {
         var session = Session(isChosen: true)
         var found: [Int] = []

@@ -17,7 +17,7 @@ import Texts
 struct BeaconAvailabilityTests {
     private static let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 
-    /// A daemon that watches a region, and a client that follows its events.
+    /// Makes a daemon monitor a region, and returns a client that follows its events.
     private static func watching(_ bench: DaemonBench) throws -> ControlPeer {
         var settings = BeaconConfiguration()
         settings.watched = [.initial]
@@ -32,7 +32,7 @@ struct BeaconAvailabilityTests {
         return client
     }
 
-    /// What a client was told of beacons, in turn.
+    /// Returns the beacon events that a client has received, in order.
     private static func told(_ client: ControlPeer) -> [JSONValue] {
         client.values.filter { $0["event"]?.string == "beaconAvailability" }
     }
@@ -41,7 +41,7 @@ struct BeaconAvailabilityTests {
         told(client).compactMap { $0["availability"]?.string }
     }
 
-    /// Waits for an event that comes after all that was said of beacons.
+    /// Waits for an event that follows all beacon events sent until now.
     private static func settle(_ bench: DaemonBench, _ client: ControlPeer) throws {
         let before = client.values.count { $0["event"]?.string == "gate" }
         _ = try bench.ask(.pause)
@@ -61,7 +61,7 @@ struct BeaconAvailabilityTests {
         bench.daemon?.start { _ in }
         #expect(try bench.until { Self.words(client) == ["starting", "possible"] })
         #expect(try Self.status(bench)["available"]?.bool == true)
-        // What is watched meanwhile is another matter.
+        // Changing the monitored regions in the meantime does not affect the availability.
         _ = try bench.ask(.beacons(.unwatch(.all)))
         _ = try bench.ask(.beacons(.watch(.initial, .usual)))
         bench.radio.onLoss?(.switchedOff("quiet0"))
@@ -118,7 +118,7 @@ struct BeaconAvailabilityTests {
         let status = try Self.status(bench)
         #expect(status["availability"]?.string == "unconfigured")
         #expect(status.message("availabilityRemedy")?.english.contains("beacons set-up") == true)
-        // Regions that were fetched since are known from the next watch on.
+        // Newly fetched regions are used the next time that monitoring starts.
         #expect(try bench.until { bench.daemon?.status.adapter != nil })
         try FileSystem.makeDirectory(FilePath(kept), mode: 0o755)
         _ = try bench.ask(.beacons(.watch(.managed, .usual)))

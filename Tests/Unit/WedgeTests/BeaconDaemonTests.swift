@@ -40,7 +40,7 @@ struct BeaconDaemonTests {
         BeaconAction(name: deed.rawValue, region: try region(text), deed: deed)
     }
 
-    /// Lets a beacon be heard twice.
+    /// Lets the daemon receive a beacon twice.
     private static func see(_ text: String, _ bench: DaemonBench) throws {
         for _ in 0..<2 { bench.radio.advertise(sender, try advertisement(text)) }
     }
@@ -131,7 +131,7 @@ struct BeaconDaemonTests {
         #expect(try bench.ask(designate).get().text.contains("\"answer\":1"))
         #expect(try DesignatedStore(bench.paths.designated).read().beacons.map(\.keyCode) == ["A17C"])
         #expect(try bench.until { bench.radio.listening == 1 })
-        // A directory in the place of the file: it cannot be replaced.
+        // The file cannot be replaced, because there is a directory in its place.
         try FileSystem.remove(bench.paths.designated)
         try FileSystem.makeDirectory(bench.paths.designated.appending("in-the-way"), mode: 0o755)
         #expect(throws: CommandFailure.self) { try bench.ask(.beacons(.release("A17C"))).get() }

@@ -12,14 +12,14 @@ import TestSupport
 import Testing
 import Texts
 
-/// Which bond a device or a choice has to prove, and what becomes of a kept choice when its device is paired.
+/// Bond that a device or a selection must prove, and changes of a stored selection when its device is paired.
 @Suite("The claim of a bond", .timeLimit(.minutes(10)))
 struct BondClaimTests {
     private static let adapter = BluetoothAddress(rawValue: 0x00AA_0100_0042)
     private static let address = BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)
     private static let paired = DeviceAddress(address, .random)
     private static let open = DeviceAddress(BluetoothAddress(rawValue: 0xC0C1_C2C3_C4C5), .random)
-    /// The sample of the Core Specification's Vol 3, Part H, D.7, the least significant byte first.
+    /// Sample data of the Core Specification, Vol 3, Part H, D.7, in little-endian order.
     private static let resolvingKey: [UInt8] = [
         0x9B, 0x7D, 0x39, 0x0A, 0xA6, 0x10, 0x10, 0x34, 0x05, 0xAD, 0xC8, 0x57, 0xA3, 0x34, 0x02, 0xEC,
     ]
@@ -61,7 +61,7 @@ struct BondClaimTests {
         #expect(known.claim(of: Self.open, for: .address(Self.address), on: Self.adapter) == other)
         let kept = DeviceSelector.kept(SelectedDevice(DeviceAddress(Self.address, .public), name: nil))
         #expect(known.claim(of: Self.open, for: kept, on: Self.adapter) == other)
-        // Whoever is chosen by an address of its own is nobody else by its name.
+        // A device selected by its own address is not mistaken for another one because of its name.
         #expect(known.claim(of: Self.open, for: .address(Self.open.address), on: Self.adapter) == BondClaim())
         #expect(known.claim(of: Self.open, for: .name("LINBLE"), on: Self.adapter) == BondClaim())
         let elsewhere = BluetoothAddress(rawValue: 0x00AA_0100_0043)
@@ -75,7 +75,7 @@ struct BondClaimTests {
             #expect(known.pairedChoice(choice) == meant && known.isPaired(choice))
         }
         #expect(known.pairedChoice(.name("OTHER")) == nil && !known.isPaired(.name("OTHER")))
-        // Of two paired devices of a name neither is the one that is meant.
+        // If two paired devices have the same name, the name selects neither of them.
         try store.add(try bond(Self.open), name: "LINBLE-TEST")
         #expect(try store.read().pairedChoice(name) == nil)
         #expect(try store.read().isPaired(name))
@@ -103,7 +103,7 @@ struct BondClaimTests {
                 #expect(known.claim(of: Self.open, on: Self.adapter).keys == .encrypted, "\(line)")
             }
         }
-        // The record is gone, and its name is there still.
+        // Without the bond record, its name remains.
         try directory.write(BondedName(Self.paired, "LINBLE-TEST").record + "\n", to: "bonds")
         for choice in [nil, DeviceSelector.name("LINBLE-TEST")] {
             let device = choice == nil ? Self.paired : Self.open
@@ -129,7 +129,7 @@ struct BondClaimTests {
             #expect(try store.read().brokenLines.isEmpty)
             #expect(try !store.remove(Self.address))
         }
-        // A damaged record of a neighbour's address stays while the device's own is there.
+        // A damaged record with a similar address is kept as long as the device's own record exists.
         let near = try bond(DeviceAddress(BluetoothAddress(rawValue: Self.address.rawValue ^ 1), .random)).record + "0"
         try directory.write([try bond().record, near].map { $0 + "\n" }.joined(), to: "bonds")
         #expect(try store.remove(Self.address) && store.read().brokenLines == [2])
@@ -185,7 +185,7 @@ struct BondClaimTests {
             #expect(open == SelectedDevice(Self.paired, name: nil, ignoresBond: true))
             #expect(try SelectedDevice(parsing: open.text) == open)
         }
-        // Who has another's address bits or name is chosen by no word.
+        // A device with the address bits or the name of another one can never be selected.
         let claim = BondClaim(demanded: .encrypted, fault: .otherDevice(Self.paired))
         for asked in [nil, GATTLinkSecurity.Level.none] {
             #expect(throws: SecurityPolicy.Refusal.self) {

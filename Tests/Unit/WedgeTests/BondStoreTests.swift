@@ -100,7 +100,7 @@ struct BondStoreTests {
         #expect(contents.notes(store.path).count == 2)
         #expect(mode(directory("state")) == 0o700 && mode(store.path.string) == 0o600)
         #expect(contents.bonds == [try bond(1)])
-        // A directory that is there already, readable by all, before the first key.
+        // A directory that exists before the first key, and that all users can read.
         let later = BondStore(FilePath(directory("later")).appending("bonds"))
         #expect(mkdir(directory("later"), 0o755) == 0 && chmod(directory("later"), 0o755) == 0)
         #expect(try later.read().bonds.isEmpty)
@@ -125,7 +125,7 @@ struct BondStoreTests {
         try #require(unlink(store.path.string) == 0 && mkfifo(store.path.string, 0o600) == 0)
         #expect(throws: BondStore.Failure.file(.irregular(store.path))) { try store.read() }
         #expect(throws: BondStore.Failure.file(.irregular(store.path))) { try store.add(bond(2)) }
-        // With a writer too.
+        // The result is the same if there is a writer.
         let writer = open(store.path.string, O_RDWR | O_NONBLOCK)
         defer { close(writer) }
         #expect(throws: BondStore.Failure.file(.irregular(store.path))) { try store.read() }
@@ -184,7 +184,7 @@ struct BondStoreTests {
         #expect(throws: BondStore.Failure.known(device(1))) { try store.add(bond(1, authenticated: true)) }
         #expect(try text(store.path) == before)
         #expect(CommandFailure(BondStore.Failure.known(device(1))).status == .usage)
-        // The first of two records is the one that counts.
+        // Only the first of two records counts.
         try directory.write(before + (try bond(1, authenticated: true)).record + "\n", to: "bonds")
         #expect(try store.read().bonds == [try bond(1)])
         #expect(try store.read().brokenLines == [3])
@@ -208,6 +208,6 @@ struct BondStoreTests {
 }
 
 extension String {
-    /// The text with another digit at its end.
+    /// Returns the text with another digit at its end.
     fileprivate func replacingLast() -> String { dropLast() + (last == "0" ? "1" : "0") }
 }

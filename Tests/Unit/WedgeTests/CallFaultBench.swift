@@ -16,9 +16,9 @@
     import Texts
     import Typing
 
-    /// A daemon on a `KernelStandIn`, and what is asked of it: to be connected, to type, to answer.
+    /// Daemon on a `KernelStandIn`, with functions to check that it is connected, types and answers.
     final class CallFaultBench {
-        /// What makes the program call at a place.
+        /// Event that causes calls at a call site.
         enum Occasion { case traffic, linkLoss, adapterLoss, keyboardLoss, choice }
 
         private let directory: TestDirectory
@@ -27,9 +27,9 @@
         let machine: StandInMachine
         let daemon: Daemon
         private let path: String
-        /// The states since the start.
+        /// States since the start.
         private(set) var states: [Session.State] = []
-        /// The signals since the start, on a kernel that lacks something.
+        /// Signals received since the start, on a kernel that lacks a feature.
         private(set) var signals: [Int32] = []
         let choices: ChoiceStore
         private var client: Int32 = -1
@@ -39,7 +39,7 @@
             kernel = KernelStandIn(lacking: absence)
             kernel.begin()
             loop = try EventLoop.ofCommand()
-            // Before any thread is made, as a command does it.
+            // Before any thread is created, as in a command.
             var received: (Int32) -> Void = { _ in }
             if absence != nil { try loop.handleSignals([SIGUSR2]) { received($0) } }
             machine = try StandInMachine(kernel)
@@ -78,7 +78,7 @@
             daemon.start { _ in }
         }
 
-        /// Serves both sides until something holds, or the time is over.
+        /// Handles both sides until a condition is met or the time is over; returns true if it is met.
         func until(_ limit: Duration, _ condition: () -> Bool) throws -> Bool {
             try loop.run(within: limit, turn: .milliseconds(2)) {
                 machine.turn()
@@ -86,7 +86,7 @@
             }
         }
 
-        /// Brings about what makes the program call.
+        /// Causes the event.
         func bring(_ occasion: Occasion) throws {
             switch occasion {
             case .traffic:
@@ -107,7 +107,7 @@
             }
         }
 
-        /// Whether it is connected, types and answers, all within the time.
+        /// Returns true if the daemon is connected, types and answers within the time.
         func isSteady(within limit: Duration) throws -> Bool {
             let deadline = MonotonicClock.now + limit
             while MonotonicClock.now < deadline {
@@ -128,17 +128,17 @@
                     return answer > 0
                 }
                 hangUp()
-                // The daemon lets go of it.
+                // Lets the daemon close the client's connection.
                 _ = try until(.milliseconds(20)) { false }
                 if isAnswered, daemon.service.device.state == .connected { return true }
             }
             return false
         }
 
-        /// The open descriptors of this process.
+        /// The number of open descriptors of this process.
         var descriptors: Int { FileSystem.names(in: "/proc/self/fd").count }
 
-        /// The same, once the clients that have gone are let go.
+        /// Returns the number of open descriptors after the connections of closed clients have been closed.
         func settledDescriptors() throws -> Int {
             var least = descriptors
             _ = try until(.milliseconds(500)) { [self] in
@@ -148,7 +148,7 @@
             return least
         }
 
-        /// Ends the daemon.
+        /// Stops the daemon.
         func end() throws -> Bool {
             hangUp()
             var isOver = false
@@ -157,7 +157,7 @@
             return try until(.seconds(20)) { isOver }
         }
 
-        // MARK: A client, by calls of its own
+        // MARK: A client with its own system calls
 
         private func ask() {
             hangUp()

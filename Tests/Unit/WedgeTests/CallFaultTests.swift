@@ -9,9 +9,10 @@
     import TestSupport
     import Testing
 
-    /// A system call of the daemon's fails, once or five times in a row, at each place that it calls the kernel at.
+    /// Lets a system call of the daemon fail, once or five times in a row, at each call site.
     ///
-    /// Each part is a process of its own: the calls, the clock and the descriptors are a process's.
+    /// Each part runs in its own process, because the replaced calls, the clock and the descriptors belong to the
+    /// process.
     @Suite("A system call that fails", .timeLimit(.minutes(10)), .enabled(if: Capability.missing.isEmpty))
     struct CallFaultTests {
         private typealias Occasion = CallFaultBench.Occasion
@@ -22,7 +23,7 @@
             .tooManyOpenFiles, .networkDown, .connectionReset, .socketNotConnected, .timedOut, .noSpace, .resourceBusy,
         ]
 
-        /// The places, each with what makes the daemon call there.
+        /// Call sites, each with the event that causes calls there.
         private static let sites: [(site: CallSite, occasion: Occasion)] =
             [
                 (.hci, .linkLoss, [.socket, .setsockopt, .bind, .write, .recvmsg, .recvmmsg]),
@@ -38,7 +39,8 @@
                 calls.map { (CallSite(kind, $0), occasion) }
             }
 
-        /// Lets a place fail with each of the errors, so often; the lines about what was not as it should be.
+        /// Lets a call site fail with each of the errors, `times` times in a row; returns a line for each unexpected
+        /// result.
         private static func faults(_ place: Int, _ errors: [Errno], times: Int) throws -> [String] {
             var lines: [String] = []
             var slowest = Duration.zero
@@ -53,10 +55,11 @@
             return lines
         }
 
-        /// Lets a place fail with an error: what was not as it should be, and the time from the last failure on.
+        /// Lets a call site fail with an error; returns a description of an unexpected result, and the time since the
+        /// last failure.
         ///
-        /// A call that fails once is got over within 5 s; one that fails five times in a row may have led to the longest
-        /// pause between attempts.
+        /// The daemon must recover within 5 s after one failure; five failures in a row may lead to the longest pause
+        /// between attempts.
         private static func outcome(
             _ site: CallSite,
             _ occasion: Occasion,
@@ -86,7 +89,7 @@
             return (try bench.end() ? nil : "the daemon does not end", time)
         }
 
-        /// The errors of a run: all in a long one.
+        /// Errors used in a run; a long run uses all of them.
         private static var chosenErrors: [Errno] {
             Array(errors.prefix(RunCount.from("BLEWEDGE_CALL_FAULT_ERRORS", usual: 2)))
         }

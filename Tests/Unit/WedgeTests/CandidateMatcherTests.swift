@@ -9,7 +9,7 @@ import Texts
 
 @Suite("Choosing the device")
 struct CandidateMatcherTests {
-    /// An advertisement heard by a table that filters as the choice says; nil where the filter keeps it back.
+    /// Returns an advertisement received with the filter of the selection; nil if it is filtered out.
     private func hear(
         _ table: inout DeviceTable,
         _ address: UInt64,
@@ -18,7 +18,7 @@ struct CandidateMatcherTests {
         now: Duration
     ) throws -> DiscoveredDevice? {
         var writer = ByteWriter()
-        // One legacy report: event type, address type, address, length, data, RSSI.
+        // A legacy report: event type, address type, address, length, data, RSSI.
         let data = name.isEmpty ? [] : [UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
         writer.write([0x01, eventType, 0x01] as [UInt8])
         writer.write(BluetoothAddress(rawValue: address))
@@ -61,7 +61,7 @@ struct CandidateMatcherTests {
         _ = chooser.heard(known, now: .zero)
         _ = chooser.decide(now: .seconds(1))
         chooser.begin()
-        // A directed advertisement has no name; one of another name is no match at the same address.
+        // A directed advertisement contains no name; a different name at the same address does not match.
         var unfiltered = DeviceTable()
         let directed = try #require(try hear(&unfiltered, 0xF0F1_F2F3_F4F5, name: "", now: .seconds(4)))
         #expect(chooser.heard(directed, isMatch: false, now: .seconds(4)) == .take(directed))
@@ -98,7 +98,7 @@ struct CandidateMatcherTests {
         chooser.begin()
         #expect(chooser.heard(nameless, now: .seconds(3)) == .listen)
         #expect(chooser.decide(now: .seconds(5)) == .take(nameless))
-        // The device that is connected to again needs no name.
+        // A device is reconnected by its address, without its name.
         var plain = CandidateMatcher(.address(address))
         #expect(plain.heard(nameless, now: .zero) == .take(nameless))
     }
@@ -144,7 +144,7 @@ struct CandidateMatcherTests {
             let choice = DeviceSelector.kept(SelectedDevice(DeviceAddress(address, type), name: "LINBLE-TEST"))
             var chooser = CandidateMatcher(choice)
             var table = choice.devices(advertisedAt: nil)
-            // The devices of the reports have random addresses.
+            // The devices in these reports have random addresses.
             let device = try hear(&table, address.rawValue, name: "LINBLE-TEST", now: .zero)
             #expect((device != nil) == (type == .random))
             if let device { #expect(chooser.heard(device, now: .zero) == .take(device)) }
@@ -169,13 +169,13 @@ struct CandidateMatcherTests {
         let kept = choice.keptChoice(of: device, advertisedAt: nil)
         #expect(kept.name?.lowercased() == LocalName.trimmed(meant).lowercased() && choice.means(kept))
         #expect(try hear(&table, 0xF0F1_F2F3_F4F6, name: "HMSof", now: .zero) == nil)
-        // As earlier versions kept it.
+        // Earlier versions stored the name with a trailing space.
         #expect(choice.means(SelectedDevice(kept.device, name: LocalName.trimmed(meant) + " ")))
     }
 
     @Test("T15: a device whose advertisement goes on and never ends is taken, and listed as truncated")
     func truncated() throws {
-        // An extended event with one report, connectable, of which more is to come.
+        // Extended event with one incomplete report of a connectable device.
         let data: [UInt8] = [5, 0x09] + Array("SCAN".utf8)
         let event: [UInt8] =
             [0x04, 0x3E, UInt8(26 + data.count), 0x0D, 0x01, 0x21, 0x00, 0x01] + [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0]

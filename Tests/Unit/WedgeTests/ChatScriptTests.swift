@@ -10,7 +10,7 @@ import Typing
 
 @Suite("Handshakes and command queues")
 struct ChatScriptTests {
-    /// One vector of Tests/Vectors/handshakes.txt.
+    /// Test vector of Tests/Vectors/handshakes.txt.
     private struct Conversation {
         var title: String
         var lines: [(number: Int, text: String)] = []
@@ -28,7 +28,7 @@ struct ChatScriptTests {
         return all
     }
 
-    /// Reads `SEND => REPLY [within TIME] [times N] [key BYTES]`.
+    /// Parses `SEND => REPLY [within TIME] [times N] [key BYTES]`.
     private static func command(_ text: Substring) throws -> ChatScript.Command {
         var words = text.split(separator: " ").map(String.init)
         func option(_ name: String) -> String? {
@@ -159,7 +159,7 @@ struct ChatScriptTests {
             _ = queue.written(now: .zero)
             for _ in 0..<50 {
                 let count = Int.random(in: 0...512, using: &generator)
-                // Never the reply's first byte: chance cannot make the reply.
+                // Excludes the first byte of the reply, so that random bytes cannot form the reply.
                 let bytes = (0..<count).map { _ in UInt8.random(in: 0...0xA4, using: &generator) }
                 #expect(queue.receive(bytes, now: .zero) == .wait)
             }

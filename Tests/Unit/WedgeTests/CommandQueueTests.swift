@@ -9,15 +9,15 @@ import Testing
 import Texts
 import Typing
 
-/// A conversation with a queue of commands: its steps, as the lines of Tests/Vectors/command-queue.txt have them.
+/// Conversation with a command queue, whose steps are lines of Tests/Vectors/command-queue.txt.
 private struct QueueConversation {
     private var queue = CommandQueue()
-    /// The ends that no line has named yet.
+    /// Results that no line has mentioned yet.
     private var ends: [String] = []
-    /// The bytes that wait to be written.
+    /// Bytes to be written.
     private var write: [UInt8]?
 
-    /// Plays a line; the answer is what it says otherwise than the queue does, nil where nothing.
+    /// Executes a line; returns the difference from the expected result, or nil.
     mutating func play(_ line: String) throws -> String? {
         let words = line.split(separator: " ").map(String.init)
         if line.hasPrefix("gone") {
@@ -55,7 +55,7 @@ private struct QueueConversation {
         return nil
     }
 
-    /// What is left over at the end.
+    /// Results that remain at the end.
     var rest: [String] { ends + (write.map { ["to write is \(Hexadecimal.text($0))"] } ?? []) }
 
     private mutating func take(_ steps: CommandQueue.Steps) {
@@ -89,7 +89,7 @@ private struct QueueConversation {
 }
 
 extension String {
-    /// The text before and behind the first of these separators, or all of it.
+    /// Returns the texts before and after the first separator, or the whole text.
     fileprivate func components(at separator: String) -> [String] {
         guard let range = firstRange(of: separator) else { return [self] }
         return [String(self[..<range.lowerBound]), String(self[range.upperBound...])]
@@ -127,7 +127,7 @@ struct CommandQueueTests {
             var wanted: [UInt8] = []
             var replies: [[UInt8]] = []
             for _ in 0..<3 {
-                // Never a reply's first byte: what begins like one may be kept to the end.
+                // Excludes the first byte of a reply, because the queue may hold back bytes after it until the end.
                 let count = Int.random(in: 0...6, using: &random)
                 let others = (0..<count).map { _ in UInt8.random(in: 0...0xA4, using: &random) }
                 let bytes: [UInt8] = [0xA5, 0x81, UInt8.random(in: .min ... .max, using: &random)]
@@ -143,7 +143,8 @@ struct CommandQueueTests {
             _ = queue.written(now: .zero)
             var rest = stream[...]
             while !rest.isEmpty {
-                // What stands behind a reply in the same notification is no reply to the next command: one byte then.
+                // Bytes after a reply in the same notification never belong to the next reply, so replies are received
+                // byte by byte.
                 let isShort = rest.prefix(5).contains(0xA5)
                 let length = isShort ? 1 : Int.random(in: 1...min(5, rest.count), using: &random)
                 let now = queue.receive(Array(rest.prefix(length)), now: .zero)

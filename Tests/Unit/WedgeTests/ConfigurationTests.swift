@@ -23,7 +23,7 @@ struct ConfigurationTests {
         }
     }
 
-    /// One vector of Tests/Vectors/configuration-faults.txt.
+    /// Test vector of Tests/Vectors/configuration-faults.txt.
     private struct Vector {
         var text = ""
         var faults: [String] = []
@@ -52,7 +52,7 @@ struct ConfigurationTests {
             let found = faults(vector.text)
             #expect(found.count == vector.faults.count, "vector of line \(vector.line): \(found)")
             for (fault, expected) in zip(found, vector.faults) {
-                // A vector may give the beginning only.
+                // A vector may contain only the beginning of the message.
                 #expect(fault.hasPrefix(expected), "vector of line \(vector.line): \(fault)")
             }
         }
@@ -122,7 +122,7 @@ struct ConfigurationTests {
             security = "encrypted"
             handshake = [{ send = "A5 $1", expect = "?2 *", within = "1s" }]
             """
-        // The number that nothing remembers is a fault; the right one is none.
+        // A reference without a preceding capture is an error; with the correct number, there is none.
         #expect(faults(text).count == 1)
         let read = try Configuration(text: text.replacing("A5 $1", with: "A5 01"))
         var expected = Configuration()
@@ -179,7 +179,7 @@ struct ConfigurationTests {
             )
         ]
         #expect(read == expected)
-        // And what is shown of it reads as the same, with comments and without.
+        // The printed configuration is parsed to the same values, with and without comments.
         #expect(try Configuration(text: read.text()) == read)
         #expect(try Configuration(text: read.text(isCommented: true)) == read)
     }
@@ -188,14 +188,14 @@ struct ConfigurationTests {
     func commented() throws {
         let text = Configuration().text(isCommented: true)
         #expect(try Configuration(text: text) == Configuration())
-        // With its comments taken away each key is set to its default, or to the example.
+        // Uncommenting the lines sets each key to its default or to the example.
         let uncommented = text.split(separator: "\n").map { line in
             line.hasPrefix("#") && !line.hasPrefix("# ") && line != "#" ? line.dropFirst() : line
         }
         let filled = try Configuration(text: uncommented.joined(separator: "\n"))
         #expect(filled.adapter == .kernel(.index(ControllerIndex(rawValue: 0))))
         #expect(filled.ownProfiles.map(\.name) == ["scale"])
-        // Those of a server are left out until there are beacons.
+        // The keys for servers are omitted unless beacons are configured.
         var beacons = Configuration()
         beacons.beacons.regionsFile = "/etc/blewedge/regions"
         let whole = beacons.text(isCommented: true)
@@ -231,7 +231,7 @@ struct ConfigurationTests {
         #expect(try least("") == .none)
         #expect(try least("security = \"authenticated\"\nprofile = \"scale\"\n" + profile) == .authenticated)
         #expect(try least("profile = \"scale\"\n" + profile) == .encrypted)
-        // A device may be found to have one of the others.
+        // The automatically chosen profile may have lower requirements.
         #expect(try least("profile = \"auto\"\n" + profile) == .none)
         for adapter in ["user:hci0", "h4:unix:/tmp/line"] {
             #expect(try least("adapter = \"\(adapter)\"\nsecurity = \"encrypted\"\n") == .encrypted)

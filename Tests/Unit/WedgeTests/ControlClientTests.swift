@@ -11,7 +11,7 @@ import Testing
 import Texts
 import TextsSupport
 
-/// Answers the first client of a listener with bytes, whatever it asks, then hangs up or does not.
+/// Sends fixed bytes to the first client of a listener, regardless of its request, and optionally disconnects.
 private struct CannedDaemon: ~Copyable {
     private let thread: SystemThread
 
@@ -38,7 +38,7 @@ private struct CannedDaemon: ~Copyable {
     consuming func join() { thread.join() }
 }
 
-/// As many clients as a daemon's queue takes, none of which it has accepted.
+/// As many clients as fit into a daemon's queue, none of which has been accepted.
 private final class QueuedClients: Sendable {
     private let clients = Mutex<[Int32]>([])
 
@@ -55,7 +55,7 @@ private final class QueuedClients: Sendable {
 
 @Suite("The client of the control socket", .timeLimit(.minutes(10)))
 struct ControlClientTests {
-    /// What a client makes of a daemon that answers with `answer`.
+    /// Returns the error of a client whose daemon sends `answer`.
     private func failure(
         _ answer: String,
         hangsUp: Bool = true,
@@ -121,7 +121,7 @@ struct ControlClientTests {
             usleep(300_000)
             waiting.leave()
         }
-        // The daemon takes who has gone, and who comes then.
+        // Accepts the closed connections, and then the new client.
         let taking = try SystemThread(name: "taking") { [number = listener.descriptor.unownedNumber] in
             usleep(400_000)
             for _ in 0..<64 { close(accept(number, nil, nil)) }

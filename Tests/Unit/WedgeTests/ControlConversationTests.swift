@@ -53,7 +53,7 @@ struct ControlConversationTests {
             #expect(second.values.first?["error"]?["code"]?.integer == 75 && bench.handler.conversations.count == 1)
             try end(peer)
             #expect(try bench.run(until: { conversation.isCancelled && bench.server.clientCount == 1 }))
-            // What is said to a client that has gone is nobody's.
+            // Messages to a disconnected client are discarded.
             conversation.say(PairingEvent.listening.object, true)
             try second.send("pair B\n")
             #expect(try bench.run(until: { second.lineCount == 2 }))

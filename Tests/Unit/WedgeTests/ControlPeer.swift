@@ -11,20 +11,20 @@ import TestSupport
 import Texts
 import TextsSupport
 
-/// A daemon without a radio: it answers what it is told to, when it is told to.
+/// Simulated daemon that answers requests as specified by the test.
 final class ScriptedHandler: ControlHandler {
-    /// The requests that came.
+    /// Received requests.
     var requests: [ControlRequest] = []
-    /// How a request is answered; nil keeps the reply for later.
+    /// Returns the answer to a request; nil to store the reply for later.
     var answer: (ControlRequest) -> Result<JSONObject, CommandFailure>? = { request in
         var object = JSONObject()
         object.add("did", request.line)
         return .success(object)
     }
-    /// The replies that are outstanding.
+    /// Pending replies.
     var replies: [(Result<JSONObject, CommandFailure>) -> Void] = []
     var currentEvents: [JSONObject] = []
-    /// The conversations that were begun.
+    /// Conversations that were started.
     var conversations: [ScriptedConversation] = []
     /// Called after each request.
     var onRequest: () -> Void = {}
@@ -45,11 +45,11 @@ extension ScriptedHandler {
     }
 }
 
-/// A conversation in which a test says the lines.
+/// Conversation whose lines are sent by the test.
 final class ScriptedConversation: ControlConversation {
     /// Sends a line.
     private(set) var say: (JSONObject, Bool) -> Void = { _, _ in }
-    /// The lines that the client has sent.
+    /// Lines received from the client.
     private(set) var heard: [String] = []
     private(set) var isCancelled = false
     private(set) var isOver = false
@@ -64,7 +64,7 @@ final class ScriptedConversation: ControlConversation {
         }
     }
 
-    /// Takes all but a line of `bad`.
+    /// Accepts all lines except `bad`.
     func take(_ line: [UInt8]) throws(ControlFault) {
         let words = try ControlLine.words(line)
         heard.append(String(decoding: line, as: UTF8.self))
@@ -78,20 +78,20 @@ final class ScriptedConversation: ControlConversation {
     }
 }
 
-/// One client of a control server on the same event loop.
+/// Client of a control server on the same event loop.
 final class ControlPeer {
     private let loop: EventLoop
     private let stream: LocalStream
     private var registration: EventLoop.Registration?
     private var rest: [UInt8] = []
     private var bytes: [UInt8] = []
-    /// False for a client that does not read what it is sent.
+    /// False for a client that does not read.
     private let isReading: Bool
-    /// True when the server has closed the connection.
+    /// True once the server has closed the connection.
     private(set) var isClosed = false
-    /// The bytes that could be sent.
+    /// Number of bytes sent.
     private(set) var sent = 0
-    /// Called after everything that happens.
+    /// Called after every event.
     var onChange: () -> Void = {}
 
     init(_ path: String, on loop: EventLoop, isReading: Bool = true) throws {
@@ -105,15 +105,15 @@ final class ControlPeer {
 
     deinit { close() }
 
-    /// How many whole lines came: counted as they come, because who waits for one looks after each thing that happens.
+    /// Number of complete lines received, counted incrementally because conditions are checked after every event.
     private(set) var lineCount = 0
-    /// The whole lines that came.
+    /// Complete lines received.
     var lines: [String] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             .map(String.init)
     }
 
-    /// The lines, read.
+    /// The lines as JSON values.
     var values: [JSONValue] { lines.compactMap { try? JSONValue(Array($0.utf8)) } }
 
     func send(_ text: String) throws { try send(Array(text.utf8)) }
@@ -125,7 +125,7 @@ final class ControlPeer {
 
     func finishWriting() throws { try stream.finishWriting() }
 
-    /// The bytes that the kernel holds for the server at most, give or take a write (SO_SNDBUF).
+    /// Maximum number of bytes that the kernel buffers for the server, plus or minus one write (SO_SNDBUF).
     var sendBuffer: Int {
         var size: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -133,7 +133,7 @@ final class ControlPeer {
         return Int(size)
     }
 
-    /// Reads all that waits now.
+    /// Reads everything that is available.
     func read() {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while !isClosed {
@@ -148,7 +148,7 @@ final class ControlPeer {
         }
     }
 
-    /// Goes without a word.
+    /// Closes the connection.
     func close() {
         if let registration { loop.unwatch(registration, stream.descriptor) }
         registration = nil
@@ -169,7 +169,7 @@ final class ControlPeer {
                 sent += count
             }
         } catch {
-            // The server is gone: what it said before is read.
+            // The server has closed the connection; its earlier messages can still be read.
             rest = []
         }
         if let registration {
@@ -180,7 +180,7 @@ final class ControlPeer {
     }
 }
 
-/// A server, its handler and its clients on one loop.
+/// Control server with its handler and clients on one event loop.
 final class ControlBench {
     let directory: TestDirectory
     let loop: EventLoop
@@ -201,7 +201,7 @@ final class ControlBench {
             on: loop,
             handler: handler
         )
-        // The server cancels its conversations when it goes with the bench.
+        // The server cancels its conversations when it is released together with the bench.
         handler.onRequest = { [weak self] in self?.check() }
     }
 
@@ -212,11 +212,11 @@ final class ControlBench {
         return peer
     }
 
-    /// Runs the loop until something holds that a client or the handler brings about; false after `limit`.
+    /// Runs the loop until a client or the handler meets the condition; returns false after `limit`.
     func run(until condition: @escaping () -> Bool, limit: Duration = .seconds(20)) throws -> Bool {
         if condition() { return true }
         self.condition = condition
-        // What it looks at may hold the bench.
+        // The condition may have captured the bench.
         defer { self.condition = { true } }
         let timer = loop.schedule(at: MonotonicClock.now + limit) { [unowned self] in loop.stop() }
         try loop.run()
@@ -224,7 +224,7 @@ final class ControlBench {
         return condition()
     }
 
-    /// Runs the loop for a time in which something would happen if it could.
+    /// Runs the loop long enough for an unwanted event to occur.
     func run(for time: Duration) throws {
         _ = try run(until: { false }, limit: time)
     }

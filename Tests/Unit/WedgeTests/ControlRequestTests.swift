@@ -125,7 +125,7 @@ struct ControlRequestTests {
 }
 
 extension ControlRequest {
-    /// Any request, with any text and bytes that a line can hold.
+    /// Returns a random request, with any text and bytes that a line can contain.
     fileprivate static func random(using random: inout SeededGenerator) -> ControlRequest {
         func text() -> String {
             let signs = Array("aZ09 \"\\\n\t=:é漢\u{7F}\u{0}\u{200B}yes")

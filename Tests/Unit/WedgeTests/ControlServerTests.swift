@@ -14,7 +14,7 @@ import Typing
 
 @Suite("The control socket", .virtualTime, .timeLimit(.minutes(10)))
 struct ControlServerTests {
-    /// Limits under which a test need not wait.
+    /// Short limits, so that tests need not wait.
     static var hasty: ControlServer.Limits {
         var limits = ControlServer.Limits()
         limits.patience = .milliseconds(100)
@@ -39,7 +39,7 @@ struct ControlServerTests {
     @Test("The owner has a queue of its own: a full one of the group keeps it from nothing")
     func ownersQueue() throws {
         var limits = ControlServer.Limits()
-        // Here the crowd is the owner too.
+        // In this test, the other clients belong to the owner as well.
         limits.clients = 64
         let bench = try ControlBench(limits: limits)
         var status = stat()
@@ -51,7 +51,7 @@ struct ControlServerTests {
             crowd.append(dup(stream.descriptor.unownedNumber))
         }
         #expect(crowd.count >= 16)
-        // It is connected before the daemon has taken anybody.
+        // The client is connected before the daemon has accepted anybody.
         let stream = try ControlSocket.connect(to: bench.path, patience: .zero)
         #expect(try stream.write(Array("version 1 pause\n".utf8)) == .done(16))
         #expect(try bench.run(until: { bench.handler.requests == [.pause] }))
@@ -106,9 +106,10 @@ struct ControlServerTests {
         try quick.send("pause\n")
         let before = answered()
         #expect(try bench.run(until: { quick.lineCount == 1 }))
-        // It is taken after a few turns of the loop: one for the connection, one for the request, one for the answer.
+        // The request is answered after a few turns of the loop: one each for the connection, the request and the
+        // answer.
         #expect(answered() - before < 8 * 8)
-        // Nobody's requests are lost.
+        // All requests of the other clients are answered.
         #expect(try bench.run(until: { floods.allSatisfy { $0.lineCount == 500 } }))
         #expect(bench.handler.requests.count { $0 == .pause } == 1)
     }
@@ -126,10 +127,10 @@ struct ControlServerTests {
         let all = [String](repeating: "status\n", count: clients.count)
         try send(all)
         #expect(asked() == 1)
-        // A later turn looks anew.
+        // In a later turn, the status is determined again.
         try send(all)
         #expect(asked() == 2)
-        // Who is behind a request that changes something is told of the change.
+        // Clients after a request that changes something receive the new status.
         try send(all.enumerated().map { $0.offset == 4 ? "pause\n" : $0.element })
         #expect(asked() == 4)
     }
@@ -190,7 +191,7 @@ struct ControlServerTests {
         for follower in followers { try follower.send("events\n") }
         try other.send("status\n")
         #expect(try bench.run(until: { followers.allSatisfy { $0.lineCount == 2 } && other.lineCount == 1 }))
-        // What a follower says is not listened to, not even that it says nothing more.
+        // Input of a follower is ignored, even the end of its input.
         try followers[0].send("stop\n" + String(repeating: "x", count: 10_000))
         try followers[1].finishWriting()
         for number in 1...100 { bench.server.publish(ControlServerTests.event(number)) }
@@ -218,7 +219,7 @@ struct ControlServerTests {
             bench.server.publish(Self.event(number))
             if number.isMultiple(of: 100) { #expect(try bench.run(until: { quick.lineCount == number + 1 })) }
         }
-        // Longer than the patience with those who ask: a follower may be slow.
+        // Longer than the time-out for requests: a follower may be slow.
         try bench.run(for: .milliseconds(200))
         slow.read()
         #expect(!slow.isClosed)
@@ -283,7 +284,7 @@ struct HostileControlTests {
         #expect(try bench.run(until: { peer.isClosed }))
         #expect(peer.values.first?["error"]?["code"]?.integer == 64)
         #expect(peer.values.first?["error"]?["cause"]?.string?.contains("4096") == true)
-        // What the server has read, and what the kernel holds for a socket that nobody reads.
+        // Limited by what the server has read, and by the kernel's buffers for a socket that nobody reads.
         #expect(peer.sent < 2 * peer.sendBuffer)
         #expect(bench.handler.requests.isEmpty)
     }

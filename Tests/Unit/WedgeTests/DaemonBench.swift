@@ -15,7 +15,7 @@ import Testing
 import Texts
 import Typing
 
-/// A daemon on an adapter that hears nobody, in a directory of its own, and what it said.
+/// Daemon on an adapter that receives no devices, with its own directory and recorded messages.
 final class DaemonBench {
     private let directory: TestDirectory
     let loop: EventLoop
@@ -29,7 +29,7 @@ final class DaemonBench {
 
     private let state: String
 
-    /// A bench whose state is kept in this directory; nil for one of its own.
+    /// Creates a bench that stores its state in this directory; nil for a temporary one.
     init(state: String? = nil) throws {
         directory = try TestDirectory()
         loop = try EventLoop()
@@ -99,7 +99,7 @@ final class DaemonBench {
 
     func until(_ condition: () -> Bool) throws -> Bool { try loop.run(until: condition) }
 
-    /// Whether just that was typed since the last time that this was true.
+    /// Returns true if exactly this text has been typed since the previous call.
     func types(_ text: String) throws -> Bool {
         defer { typed = "" }
         return try until {
@@ -115,7 +115,7 @@ final class DaemonBench {
         return try #require(answer)
     }
 
-    /// Lets go of the daemon, which has ended.
+    /// Releases the daemon, which has ended.
     func forget() { daemon = nil }
 
     func end() throws {

@@ -16,7 +16,7 @@ import Texts
 import Typing
 import VirtualAdapters
 
-/// Pairing through the daemon, with a module that pairs on a radio in memory and clients of the control socket.
+/// Pairing through the daemon, with a simulated module that pairs, and clients of the control socket.
 @Suite("Pairing through the daemon", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct DaemonPairingTests {
     private final class Stage {
@@ -27,7 +27,7 @@ struct DaemonPairingTests {
         private let radio: MemoryRadio
         private var module: SimulatedModule?
         private var window: (any PairableMode)?
-        /// What the module's user was shown, asked and told.
+        /// Events shown to the module's user.
         private(set) var news: [PairableEvent] = []
 
         init(_ choice: SelectedDevice? = nil) throws {
@@ -52,7 +52,7 @@ struct DaemonPairingTests {
             daemon.start { _ in }
         }
 
-        /// The module lets a central pair.
+        /// Starts the module's pairable mode.
         func open(_ capability: IOCapability = .noInputNoOutput) {
             let window = peripheral.makePairableMode(
                 PairableOptions(capability, required: .encrypted, limit: .seconds(300))
@@ -63,7 +63,7 @@ struct DaemonPairingTests {
             window.open()
         }
 
-        /// The passkey that the module shows.
+        /// Passkey displayed by the module.
         var shown: UInt32? {
             for case .show(let passkey, _) in news { return passkey }
             return nil
@@ -71,7 +71,7 @@ struct DaemonPairingTests {
 
         func notify(_ text: String) { _ = module?.notify(Array(text.utf8)) }
 
-        /// A client that has asked.
+        /// Returns a client that has sent a request.
         func ask(_ line: String) throws -> ControlPeer {
             let peer = try ControlPeer(bench.paths.controlSocket.string, on: bench.loop)
             try peer.send(line + "\n")
@@ -103,7 +103,7 @@ struct DaemonPairingTests {
         #expect(try stage.bench.until { stage.daemon.service.device.linkFacts?.security.level == .encrypted })
         stage.notify("490\r")
         #expect(try stage.bench.types("490\n"))
-        // Of a device that is connected and paired the link stays.
+        // The link of a device that is connected and paired is kept.
         let links = stage.daemon.service.device.linkCounts
         let again = try stage.ask("pair \(Self.module.address)")
         #expect(try stage.bench.until { again.lineCount == 1 })
@@ -118,7 +118,7 @@ struct DaemonPairingTests {
         stage.open(.displayOnly)
         let peer = try stage.ask("pair SCALE security authenticated console keyboard\nyes")
         #expect(try stage.bench.until { events(peer).last == "passkeyWanted" })
-        // What was answered before the question counts for nothing.
+        // Answers before the question are rejected.
         #expect(peer.values.compactMap { $0["error"]?["cause"]?.string } == ["word 1: nothing is asked now"])
         let count = peer.lineCount
         for line in ["yes", "12345", "", "123456 7", "\u{FF}"] { try peer.send(line + "\n") }
@@ -141,7 +141,7 @@ struct DaemonPairingTests {
         let peer = try stage.ask("pair SCALE console keyboard")
         #expect(try stage.bench.until { self.events(peer).last == "passkeyWanted" })
         #expect(stage.peripheral.isConnected)
-        // Meanwhile nobody else pairs, and nobody listens.
+        // In the meantime, other clients can neither pair nor scan.
         let second = try stage.ask("pair SCALE")
         #expect(try stage.bench.until { second.lineCount == 1 })
         #expect(second.values.first?["error"]?["code"]?.integer == 75)
@@ -154,7 +154,7 @@ struct DaemonPairingTests {
         peer.close()
         #expect(try stage.bench.until { !stage.peripheral.isConnected && !stage.central.isConnected })
         #expect(stage.bonds.isEmpty && !FileSystem.exists(stage.bench.paths.bonds.string))
-        // Then everybody else may use the radio again, as soon as the pairing has ended.
+        // After the pairing has ended, other clients can use the radio again.
         var isHeard = false
         #expect(
             try stage.bench.until {

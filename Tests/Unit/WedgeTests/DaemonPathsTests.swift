@@ -33,7 +33,7 @@ struct DaemonPathsTests {
             #expect((failure?.status == .permission) == isRefused, "\(String(mode, radix: 8))")
             #expect(!isRefused || failure?.cause.english.contains("\(directory("above")),") == true)
         }
-        // A link in a directory that is anybody's.
+        // A link in a directory that anybody can write to.
         try #require(symlink(directory("above/state"), directory("link")) == 0 && chmod(directory.path, 0o777) == 0)
         let linked = DaemonPaths(
             configuration: paths.configuration,
@@ -69,7 +69,7 @@ struct DaemonPathsTests {
         guard geteuid() == 0 else { return }
         try #require(chown(directory("above"), 12345, 12345) == 0 && chown(file.string, 12345, 12345) == 0)
         #expect(status(0) == .permission && status(4242) == .permission)
-        // The user's own, and root's by sudo.
+        // The directory is accepted for its owner, and for root if the owner used sudo.
         #expect(status(12345) == nil && status(0, invoker: 12345) == nil && status(4242, invoker: 12345) == .permission)
     }
 
@@ -100,7 +100,7 @@ struct DaemonPathsTests {
             #expect(failure?.cause.english.contains("\(paths.state)") == true)
             #expect(failure?.cause.english.contains(String(mode, radix: 8)) == true)
         }
-        // Only root can give a directory away.
+        // Only root can change the owner of a directory.
         guard own == 0 else { return }
         try #require(chmod(directory("state"), 0o755) == 0 && chown(directory("state"), 12345, 12345) == 0)
         for user in [0, 4242] as [UInt32] {

@@ -18,7 +18,7 @@ import Texts
 import TextsSupport
 import Typing
 
-/// The daemon on an adapter that hears nobody, its event loop in the test's own thread.
+/// Daemon on an adapter that receives no devices, with an event loop on the test's thread.
 @Suite("The daemon", .virtualTime, .serialized)
 struct DaemonTests {
     private static let scanner = SelectedDevice(
@@ -136,7 +136,7 @@ struct DaemonTests {
         try bench.end()
     }
 
-    /// Asks without waiting for the answer, lets a device advertise once the radio listens, and gives the answer then.
+    /// Sends a request, lets a device advertise once the radio scans, and returns the answer.
     private func use(
         _ choice: DeviceSelector,
         _ bench: Bench,
@@ -164,7 +164,7 @@ struct DaemonTests {
         daemon.start { _ in }
         #expect(try use(.address(printed), bench, heard: onAir, data)?.isSuccess == true)
         #expect(try bench.store.read() == SelectedDevice(DeviceAddress(printed, .random), name: nil))
-        // The device was heard just now: it is connected to, and not listened for again.
+        // The device was received just before, so the daemon connects without scanning again.
         #expect(try bench.until { bench.radio.attempted == [DeviceAddress(onAir, .random)] })
         #expect(bench.radio.scans == 1)
         try bench.end()
@@ -242,7 +242,7 @@ struct DaemonTests {
         scanner.start(.discovery)
         let data: [UInt8] = [5, 0x03, 0x01, 0x80, 0x02, 0x80, 5, 0xFF, 0x01, 0x00, 0xAA, 0xBB]
         for number in 1...3 as ClosedRange<UInt8> {
-            // LE Meta: one legacy report.
+            // LE Meta event with one legacy report.
             let head: [UInt8] = [0x04, 0x3E, 24, 0x02, 0x01, 0x00, 0x01, number, 0, 0, 0, 0, 0xC0, 12]
             let report = head + data + [0xC8]
             scanner.handle(report.span, now: .zero) { _ in }
@@ -318,9 +318,9 @@ struct DaemonTests {
         first.stop(isReloading: true) { isOver = true }
         #expect(try bench.until { isOver })
         let word = try #require(first.memory.split(separator: " ").first { $0.hasPrefix("lock=") })
-        // What is left of it after exec.
+        // Descriptor that remains open after exec.
         let left = dup(try #require(Int32(word.dropFirst(5))))
-        // The file itself: it is open here, so that no other can get its number.
+        // Keeps the file open, so that no other file gets its inode number.
         var (before, after) = (stat(), stat())
         #expect(fstat(left, &before) == 0)
         let witness = dup(left)
@@ -359,7 +359,7 @@ struct DaemonTests {
         daemon.start { _ in }
         let digits = [KeyName](repeating: .character("7"), count: 12)
         #expect(throws: Never.self) { _ = try bench.ask(.key(digits)).get() }
-        // Nothing was waited for: the keys are on their way.
+        // Nothing has been typed yet: the keys are still queued.
         #expect(throws: Never.self) { _ = try bench.ask(.clear).get() }
         let backspaces = String(repeating: "[backspace]", count: 12)
         #expect(try bench.types(String(repeating: "7", count: 12) + "[end]" + backspaces))

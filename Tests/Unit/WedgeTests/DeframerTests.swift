@@ -9,7 +9,7 @@ import Typing
 
 @Suite("Framing")
 struct DeframerTests {
-    /// One vector of Tests/Vectors/framing.txt.
+    /// Test vector of Tests/Vectors/framing.txt.
     private struct Vector {
         var title: String
         var keys: [String] = []
@@ -32,7 +32,7 @@ struct DeframerTests {
         return all
     }
 
-    /// The framing that a profile's file says.
+    /// Returns the framing defined by a profile's configuration.
     private static func framing(_ keys: [String]) throws -> Framing {
         let head = "service = \"FFE0\"\nfrom-device = \"FFE1\"\n[framing]\n"
         return try #require(try Profile(text: head + keys.joined(separator: "\n"), name: "test").framing)
@@ -102,7 +102,7 @@ struct DeframerTests {
             var outcome = 0
             for step in 0..<300 {
                 let count = Int.random(in: 0...64, using: &generator)
-                // Often the bytes that a framing looks for.
+                // Often uses bytes that are significant for the framing.
                 let marks = framing.start + framing.end + [0x00, 0x01, 0x05, 0xFF]
                 let bytes = (0..<count).map { _ in
                     Bool.random(using: &generator)

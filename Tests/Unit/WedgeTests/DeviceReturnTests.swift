@@ -9,14 +9,14 @@ import LinuxIO
 import Testing
 import Texts
 
-/// How a chosen device comes back otherwise than it was chosen.
+/// Selected devices that return with different advertisements.
 @Suite("A device that comes back", .virtualTime, .timeLimit(.minutes(10)))
 struct DeviceReturnTests {
     private static let address = BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)
     private static let other = BluetoothAddress(rawValue: 0xC1C2_C3C4_C5C6)
     private static let name: [UInt8] = [0x02, 0x09, 0x41]
 
-    /// Lets a device advertise again and again, until something holds, half a minute at most.
+    /// Lets a device advertise repeatedly until a condition is met, for up to half a minute.
     private func advertise(_ bench: DaemonBench, _ packet: () -> Void, until condition: @escaping () -> Bool) throws
         -> Bool
     {
@@ -39,7 +39,7 @@ struct DeviceReturnTests {
             let daemon = try bench.make(device: choice)
             daemon.start { _ in }
             #expect(try bench.until { bench.radio.listening == 1 })
-            // Nobody is known yet by an advertisement without a name.
+            // An advertisement without a name identifies nothing before the first connection.
             bench.radio.advertiseDirected(Self.other)
             let named = { bench.radio.advertise(Self.address, Self.name) }
             #expect(try advertise(bench, named) { bench.radio.attempted.count == 1 })
@@ -88,9 +88,9 @@ struct DeviceReturnTests {
         #expect(reason.cause.english == cause)
         #expect(reason.remedy?.english.contains("`blewedge use C1:C2:C3:C4:C5:C6`") == true)
         #expect(bench.radio.attempted.isEmpty)
-        // The discoveries of other programs are not refused.
+        // A passive scan does not disturb the discovery of other programs.
         #expect(!bench.radio.isActive)
-        // At its own address it is connected to.
+        // At its own address, the device is connected.
         let own = { bench.radio.advertise(Self.address, Self.name) }
         #expect(try advertise(bench, own) { !bench.radio.attempted.isEmpty })
         #expect(bench.radio.attempted == [DeviceAddress(Self.address, .random)])

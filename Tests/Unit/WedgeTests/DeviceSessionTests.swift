@@ -17,7 +17,7 @@ import Typing
 
 @Suite("Several devices and several outputs", .virtualTime, .serialized, .timeLimit(.minutes(5)))
 struct DeviceSessionTests {
-    /// One output: its keyboard, the text on its screen so far, and a pace of its own.
+    /// Output with a keyboard, the text on its screen, and its own pace.
     private final class Output {
         let keyboard: VirtualKeyboard
         private let screen: TextKeyboard
@@ -38,7 +38,7 @@ struct DeviceSessionTests {
         func look() { text += screen.screen.takeText() }
     }
 
-    /// Devices that advertise all the time, each with a session of its own, on one radio.
+    /// Devices that advertise all the time, with one session each, on one radio.
     private final class Bench {
         let outputs: [Output]
         private(set) var sessions: [DeviceSession] = []
@@ -48,11 +48,11 @@ struct DeviceSessionTests {
         private let core: AdapterCore
         private let addresses: [DeviceAddress]
 
-        /// `plan` has the outputs of each device by their numbers.
+        /// Creates devices with outputs; `plan` contains the numbers of the outputs for each device.
         init(_ plan: [[Int]]) throws {
             loop = try EventLoop()
             let loop = loop
-            // One that types at once, and others that pace.
+            // The first output types without pauses, and the others are paced.
             outputs = try (0...(plan.joined().max() ?? 0)).map { try Output(stall: Int64($0) * 1_000_000, on: loop) }
             core = AdapterCore(loop, using: radio)
             addresses = plan.indices.map {
@@ -107,7 +107,7 @@ struct DeviceSessionTests {
 
         func hangUp(_ device: Int) { channels[addresses[device]]?.end(.system(.connectionReset)) }
 
-        /// Waits until nothing waits any more on any output.
+        /// Waits until no output has data to type.
         func settle(_ expected: [Int]) throws -> Bool {
             try run {
                 zip(outputs, expected).allSatisfy { $0.keyboard.bytes.received >= $1 && $0.keyboard.bytes.waiting == 0 }
@@ -125,7 +125,8 @@ struct DeviceSessionTests {
         }
     }
 
-    /// What is wrong with the accounts of two devices of which each has told `barcodes` to its own output, in turn.
+    /// Returns the errors in the accounts of two devices that alternately send `barcodes` barcodes to their own
+    /// outputs.
     private static func faults(_ bench: Bench, _ outputs: [Int], barcodes: Int) throws -> [String] {
         try bench.connect()
         for number in 0..<barcodes {
@@ -177,7 +178,7 @@ struct DeviceSessionTests {
     func oneGoes() throws {
         let bench = try Bench([[0], [1]])
         try bench.connect()
-        // The second output paces: these wait while the first device goes.
+        // The second output is paced, so this text is still queued when the first device disconnects.
         bench.tell(1, "WAITING\r")
         bench.hangUp(0)
         #expect(bench.sessions.map(\.state) == [.lost, .connected])

@@ -13,7 +13,7 @@ import Typing
 
 @Suite("Files that people edit")
 struct EditedFileTests {
-    /// A text as editors write it.
+    /// Variants of a text as saved by editors.
     enum Form: String, CaseIterable {
         case plain, lineEnds, withoutLineEnd, mark, markAndLineEnds
 

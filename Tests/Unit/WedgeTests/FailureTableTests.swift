@@ -20,7 +20,7 @@ import Typing
 
 @Suite("Reports of the errors of each module")
 struct FailureTableTests {
-    /// The cases of each error, which all have a row.
+    /// Number of cases of each error type; each case has a row in the table.
     private static let counts = [
         "TypingError": 12, "KeyboardError": 8, "ConfigurationError": 16, "OutputError": 2, "DeviceLink.SendError": 4,
         "SecurityPolicy.Refusal": 3, "PairingError": 7, "AdapterLock.Refusal": 2, "Choice": 4, "BondStore.Failure": 2,
@@ -45,7 +45,7 @@ struct FailureTableTests {
         #expect(cases.mapValues(\.count) == Self.counts)
     }
 
-    /// The type without its module, and the case without its values.
+    /// Returns the type without its module, and the case without its associated values.
     private static func name(of error: any ReportableError) -> (type: String, name: String) {
         let name = Mirror(reflecting: error).children.first?.label ?? "\(error)"
         switch error {
@@ -59,7 +59,7 @@ struct FailureTableTests {
         }
     }
 
-    /// The error that `body` throws.
+    /// Returns the error that `body` throws.
     private static func thrown<Failure: Error, Value>(_ body: () throws -> Value) throws -> Failure {
         try #require(#expect(throws: Failure.self) { _ = try body() })
     }

@@ -15,9 +15,10 @@ import Testing
 import Texts
 import Typing
 
-/// A connection with a serial device of `ScriptedDevice`'s attributes, which answers in its own way where `habit` says so.
+/// Connection with a serial device that has the attributes of `ScriptedDevice`, and responds differently if `habit`
+/// says so.
 final class FieldChannel: ATTChannel {
-    /// What the device does in the place of its answer.
+    /// Behavior of the device instead of responding.
     enum Habit { case isSilent, isSlow(Duration), hangsUp }
 
     let device: DeviceAddress
@@ -28,7 +29,7 @@ final class FieldChannel: ATTChannel {
     var onClosed: ((LinkFailure) -> Void)?
     var timing: ConnectionTiming?
     var onTiming: ((ConnectionTiming) -> Void)?
-    /// The PDUs that were sent to the device.
+    /// PDUs sent to the device.
     private(set) var sent: [[UInt8]] = []
     private let script: ScriptedDevice
     private let habit: ([UInt8]) -> Habit?
@@ -64,29 +65,29 @@ final class FieldChannel: ATTChannel {
         onClosed = nil
     }
 
-    /// The connection ends.
+    /// Ends the connection.
     func end(_ failure: LinkFailure) {
         let handler = onClosed
         close()
         handler?(failure)
     }
 
-    /// A value of the serial service's characteristic, notified, or by another opcode.
+    /// Sends a value of the serial service's characteristic, as a notification or with another opcode.
     func tell(_ value: [UInt8], opcode: UInt8 = 0x1B) { onReceive?(([opcode, 0x14, 0x00] + value).span) }
 
     func tell(_ text: String) { tell(Array(text.utf8)) }
 }
 
-/// The wedge with one device that advertises all the time, and a screen that shows what is typed.
+/// Wedge with one device that advertises all the time, and a screen that shows the typed text.
 final class FieldBench {
     private static let peer = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
     private let loop: EventLoop
     private let radio = QuietRadio()
     private let keyboard: TextKeyboard
     let service: KeyboardService
-    /// The connections so far.
+    /// All connections until now.
     private(set) var channels: [FieldChannel] = []
-    /// The states so far, each with its reason in English.
+    /// All states until now, with their reasons in English.
     private(set) var states: [(state: Session.State, reason: String?)] = []
     private(set) var typed = ""
 
@@ -134,7 +135,7 @@ final class FieldBench {
         _ = loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { [weak self] in self?.advertise() }
     }
 
-    /// Runs until something holds, or for so long; whether it holds.
+    /// Runs until a condition is met or the time is over; returns true if it is met.
     func run(_ limit: Duration = .seconds(60), until isDone: () -> Bool) throws -> Bool {
         try loop.run(within: limit, turn: .milliseconds(10)) {
             typed += keyboard.screen.takeText()
@@ -142,23 +143,23 @@ final class FieldBench {
         }
     }
 
-    /// Lets time pass.
+    /// Runs for this time.
     func pass(_ time: Duration) throws { _ = try run(time) { false } }
 
-    /// The connection, once it types what it is told.
+    /// Returns the connection once text from the device is typed.
     func connected() throws -> FieldChannel {
         #expect(try run { service.device.state == .connected }, "\(states)")
         return try #require(channels.last)
     }
 
-    /// Ends the wedge.
+    /// Stops the wedge.
     func end() throws {
         var isOver = false
         service.stop { isOver = true }
         #expect(try run { isOver })
     }
 
-    /// A member of the counts that `status` shows.
+    /// Returns a member of the counts in `status`.
     func count(_ name: String) -> Int64? {
         (try? JSONValue(Array(service.counts.object.text.utf8)))?[name]?.integer
     }

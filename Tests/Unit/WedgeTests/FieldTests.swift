@@ -12,7 +12,7 @@ import LinuxIO
 import SystemPackage
 import Testing
 
-/// What devices in the field do though no document asks for it, from the channel to the keyboard; time is virtual.
+/// Undocumented behavior of real devices, from the channel to the keyboard, in virtual time.
 @Suite("Habits of devices in the field", .timeLimit(.minutes(10)))
 struct FieldTests {
     @Test(
@@ -36,13 +36,13 @@ struct FieldTests {
                 second.tell("1\r")
                 #expect(try bench.run { bench.typed == "1\n" })
                 #expect(bench.service.device.linkFacts?.mtu == 23)
-                // A later link is asked again: nobody knows whether the device has changed.
+                // The MTU is requested again on a later link, because the device may have changed.
                 second.end(.system(.connectionReset))
                 #expect(try bench.run { bench.channels.count == 4 })
                 #expect(try bench.run { bench.service.device.state == .connected })
                 #expect(bench.channels[2].sent == [[0x02, 0x05, 0x02]])
                 #expect(bench.channels[3].sent.first?.first == 0x06)
-                // So is one behind a link that the user has ended.
+                // This also applies to the link after one that the user has ended.
                 bench.service.device.disconnect()
                 #expect(try bench.run { bench.service.device.state == .disconnected })
                 bench.service.device.connect()
@@ -78,7 +78,8 @@ struct FieldTests {
     func slowAnswers() async {
         await #expect(processExitsWith: .success) {
             VirtualClock.begin()
-            // Its service twice, its descriptors and its configuration once each; its characteristics three times.
+            // Requests of each kind during the setup: twice for the service, once for descriptors and the
+            // configuration, and three times for characteristics.
             for (slow, isReady): (Set<UInt8>, Bool) in [([0x06, 0x04, 0x12], true), ([0x06, 0x08], false)] {
                 let bench = try FieldBench { pdu in slow.contains(pdu[0]) ? .isSlow(.seconds(29)) : nil }
                 let start = MonotonicClock.now
@@ -108,7 +109,7 @@ struct FieldTests {
         }
         #expect(channel.sent.count { $0 == [0x1E] } == 2)
         #expect(bench.count("notifications") == 4 && bench.count("oversized") == 0)
-        // Longer than any link carries: counted by its name, in both ways.
+        // Longer than any link allows: counted separately, as a notification and as an indication.
         for opcode: UInt8 in [0x1B, 0x1D] { channel.tell([0x41] + long, opcode: opcode) }
         #expect(bench.count("notifications") == 4 && bench.count("oversized") == 2 && bench.count("stray") == 0)
         channel.end(.system(.connectionReset))
@@ -139,7 +140,8 @@ struct FieldTests {
                 let bench = try FieldBench(barcodes: barcodes)
                 let channel = try bench.connected()
                 try bench.pass(.seconds(1))
-                /// Whether a line feed so long after its carriage return types nothing, and is no barcode of its own.
+                /// Returns true if a line feed this long after its carriage return types nothing, and does not count as
+                /// a barcode.
                 func isJoined(after time: Duration) throws -> Bool {
                     let enters = bench.typed.count { $0 == "\n" }
                     let empty = bench.count("tooShort") ?? 0
@@ -151,7 +153,7 @@ struct FieldTests {
                 }
                 #expect(try isJoined(after: .milliseconds(99)))
                 #expect(try !isJoined(after: .milliseconds(105)))
-                // 400 ms, of which the device may skip one.
+                // An interval of 400 ms, one of which the device may skip.
                 channel.onTiming?(ConnectionTiming(interval: 320, latency: 1, supervisionTimeout: 600))
                 #expect(try isJoined(after: .milliseconds(1595)))
                 #expect(try !isJoined(after: .milliseconds(1605)))
@@ -159,7 +161,7 @@ struct FieldTests {
                 #expect(try isJoined(after: .milliseconds(99)))
                 #expect(try !isJoined(after: .milliseconds(105)))
                 try bench.end()
-                // A link has its timing from the beginning.
+                // The timing of a new link is known from the beginning.
                 let slow = try FieldBench(timing: ConnectionTiming(interval: 320, latency: 0, supervisionTimeout: 600))
                 let first = try slow.connected()
                 first.tell("1\r")

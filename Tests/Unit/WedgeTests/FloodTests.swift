@@ -15,10 +15,10 @@ import Testing
 import Texts
 import Typing
 
-/// From the device's channel to the keyboard, as the product has it: devices that send more than can be typed.
+/// Path from the device's channel to the keyboard, with devices that send more than can be typed.
 @Suite("A device that floods", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct FloodTests {
-    /// A connection with a serial device, which notifies when it is told to.
+    /// Connection with a serial device, which sends notifications at the test's request.
     private final class Device: ATTChannel {
         let device: DeviceAddress
         let droppedPackets: UInt32 = 0
@@ -63,7 +63,7 @@ struct FloodTests {
         private var links = 0
         private var beacon: EventLoop.Timer?
 
-        /// `stall` is the pace's, in milliseconds; 0 types without a pause.
+        /// Creates a stage; `stall` is the pace in milliseconds, and 0 types without pauses.
         init(stall: Int64, isPatient: Bool = false, on loop: EventLoop) throws {
             self.loop = loop
             keyboard = try TextKeyboard(layout: .us)
@@ -98,7 +98,7 @@ struct FloodTests {
             advertise()
         }
 
-        /// It advertises all the time, as a flooding device may.
+        /// Advertises all the time, even while connected, as a flooding device may do.
         private func advertise() {
             radio.advertise(Self.address, [0x02, 0x01, 0x06])
             beacon = loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { [weak self] in self?.advertise() }
@@ -145,7 +145,7 @@ struct FloodTests {
     func flood() throws {
         let stage = try Stage(stall: 100, on: try EventLoop())
         let device = try stage.connect()
-        // What a scanner of an inventory may send: the ring's worth, and 15,000 barcodes beyond it, end nothing.
+        // An inventory reader may send as much as the ring holds and 15,000 more barcodes without losing its link.
         for number in 0..<18_000 { device.notify(Self.barcode(number)) }
         try stage.turn()
         let lost = stage.service.counts.bytes.lost(.ringFull)
@@ -155,7 +155,7 @@ struct FloodTests {
             device.notify(Self.barcode(0))
             sent += 14
         }
-        // The packets that are read in the same turn are taken, and counted.
+        // Packets that are read in the same turn are still handled and counted.
         for _ in 0..<64 { device.notify(Self.barcode(0)) }
         try stage.run { stage.service.device.state != .connected }
         #expect(device.isClosed)
@@ -202,7 +202,7 @@ struct FloodTests {
         let memory = try Self.residentKiB()
         var waiting: UInt64 = 0
         var number = 0
-        // At first it sends more than is typed, whichever of the two threads has the processor.
+        // At first, the device sends more than is typed, independently of the scheduling of the two threads.
         stage.keyboard.screen.whileNothingIsWritten {
             while number < count, stage.service.counts.bytes.lost(.ringFull) < 200_000 {
                 device.notify(Self.barcode(number))
@@ -210,7 +210,7 @@ struct FloodTests {
             }
             waiting = stage.service.counts.bytes.waiting
         }
-        // Then as much, as a device would that waits for its radio.
+        // Then it sends as much as is typed, like a device that waits for its radio.
         while number < count {
             device.notify(Self.barcode(number))
             number += 1
@@ -220,7 +220,7 @@ struct FloodTests {
             take()
         }
         try stage.run { stage.service.counts.bytes.waiting == 0 }
-        // What was typed after the last look at the screen.
+        // Reads the text typed since the last check.
         try stage.turn()
         take()
         let growth = try Self.residentKiB() - memory
@@ -235,12 +235,12 @@ struct FloodTests {
         #expect(account.typed == UInt64(numbers.lines * 14) && account.lost == account.lost(.ringFull))
         #expect(account.received == account.typed + account.lost && account.lost >= 200_000)
         #expect(numbers.isOrdered && numbers.lines < count)
-        // What is kept is what the ring holds, and the piece of it that the typist has in hand.
+        // At most the contents of the ring and the part that the typist is typing.
         #expect(waiting < 1 << 17)
         _ = try stage.end()
     }
 
-    /// The process's resident memory.
+    /// Returns the resident memory of the process.
     private static func residentKiB() throws -> Int {
         let text = String(decoding: try FileSystem.contents(of: "/proc/self/status", limit: 1 << 16), as: UTF8.self)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })

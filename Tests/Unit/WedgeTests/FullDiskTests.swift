@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 import Texts
 
-/// The limit of a file's length holds for a process: no other test may run in it meanwhile.
+/// The file size limit applies to the whole process, so no other test may run at the same time.
 @Suite("A full disk", .timeLimit(.minutes(10)))
 struct FullDiskTests {
     private static func bond(_ number: UInt8) throws -> Bond {
@@ -41,7 +41,7 @@ struct FullDiskTests {
             let store = BondStore(FilePath(directory.path).appending("bonds"))
             try store.add(Self.bond(1))
             let before = try FileSystem.contents(of: store.path.string, limit: 1 << 16)
-            // The kernel refuses to make the file longer than this, as a full disk does.
+            // The kernel refuses to extend the file beyond this size, as on a full disk.
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit()
             #expect(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)

@@ -9,14 +9,14 @@ import Testing
 
 @Suite("Looking at a device's attributes")
 struct GATTBrowserTests {
-    /// A conversation: what we must send, and what the device answers to it; nil where it answers nothing.
+    /// Expected request, and the device's response; nil if it does not respond.
     private typealias Exchange = (sent: [UInt8], answer: [UInt8]?)
 
     private static func end(_ request: [UInt8]) -> Exchange {
         (request, [0x01, request[0], request[1], request[2], 0x0A])
     }
 
-    /// Plays the conversation and returns what came of it; the requests are compared byte for byte.
+    /// Performs the exchanges, comparing the requests byte for byte, and returns the result.
     private func play(_ task: GATTBrowser.Task, _ exchanges: [Exchange]) throws -> (GATTBrowser.Progress, GATTBrowser) {
         var client = GATTClient()
         var browser = GATTBrowser(task)
@@ -34,7 +34,8 @@ struct GATTBrowserTests {
         return (progress, browser)
     }
 
-    /// Battery (0x0001…0x0004) with its level, read and notified, and a service without anything (0x0010).
+    /// Battery service (0x0001…0x0004) with a readable and notified level, and a service without characteristics
+    /// (0x0010).
     private static let tree: [Exchange] = [
         (
             [0x10, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28],
@@ -87,7 +88,7 @@ struct GATTBrowserTests {
             [(begin, [0x0B] + full), ([0x0C, 0x03, 0x00, 0x16, 0x00], [0x0D, 0x42])]
         )
         #expect(progress == .values([ATTPDU.HandleValue(handle: AttributeHandle(3), value: full + [0x42])]))
-        // A server need not have Read Blob.
+        // A server need not support Read Blob.
         let (short, _) = try play(.read(target), [(begin, [0x0B, 0x42])])
         #expect(short == .values([ATTPDU.HandleValue(handle: AttributeHandle(3), value: [0x42])]))
         let (exact, _) = try play(
@@ -245,7 +246,7 @@ struct GATTBrowserTests {
         var browser = GATTBrowser(.tree)
         var progress = browser.begin(&client, now: .zero)
         var requests = 0
-        // 32 services of 2,047 handles; every range asked for is full of characteristics, three handles apart.
+        // 32 services of 2,047 handles, whose ranges are full of characteristics at every third handle.
         while progress == .underWay, requests < 100_000, let sent = client.nextOutgoing() {
             requests += 1
             let start = sent.count > 2 ? Int(sent[1]) | Int(sent[2]) << 8 : 0

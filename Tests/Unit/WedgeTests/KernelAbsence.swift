@@ -6,40 +6,40 @@
     import SystemPackage
     import TestSupport
 
-    /// What a kernel lacks: what it answers, what a session comes to on it, and the doctor's row of it.
+    /// Feature that a kernel lacks: the results of its calls, the result of a session, and the doctor's row.
     struct KernelAbsence: Sendable {
-        /// What a session comes to.
+        /// Result of a session.
         enum Session: Equatable, Sendable {
-            /// It types; whether it came upon the answer.
+            /// The session types; `isMet` is true if it has noticed the missing feature.
             case types(isMet: Bool)
-            /// It is refused, with this in the cause.
+            /// The session fails, and the cause contains this text.
             case refused(String)
         }
 
-        /// A line of the vectors that is wrong.
+        /// Error in a line of the vectors.
         struct Fault: Error { var line: Int }
 
         var feature: String
-        /// The calls that fail, and how.
+        /// Calls that fail, with their errors.
         var calls: [(site: CallSite, error: Errno)] = []
-        /// The management commands that it does not know, and the events that it has not.
+        /// Management commands that the kernel does not support; the next property contains such events.
         var commands: Set<UInt16> = []
         var events: Set<UInt16> = []
-        /// The files of sysfs that are not there.
+        /// Missing files of sysfs.
         var files: Set<String> = []
         var hasEventNodes = true
         var session = Session.types(isMet: false)
         var row = ""
-        /// The first kernel that has it, or its option.
+        /// First kernel version with the feature, or its configuration option.
         var since = ""
-        /// The rows that cannot be asked then.
+        /// Rows whose state cannot be determined without the feature.
         var unknown: Set<String> = []
-        /// The doctor's finding; nil for none.
+        /// Finding of the doctor; nil for none.
         var finding: String?
 
         init(_ feature: String) { self.feature = feature }
 
-        /// The vectors' features.
+        /// Reads the features from the vectors.
         static func load() throws -> [KernelAbsence] {
             var found: [KernelAbsence] = []
             for (number, text) in try VectorFile.lines("kernel-features.txt") {
@@ -68,7 +68,7 @@
             return found
         }
 
-        /// A kernel that lacks all of these.
+        /// Returns a kernel that lacks all of these features.
         static func all(_ absences: [KernelAbsence]) -> KernelAbsence {
             var all = KernelAbsence("all")
             for absence in absences {

@@ -14,14 +14,14 @@
 
     @testable import Setup
 
-    /// Kernels that lack something, one after the other (Tests/Vectors/kernel-features.txt).
+    /// Tests kernels that lack features, one by one (Tests/Vectors/kernel-features.txt).
     ///
-    /// Each is a process of its own: the calls and the signals are a process's. Time is the kernel's, since `VirtualClock` needs
-    /// no timer of it.
+    /// Each runs in its own process, because the replaced calls and the signals belong to the process. The time is
+    /// real, because `VirtualClock` would not use the kernel's timers.
     @Suite("A kernel that lacks something", .timeLimit(.minutes(10)), .enabled(if: Capability.missing.isEmpty))
     struct KernelFeatureTests {
         private static let limit = Duration.seconds(60)
-        /// The findings that tell of what a kernel lacks.
+        /// Findings about features that a kernel lacks.
         private static let causes: Set<Finding.Cause> = [
             .kernelUnfit, .kernelLacks, .kernelWithoutBluetooth, .uinputMissing, .evdevMissing,
         ]
@@ -91,10 +91,11 @@
         private static func types(_ absence: KernelAbsence, isMet: Bool) throws {
             let bench = try CallFaultBench(lacking: absence)
             #expect(try bench.isSteady(within: limit), "\(absence.feature): \(bench.daemon.service.device.state)")
-            // Directed at this thread, where it is blocked: a test runner's other threads do not see it.
+            // Sent to this thread, in which the signal is blocked, so that other threads of the test runner do not
+            // receive it.
             pthread_kill(pthread_self(), SIGUSR2)
             #expect(try bench.until(limit) { bench.signals == [SIGUSR2] }, "\(absence.feature): no signal")
-            // An active scan, and typing after it.
+            // Performs an active scan, after which the daemon types again.
             var list = ""
             bench.daemon.handle(.scan(for: .seconds(1), isAnew: true)) { result in
                 list = (try? result.get().text) ?? "refused"
@@ -102,7 +103,7 @@
             #expect(try bench.until(limit) { !list.isEmpty })
             #expect(list.contains("\(KernelStandIn.device.address)"), "\(absence.feature): \(list)")
             #expect(try bench.isSteady(within: limit), "\(absence.feature): \(bench.daemon.service.device.state)")
-            // Another program chooses another device, and another again.
+            // Another program selects other devices, one after another.
             for address in [0xF0F1_F2F3_F4F6, 0xF0F1_F2F3_F4F7] as [UInt64] {
                 let other = SelectedDevice(DeviceAddress(BluetoothAddress(rawValue: address), .random), name: nil)
                 try bench.choices.write(other)
@@ -127,14 +128,14 @@
             #expect(reason.remedy?.english.isEmpty == false, "\(absence.feature): no remedy")
         }
 
-        /// Has the doctor ask a kernel, and compares its table.
+        /// Lets the doctor examine a kernel, and compares its table.
         private static func compare(_ absence: KernelAbsence, _ absences: [KernelAbsence]) throws {
             let sysfs = try TestDirectory()
             for file in Set(absences.flatMap(\.files)).subtracting(absence.files) { try sysfs.write("", to: file) }
             let kernel = KernelStandIn(lacking: absence)
             kernel.begin()
             let machine = try StandInMachine(kernel)
-            // The other side is served while the doctor waits.
+            // Handles the kernel's side while the doctor waits.
             let (path, hasEventNodes) = (sysfs.path, absence.hasEventNodes)
             let answer = Mutex<SystemFacts?>(nil)
             let thread = try SystemThread(name: "doctor") {
@@ -159,7 +160,7 @@
             #expect(text.hasSuffix(#","kernel":[\#(expected.joined(separator: ","))]}"#))
             let told = findings.map(\.cause).filter(causes.contains)
             #expect(told.map(\.rawValue) == (absence.finding.map { [$0] } ?? []), "\(absence.feature)")
-            // Who reads the findings is told which it is, in both languages.
+            // The findings name the missing feature in both languages.
             if told == [.kernelUnfit] || told == [.kernelLacks] {
                 #expect(Doctor.text(findings, .english).contains("lacks \(absence.feature)"))
                 #expect(Doctor.text(findings, .japanese).contains("\(absence.feature)がありません"))

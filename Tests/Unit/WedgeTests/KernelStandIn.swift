@@ -11,42 +11,42 @@
     import Synchronization
     import SystemPackage
 
-    /// A kernel in the place of the true one: a controller hci0 with one device in its reach, a uinput node, and at one
-    /// call site an error that is due.
+    /// Simulated kernel: a controller hci0 with one device in range, a uinput node, and optionally an error at one call
+    /// site.
     ///
-    /// The sockets that the program opens are ends of socket pairs; `turn` serves the other ends, on the loop's thread.
+    /// The program's sockets are ends of socket pairs; `turn` handles the other ends on the loop's thread.
     final class KernelStandIn: Sendable {
-        /// The sockets of the program's that are not served yet, and the error that is due.
+        /// The new sockets of the program, and the error to be returned.
         private struct State {
             var opened: [(kind: CallKind, number: Int32)] = []
             var due: (site: CallSite, error: Errno, count: Int)?
             var hits: [Duration] = []
             var isMet = false
-            /// The other ends of connections that are not made; nil where they are.
+            /// Remote ends of connections that are never established; nil if connections are established.
             var unmade: [Int32]?
         }
 
         static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
         private let state = Mutex(State())
-        /// What the kernel lacks for good; nil for nothing.
+        /// Feature that the kernel lacks; nil for none.
         let absence: KernelAbsence?
 
         init(lacking absence: KernelAbsence? = nil) { self.absence = absence }
 
-        /// Whether the program has come upon what the kernel lacks.
+        /// True once the program has noticed the missing feature.
         var isMet: Bool { state.withLock { $0.isMet } }
 
-        /// Whether a management command is one that the kernel lacks.
+        /// Returns true if the kernel lacks this management command.
         func lacks(command: UInt16) -> Bool {
             guard absence?.commands.contains(command) == true else { return false }
             state.withLock { $0.isMet = true }
             return true
         }
 
-        /// Answers the calls of this thread, and of those that it starts, from now on.
+        /// Starts answering the calls of this thread and of the threads that it starts.
         func begin() { CallScript.use { [self] site in answer(site) } }
 
-        /// Makes the next `count` calls at a place fail.
+        /// Makes the next `count` calls at a call site fail.
         func fail(_ site: CallSite, with error: Errno, times count: Int) {
             state.withLock { state in
                 state.due = (site, error, count)
@@ -54,13 +54,13 @@
             }
         }
 
-        /// Leaves out what is still due.
+        /// Cancels the remaining failures.
         func relent() { state.withLock { $0.due = nil } }
 
-        /// The times at which calls have failed.
+        /// Times of the failed calls.
         var hits: [Duration] { state.withLock { $0.hits } }
 
-        /// Whether connections are begun, and never made.
+        /// True if connections are started, but never established.
         var isDeaf: Bool {
             get { state.withLock { $0.unmade != nil } }
             set {
@@ -71,7 +71,7 @@
             }
         }
 
-        /// The sockets that were opened since the last call.
+        /// Returns the sockets that were opened since the last call.
         func takeOpened() -> [(kind: CallKind, number: Int32)] {
             state.withLock { state in
                 defer { state.opened = [] }
@@ -98,7 +98,7 @@
                         return .error(.tooManyOpenFiles)
                     }
                     if site.kind == .link, state.unmade != nil {
-                        // A socket that is full is not writable, as one that is not connected.
+                        // A full socket is not writable, like a socket that is not connected.
                         let packet = [UInt8](repeating: 0, count: 16_384)
                         while send(ends[0], packet, packet.count, Int32(MSG_NOSIGNAL)) > 0 {}
                         state.unmade?.append(ends[1])
@@ -116,18 +116,18 @@
     }
 
     extension CallSite {
-        /// Whether a call is made at this place, with this option where one is named.
+        /// Returns true if the call is made at this call site, with the same option unless it is nil.
         fileprivate func means(_ site: CallSite) -> Bool {
             kind == site.kind && call == site.call && (option == nil || option == site.option)
         }
     }
 
-    /// What the program finds behind a `KernelStandIn`: its controller, the device, and the reader of its keys.
+    /// Remote side of a `KernelStandIn`: its controller, the device, and an application that reads the keys.
     final class StandInMachine {
         private final class Peer {
             let kind: CallKind
             let number: Int32
-            /// A raw HCI socket that commands come from; the others are told of reports.
+            /// True for a raw HCI socket that sends commands; the others receive reports.
             var isCommands = false
 
             init(_ kind: CallKind, _ number: Int32) {
@@ -141,16 +141,16 @@
         }
 
         let kernel: KernelStandIn
-        /// Whether the device is heard and answers no more: connections to it are not made.
+        /// True if the device advertises but does not respond, so that connections are not established.
         var isDeaf: Bool {
             get { kernel.isDeaf }
             set { kernel.isDeaf = newValue }
         }
-        /// Whether the controller lists the commands of extended scanning, which it does not know.
+        /// True if the controller lists the commands for extended scanning without supporting them.
         var listsExtendedScanning = false
-        /// How often it was asked for them.
+        /// Number of received commands for extended scanning.
         private(set) var extendedCommands = 0
-        /// The controller's number; its address stays.
+        /// Number of the controller; its address does not change.
         var index: UInt8 = 0
         private var peers: [Peer] = []
         private var isScanning = false
@@ -159,9 +159,9 @@
         private let output: AttributeHandle
         private var link: (peer: Peer, id: GATTServer.PeerID, client: GATTClient)?
         private(set) var heldKeys: Set<UInt16> = []
-        /// What the device was sent.
+        /// Values that were sent to the device.
         private(set) var received: [[UInt8]] = []
-        /// How often Enter was pressed.
+        /// Number of times that Enter was pressed.
         private(set) var barcodes = 0
 
         init(_ kernel: KernelStandIn) throws {
@@ -189,22 +189,22 @@
             server = GATTServer(builder.database)
         }
 
-        /// Whether the device's values are wanted.
+        /// True if a client has subscribed to the device's values.
         var isSubscribed: Bool { link != nil && !server.subscribers(of: output).isEmpty }
 
-        /// Sends a value to who wants it.
+        /// Notifies the subscriber of a value.
         func notify(_ text: String) {
             _ = try? server.update(Array(text.utf8), of: output)
             pump()
         }
 
-        /// The device ends its link.
+        /// Ends the link on the device's side.
         func dropLink() {
             guard let link else { return }
             end(link.peer)
         }
 
-        /// The controller goes, with all sockets to it; it is back at once.
+        /// Removes the controller with all its sockets, and adds it again under another number.
         func dropAdapter(backAs index: UInt8) {
             for peer in peers where peer.kind == .management {
                 peer.send([0x05, 0x00, self.index, 0x00, 0x00, 0x00])
@@ -213,12 +213,12 @@
             for peer in peers where peer.kind == .hci || peer.kind == .link { end(peer) }
         }
 
-        /// The kernel has something to say that concerns nobody.
+        /// Sends a management event for another controller.
         func tellManagement() {
             for peer in peers where peer.kind == .management { peer.send([0x04, 0x00, 0x07, 0x00, 0x00, 0x00]) }
         }
 
-        /// The kernel grants the device an interval, in units of 1.25 ms, of which it may skip none.
+        /// Reports a connection interval in units of 1.25 ms without latency.
         func grant(interval: UInt8) {
             let address = KernelStandIn.device.address.rawValue
             let event: [UInt8] =
@@ -227,10 +227,10 @@
             for peer in peers where peer.kind == .management { peer.send(event) }
         }
 
-        /// The keyboard goes.
+        /// Removes the keyboard.
         func dropKeyboard() { for peer in peers where peer.kind == .keyboard { end(peer) } }
 
-        /// Serves what has come.
+        /// Handles all pending packets.
         func turn() {
             peers += kernel.takeOpened().map { Peer($0.kind, $0.number) }
             for peer in peers { while let packet = receive(peer) { take(packet, from: peer) } }
@@ -255,9 +255,9 @@
             }
         }
 
-        /// The next packet; nil for none.
+        /// Returns the next packet, or nil.
         ///
-        /// An end that the program has closed is let go.
+        /// Ends that the program has closed are removed.
         private func receive(_ peer: Peer) -> [UInt8]? {
             guard peers.contains(where: { $0 === peer }) else { return nil }
             var buffer = [UInt8](repeating: 0, count: 8192)
@@ -294,7 +294,7 @@
                 parameters = [0x01, 0x00, 0xEE, 0xFF, 0xC0, 0x00, 0x0C, 0x3F, 0x00] + on + on
                 parameters += [UInt8](repeating: 0, count: 3 + 249 + 11)
             case 0x05, 0x0D: parameters = on
-            // Stop Discovery: none runs.
+            // Stop Discovery: no discovery is active.
             case 0x24: status = 0x0B
             case 0x04: status = 0x11
             default: break
@@ -303,7 +303,7 @@
             peer.send([0x01, 0x00, packet[2], packet[3], UInt8(body.count & 0xFF), UInt8(body.count >> 8)] + body)
         }
 
-        /// The commands and events of a kernel, as Read Management Supported Commands returns them.
+        /// Commands and events in the format of Read Management Supported Commands.
         private var supported: [UInt8] {
             let commands = (1...0x45).filter { kernel.absence?.commands.contains($0) != true }
             let events = (1...0x2E).filter { kernel.absence?.events.contains($0) != true }

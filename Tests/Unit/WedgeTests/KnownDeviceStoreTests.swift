@@ -40,7 +40,7 @@ struct KnownDeviceStoreTests {
         let store = KnownDeviceStore(FilePath(directory.path).appending("devices"))
         try store.note(device(1), name: "A", at: Self.morning)
         try store.note(device(2), name: "B", at: Self.morning)
-        // Were it written, device 1 would be the first.
+        // If this call changed the file, device 1 would be the first one.
         try store.note(device(1), name: "A", at: Self.morning + 3600)
         #expect(try store.read().map(\.name) == ["B", "A"])
         try store.note(device(1), name: "C", at: Self.morning + 3600)

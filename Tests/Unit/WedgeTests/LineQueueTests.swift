@@ -7,16 +7,16 @@ import Testing
 
 @Suite("Lines that wait for a reader")
 struct LineQueueTests {
-    /// A line as the test made it, and what it heard of its parts.
+    /// Line created by the test, and the reported outcomes of its parts.
     private final class Made {
         var parts: [[UInt8]] = []
-        /// What was told of each part; nil before.
+        /// Outcome of each part; nil until it is reported.
         var outcomes: [Bool?] = []
         var bytes: [UInt8] { parts.flatMap { $0 } }
         var isWhole = false
     }
 
-    /// A reader, and what it has got; `skipped` is how many lines were begun before it came.
+    /// Reader with the bytes that it has received; `skipped` is the number of lines started before it connected.
     private final class Reader {
         var queue: LineQueue
         var got: [UInt8] = []
@@ -34,7 +34,7 @@ struct LineQueueTests {
         }
     }
 
-    /// A run of random deliveries, short reads, readers that come and readers that go.
+    /// Random deliveries, short reads, and readers that connect and disconnect.
     private final class Run {
         let capacity = 3 * LineQueue.longestLine
         let policy: SlowReaderPolicy
@@ -42,7 +42,7 @@ struct LineQueueTests {
         var made: [Made] = []
         var here: [Reader] = []
         var gone: [Reader] = []
-        /// Told outcomes that were told before.
+        /// Number of outcomes that were reported twice.
         var doubled = 0
         var dropped = 0
 
@@ -101,7 +101,8 @@ struct LineQueueTests {
             }
         }
 
-        /// Whether a reader has got nothing but whole lines, each once and in order, but for a part of the last.
+        /// Returns true if a reader has received each line once, completely and in order; its last line may be
+        /// incomplete.
         func gotWholeLines(_ reader: Reader) -> Bool {
             var rest = reader.got[...]
             for line in made[reader.skipped...] where !rest.isEmpty {
@@ -115,7 +116,7 @@ struct LineQueueTests {
             return rest.isEmpty
         }
 
-        /// The parts of which a reader has every byte.
+        /// Returns the parts that a reader has received completely.
         func wholeParts(_ reader: Reader) -> Set<[UInt8]> {
             var parts: Set<[UInt8]> = []
             var rest = reader.got[...]
@@ -139,7 +140,7 @@ struct LineQueueTests {
         #expect(run.dropped > 100, "nothing was dropped: this proves nothing")
         #expect(run.gone.count > 10)
         let readers = run.here + run.gone
-        // A reader that stays has read what waits for it.
+        // Connected readers read everything that is queued.
         for reader in run.here { while reader.queue.waiting > 0 { reader.take(700) } }
         var delivered: Set<[UInt8]> = []
         for (index, reader) in readers.enumerated() {
@@ -150,10 +151,10 @@ struct LineQueueTests {
             delivered.formUnion(parts)
         }
         for reader in run.here {
-            // It has been here all the time since: what it did not get it missed.
+            // The reader was connected since then, so it missed everything that it did not receive.
             let since = run.made[reader.skipped...].flatMap(\.parts).reduce(0) { $0 + $1.count }
             let missed = UInt64(since) - UInt64(reader.got.count)
-            // Of the line that was open when it came it misses the rest.
+            // It also missed the rest of the line during which it connected.
             #expect(reader.queue.counts.missed >= missed)
         }
         #expect(run.doubled == 0)
@@ -213,7 +214,7 @@ struct LineQueueTests {
         #expect(outcomes.lost == ["def\n"])
         #expect(outcomes.delivered.isEmpty)
         #expect(Self.all(&queue) == "bc\nghi\n")
-        // What never fits is dropped, whatever waits.
+        // A line that never fits is dropped, whatever is queued.
         Self.fill(&queue, ["much too long\n"], outcomes)
         #expect(outcomes.lost.last == "much too long\n")
     }
@@ -229,17 +230,17 @@ struct LineQueueTests {
             queue.append(line)
             line.letGo(isTaken: false)
         }
-        // The reader came in the middle of it.
+        // The reader connected in the middle of the line.
         put("tail\n", begins: false, ends: true)
         #expect(outcomes.lost == ["tail\n"])
         put("ab", begins: true, ends: false)
         put("cd\n", begins: false, ends: true)
         put("e\n", begins: true, ends: true)
-        // The longest line has no room.
+        // There is no room for a line of the maximum length.
         put("fg", begins: true, ends: false)
         #expect(outcomes.lost == ["tail\n", "fg"])
         #expect(Self.all(&queue) == "abcd\ne\n")
-        // There is room now, but the line's beginning is gone.
+        // There is room now, but the beginning of the line was dropped.
         put("hi\n", begins: false, ends: true)
         #expect(outcomes.lost == ["tail\n", "fg", "hi\n"])
         #expect(outcomes.delivered == ["ab", "cd\n", "e\n"])

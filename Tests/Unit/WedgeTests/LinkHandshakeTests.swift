@@ -12,7 +12,7 @@ import TextsSupport
 
 @Suite("Profiles and their handshakes over a link")
 struct LinkHandshakeTests {
-    /// A device that has to be greeted: 01 and its name, answered by 81 and the name.
+    /// Returns the profile of a device that expects 01 and its name, and answers 81 and the name.
     private static func greeted(_ name: UInt8) throws -> Profile {
         var profile = Profile.linble
         profile.handshake = [
@@ -76,7 +76,7 @@ struct LinkHandshakeTests {
         #expect(device.progress.map(\.reason) == ["it has no serial service; it offers HM-10 serial port"])
     }
 
-    /// Services by their UUIDs, of profiles that nobody has.
+    /// Returns services with these UUIDs, which belong to no known profile.
     private static func services(_ uuids: [UInt16]) -> [ScriptedDevice.Service] {
         uuids.map { uuid in
             var service = ScriptedDevice.Service(.hm10)
@@ -194,7 +194,7 @@ struct LinkHandshakeTests {
         for _ in 0..<300 {
             var links: [ScriptedDevice] = []
             var index = 0
-            // A link is left alone after some PDUs, as a switch closes it; what it still says is heard by nobody.
+            // The link is abandoned after some PDUs, as when another device is selected; its later data are ignored.
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
                 let profile = try Self.greeted(names[index])
                 let link = ScriptedDevice([.init(profile)], LinkSetup(profile: profile), reply: Self.answer)
@@ -207,7 +207,7 @@ struct LinkHandshakeTests {
                 index = 1 - index
             }
             readyCount += links.count { !$0.progress.isEmpty }
-            // What was typed came from a link that was ready.
+            // Text was typed only from links that were ready.
             for link in links where link.progress.isEmpty { #expect(link.typed.isEmpty) }
         }
         #expect(readyCount > 0)
@@ -215,7 +215,7 @@ struct LinkHandshakeTests {
 }
 
 extension LinkSetup.Progress {
-    /// The cause for which a device is unsupported; nil for any other progress.
+    /// Reason why a device is unsupported; nil for other results.
     fileprivate var reason: Message? {
         if case .unsupported(let lack) = self { Reason(lack).cause } else { nil }
     }

@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Setting up a link")
 struct LinkSetupTests {
-    /// A conversation: what we must send, and what the device answers to it.
+    /// Expected request, and the device's response.
     private typealias Exchange = (sent: [UInt8], answer: [UInt8])
 
-    /// The LINBLE service's UUID as it lies in a PDU, its last four bytes varied by the characteristic.
+    /// Returns the LINBLE service's UUID as in a PDU; its last four bytes depend on the characteristic.
     private static func uuid(_ low: UInt8) -> [UInt8] {
         [0xE8, 0xF3, 0x76, 0x90, 0xFF, 0xB8, 0x54, 0x91, 0x5A, 0x46, 0xEB, 0x35, low, 0xC9, 0xAD, 0x27]
     }
@@ -29,7 +29,7 @@ struct LinkSetupTests {
         [0x08, 0x12, 0x00, 0x14, 0x00, 0x03, 0x28], [0x01, 0x08, 0x12, 0x00, 0x0A]
     )
 
-    /// Plays the conversation and returns what came of it; the requests are compared byte for byte.
+    /// Performs the exchanges, comparing the requests byte for byte, and returns the result.
     private func play(_ exchanges: [Exchange]) throws -> (LinkSetup.Progress, LinkSetup) {
         var client = GATTClient()
         var setup = LinkSetup(profile: .linble)
@@ -51,7 +51,7 @@ struct LinkSetupTests {
     func wholeWay() throws {
         let (progress, setup) = try play([
             Self.service, Self.serviceEnd, Self.characteristic, Self.characteristicEnd,
-            // Find the descriptors behind the value: 0x13 is the client characteristic configuration.
+            // Discovers the descriptors after the value: 0x13 is the client characteristic configuration.
             ([0x04, 0x13, 0x00, 0x14, 0x00], [0x05, 0x01, 0x13, 0x00, 0x02, 0x29, 0x14, 0x00, 0x01, 0x29]),
             ([0x12, 0x13, 0x00, 0x01, 0x00], [0x13]),
         ])
@@ -62,11 +62,11 @@ struct LinkSetupTests {
 
     @Test("LK-15: a device without the service is unsupported")
     func noService() throws {
-        // Not found by its UUID, and not among all services.
+        // The service is found neither by its UUID nor among all services.
         let (progress, _) = try play([
             (Self.service.sent, [0x01, 0x06, 0x01, 0x00, 0x0A]),
             ([0x10, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28], [0x01, 0x10, 0x01, 0x00, 0x0A]),
-            // What it offers is asked for, to be told.
+            // The offered services are discovered for the error message.
             ([0x10, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28], [0x01, 0x10, 0x01, 0x00, 0x0A]),
         ])
         guard case .unsupported = progress else {
@@ -143,7 +143,7 @@ struct LinkSetupTests {
         "One UUID twice in a service: the one that sends is subscribed to, the one that takes bytes is written, in either order"
     )
     func sameUUIDTwice() throws {
-        // FFE1 at 0x0012 and 0x0014: one is written (0C), the other read and notified (12).
+        // FFE1 at 0x0012 and 0x0014: one is writable (0x0C), and the other readable with notifications (0x12).
         for (first, second): (UInt8, UInt8) in [(0x0C, 0x12), (0x12, 0x0C)] {
             let notifying: UInt8 = first == 0x12 ? 0x12 : 0x14
             let writing: UInt8 = first == 0x12 ? 0x14 : 0x12

@@ -12,13 +12,13 @@ struct ManufacturerAddressFieldTests {
 
     private func manufacturerData(_ bytes: [UInt8]) -> [UInt8] { [UInt8(bytes.count + 1), 0xFF] + bytes }
 
-    /// A device that was heard to say that.
+    /// Returns a device that was received with these advertising data.
     private func device(_ data: [UInt8]) throws -> DiscoveredDevice {
         var table = DeviceTable(reportsDuplicates: true)
         return try #require(try hear(data, &table))
     }
 
-    /// True if the table of a search for that address passes on a device with this data.
+    /// Returns true if the filter of a search for that address accepts a device with these data.
     private func isMet(_ address: BluetoothAddress, by data: [UInt8], at place: ManufacturerAddressField?) throws
         -> Bool
     {
@@ -28,7 +28,7 @@ struct ManufacturerAddressFieldTests {
 
     private func hear(_ data: [UInt8], _ table: inout DeviceTable) throws -> DiscoveredDevice? {
         var writer = ByteWriter()
-        // One legacy report: event type, address type, address, length, data, RSSI.
+        // A legacy report: event type, address type, address, length, data, RSSI.
         writer.write([0x01, 0x00, 0x01] as [UInt8])
         writer.write(Self.onAir)
         writer.write([UInt8(data.count)] + data + [0xC8])
@@ -68,7 +68,7 @@ struct ManufacturerAddressFieldTests {
             let heard = try device(data)
             for offset in [-1, 0, 2, 5, ManufacturerAddressField.greatestOffset] {
                 #expect(try !isMet(Self.printed, by: data, at: ManufacturerAddressField(offset: offset)))
-                // At the front the longest of them has six bytes.
+                // At smaller offsets, the longest of these data contain six bytes.
                 if offset > 1 { #expect(ManufacturerAddressField(offset: offset).addresses(in: heard.data).isEmpty) }
             }
         }

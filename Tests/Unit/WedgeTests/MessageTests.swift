@@ -110,7 +110,7 @@ struct MessageTests {
             let failure = CommandFailure(error)
             #expect(failure.cause.english == error.cause)
             #expect(failure.cause.text(.japanese) != error.cause && failure.remedy?.text(.japanese) != error.remedy)
-            // The product names its own options and files: the library's remedy is any program's.
+            // The product's remedy names its options and files, but the library's remedy must suit any program.
             let isProducts = failure.remedy?.english != error.remedy
             let names = ["blewedge", "--"]
             #expect(isProducts == names.contains { failure.remedy?.english.contains($0) == true }, "\(error)")

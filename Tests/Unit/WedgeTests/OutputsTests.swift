@@ -16,17 +16,17 @@ import Testing
 import Texts
 import Typing
 
-/// The daemon's core with a device, a keyboard that a screen shows, and other outputs beside it.
+/// Core of the daemon with a device, a keyboard whose text is shown on a screen, and other outputs.
 @Suite("Several outputs at once", .virtualTime, .serialized, .timeLimit(.minutes(5)))
 struct OutputsTests {
-    /// A client of a socket that reads when it is told.
+    /// Client of an output socket, which reads at the test's request.
     private final class Client {
         let stream: LocalStream
         private(set) var got: [UInt8] = []
 
         init(_ path: String) throws { stream = try LocalStream(connectingTo: path) }
 
-        /// Reads once, at most 4 KiB; false when there is nothing.
+        /// Reads up to 4 KiB once; returns false if nothing is available.
         @discardableResult
         func read() -> Bool {
             var buffer = [UInt8](repeating: 0, count: 4096)
@@ -52,7 +52,7 @@ struct OutputsTests {
         private let screen: TextKeyboard
         private(set) var sent = 0
 
-        /// `text` is a configuration in which `DIR` stands for the bench's directory.
+        /// Creates a bench with a configuration in which `DIR` is replaced with the bench's directory.
         init(_ text: String, stall: Int64 = 0) throws {
             Process.ignoreBrokenPipes()
             let loop = try EventLoop()
@@ -103,7 +103,7 @@ struct OutputsTests {
             }
         }
 
-        /// The accounts of the keyboard and the other outputs, in their order.
+        /// Accounts of the keyboard and the other outputs, in order.
         var accounts: [Ledger.Snapshot] { daemon.service.outputs.map(\.keyboard.bytes) }
 
         func tell(_ text: String) {
@@ -111,7 +111,7 @@ struct OutputsTests {
             channel?.tell(text)
         }
 
-        /// Tells barcodes of 16 bytes each, no faster than the keyboard types them, with some turns after each 4 KiB.
+        /// Sends barcodes of 16 bytes, no faster than the keyboard types them; runs the loop after each 4 KiB.
         func tell(barcodes count: Int, meanwhile: (Int) -> Void = { _ in }) throws {
             for number in 0..<count {
                 tell(OutputsTests.barcode(number))
@@ -122,13 +122,13 @@ struct OutputsTests {
             }
         }
 
-        /// Lets a moment pass.
+        /// Runs the event loop for a moment.
         func turn() throws {
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(1)) { [loop] in loop.stop() }
             try loop.run()
         }
 
-        /// Ends as the program does: the daemon first, then the other outputs.
+        /// Ends like the program: first the daemon, then the other outputs.
         func end() throws {
             var isOver = false
             daemon.stop { isOver = true }
@@ -171,7 +171,7 @@ struct OutputsTests {
             if number < count / 2 { gone?.readAll() } else { gone = nil }
             if number % 1024 == 1023 { slow.read() }
         }
-        // More was lost on the blocked output than a link may lose: yet the link stands.
+        // The blocked output lost more than the limit for a flooding link, but the link remains connected.
         #expect(bench.accounts[2].lost(.ringFull) > FloodLimit.bytes)
         #expect(bench.daemon.service.device.state == .connected)
         #expect(bench.daemon.service.device.linkCounts.ready == 1)
@@ -185,20 +185,20 @@ struct OutputsTests {
         for account in accounts { #expect(Self.isClosed(account, bench.sent), "\(account)") }
         #expect(accounts[0].typed == UInt64(bench.sent) && accounts[0].lost == 0)
         #expect(bench.typed == (0..<count).map { Self.barcode($0).replacing("\r", with: "\n") }.joined())
-        // The one that ended got what came before its end, and what came afterwards is undelivered.
+        // The disconnected client received everything before its end; later data are undelivered.
         #expect(accounts[1].typed == 117 * 4096 && accounts[1].lost == accounts[1].lost(.undelivered))
-        // The blocked one got, in order, what its queues hold.
+        // The blocked client received, in order, what its queues hold.
         blocked.readAll()
         #expect(blocked.text == String(bench.typed.prefix(blocked.got.count)))
         #expect(accounts[2].typed == UInt64(blocked.got.count))
-        // The slow one got whole barcodes, the newest among them.
+        // The slow client received complete barcodes, including the newest ones.
         slow.readAll()
         #expect(accounts[3].typed == UInt64(slow.got.count) && accounts[3].lost == accounts[3].lost(.undelivered))
         let numbers = slow.text.split(separator: "\n").compactMap { Int($0) }
         #expect(numbers == numbers.sorted() && numbers.count * 16 == slow.got.count && numbers.count < count)
     }
 
-    /// What a reader of the second of two sockets misses while a client of the first does not read.
+    /// Returns how many bytes a reader of the second of two sockets misses while a client of the first does not read.
     private static func missing(_ text: String, _ sockets: [String]) throws -> Int {
         let bench = try Bench(text)
         let blocked = try Client(bench.directory(sockets[0]))
@@ -264,7 +264,7 @@ struct OutputsTests {
         #expect(bench.typed == "A\nC\n")
         #expect(clients.map(\.text) == ["A\nC\n", "A\nB\nC\n", "A\rB\rC\r"])
         #expect(bench.accounts.map(\.gated) == [2, 2, 0, 0] && bench.accounts.map(\.typed) == [4, 4, 6, 6])
-        // What a client of either output writes goes to the device.
+        // Data written by a client of any output are sent to the device.
         for client in clients {
             let before = bench.channel?.sent.count ?? 0
             _ = try client.stream.descriptor.write([0x51].span.bytes)

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Texts
 
-/// The lines of a pairing's conversation.
+/// Lines of a pairing conversation.
 @Suite("Pairing on the control socket: its lines")
 struct PairingLineTests {
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)

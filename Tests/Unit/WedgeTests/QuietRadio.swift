@@ -5,7 +5,7 @@ import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// An adapter that hears nobody but those that a test lets advertise.
+/// Adapter that receives only devices that a test lets advertise.
 final class QuietRadio: LowEnergyAdapter {
     let name = "quiet0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0009)
@@ -13,17 +13,17 @@ final class QuietRadio: LowEnergyAdapter {
     var onWake: (() -> Void)?
     var onStalledConnection: (() -> Void)?
     let isConnected = false
-    /// How many scanners listen.
+    /// Number of active scanners.
     private(set) var listening = 0
-    /// How often a scan has begun.
+    /// Number of scans started.
     private(set) var scans = 0
-    /// Whether the last scan that began asks for scan responses.
+    /// True if the last scan was an active one.
     private(set) var isActive = false
-    /// Whether the controller says that it scans.
+    /// True if the controller reports that it is scanning.
     var saysThatItScans = false
-    /// The devices that were connected to.
+    /// Devices to which a connection was attempted.
     private(set) var attempted: [DeviceAddress] = []
-    /// How a connection is made; nil where none is.
+    /// Establishes connections; nil if none succeed.
     var onConnect: ((DeviceAddress, @escaping (Result<any ATTChannel, LinkFailure>) -> Void) -> Void)?
     private weak var listener: Listener?
 
@@ -55,7 +55,7 @@ final class QuietRadio: LowEnergyAdapter {
             if radio.saysThatItScans { onStarted?() }
         }
 
-        /// An event packet comes from the controller.
+        /// Delivers an event packet from the controller.
         func hear(_ packet: [UInt8], at time: Duration) {
             guard isOn else { return }
             var updates: [DeviceTable.Update] = []
@@ -77,17 +77,17 @@ final class QuietRadio: LowEnergyAdapter {
         }
     }
 
-    /// A device of a random address advertises (ADV_IND), or has done so some time ago.
+    /// Delivers an advertisement (ADV_IND) from a random address, optionally with an earlier time.
     func advertise(_ address: BluetoothAddress, _ data: [UInt8], ago: Duration = .zero) {
         var writer = ByteWriter()
-        // LE Meta: one legacy report of event type, address type, address, length, data, RSSI.
+        // LE Meta event with one legacy report: event type, address type, address, length, data, RSSI.
         writer.write([0x04, 0x3E, UInt8(12 + data.count), 0x02, 0x01, 0x00, 0x01] as [UInt8])
         writer.write(address)
         writer.write([UInt8(data.count)] + data + [0xC8])
         listener?.hear(writer.bytes, at: MonotonicClock.now - ago)
     }
 
-    /// A device of a random address sends a directed advertisement (ADV_DIRECT_IND), which has no data.
+    /// Delivers a directed advertisement (ADV_DIRECT_IND) from a random address, which contains no data.
     func advertiseDirected(_ address: BluetoothAddress) {
         var writer = ByteWriter()
         writer.write([0x04, 0x3E, 0x0C, 0x02, 0x01, 0x01, 0x01] as [UInt8])
@@ -96,15 +96,15 @@ final class QuietRadio: LowEnergyAdapter {
         listener?.hear(writer.bytes, at: MonotonicClock.now)
     }
 
-    /// A device of a random address advertises in an extended advertisement, which comes in as many reports as it takes.
+    /// Delivers an extended advertisement from a random address, in as many reports as necessary.
     func advertiseExtended(_ address: BluetoothAddress, _ data: [UInt8]) {
         var rest = data[...]
         repeat {
             let part = rest.prefix(229)
             rest = rest.dropFirst(229)
             var writer = ByteWriter()
-            // LE Meta: one extended report of event type (with "more to come" where that is so), address type, address, PHYs,
-            // set, TX power, RSSI, interval, direct address, length, data.
+            // LE Meta event with one extended report: event type (with the status "more to come" except in the last
+            // one), address type, address, PHYs, set, TX power, RSSI, interval, direct address, length, data.
             let more: UInt8 = rest.isEmpty ? 0x01 : 0x21
             writer.write([0x04, 0x3E, UInt8(26 + part.count), 0x0D, 0x01, more, 0x00, 0x01] as [UInt8])
             writer.write(address)
@@ -114,7 +114,7 @@ final class QuietRadio: LowEnergyAdapter {
         } while !rest.isEmpty
     }
 
-    /// The scan that runs ends by itself.
+    /// Makes the running scan fail.
     func failScan(_ error: ScanError) { listener?.onFailure?(error) }
 
     func makeScanner() throws(ScanError) -> any DeviceScanner { Listener(self) }
@@ -134,7 +134,7 @@ final class QuietRadio: LowEnergyAdapter {
         return Attempt()
     }
     func disconnect(_: DeviceAddress, completion: @escaping () -> Void) { completion() }
-    /// What is advertised.
+    /// Current advertising data.
     private(set) var advertised: [[UInt8]] = []
     func advertise(
         _ advertisement: Advertisement,
@@ -145,7 +145,7 @@ final class QuietRadio: LowEnergyAdapter {
         completion(.success(()))
     }
     func restart(_ cause: String) { onLoss?(.failed(name, cause: cause)) }
-    /// The times that it was renewed.
+    /// Number of calls of `renew`.
     private(set) var renewals = 0
     func renew(completion: @escaping (Bool) -> Void) {
         renewals += 1

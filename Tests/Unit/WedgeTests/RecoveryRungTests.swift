@@ -16,10 +16,10 @@ import Link
     import Testing
     import Texts
 
-    /// The rungs of the ladder, each by itself, on a kernel that is played; time is virtual.
+    /// Steps of the recovery, tested individually on a simulated kernel in virtual time.
     @Suite("The rungs of the recovery", .timeLimit(.minutes(10)), .enabled(if: Capability.missing.isEmpty))
     struct RecoveryRungTests {
-        /// A daemon that is connected, types and answers.
+        /// Returns a daemon that is connected, types and answers.
         private static func steady(_ selector: AdapterSelector = .any) throws -> CallFaultBench {
             VirtualClock.begin()
             let bench = try CallFaultBench(selector)
@@ -66,7 +66,7 @@ import Link
                     }
                 )
                 #expect(bench.kernel.hits.count == 5 && bench.states.count == states)
-                // No more than so many in a row.
+                // The number of consecutive retries is limited.
                 bench.kernel.fail(CallSite(.link, place == 0 ? .write : .recvmsg), with: .noMemory, times: 100)
                 try bench.daemon.service.device.send([0x33])
                 bench.machine.notify("9\r")
@@ -151,7 +151,7 @@ import Link
             try bench.store.write(SelectedDevice(device, name: nil))
             let failures = Failures([CallSite(.file, .open): .max])
             CallScript.use { failures.answer($0) }
-            // Other files may be in want of descriptors meanwhile.
+            // Other files may lack descriptors at the same time.
             let told = { bench.notes.filter { $0.contains("\(bench.store.path)") } }
             #expect(try bench.until { !told().isEmpty })
             #expect(daemon.service.device.choice == nil)
@@ -180,7 +180,7 @@ import Link
             }
         }
 
-        /// The calls that are still to fail for want of descriptors; of one thread.
+        /// Remaining calls that fail because there are too many descriptors; used by one thread only.
         private final class Failures: @unchecked Sendable {
             var left: [CallSite: Int]
 

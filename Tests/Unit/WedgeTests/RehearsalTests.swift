@@ -18,10 +18,10 @@ import Typing
 @testable import Daemon
 @testable import Rehearsal
 
-/// The adapter `memory:`: the wedge before simulated devices.
+/// The wedge with the adapter `memory:`, which simulates devices.
 @Suite("The rehearsal", .virtualTime)
 struct RehearsalTests {
-    /// A wedge for one device of a cast, which types on a screen.
+    /// Wedge for one of the simulated devices, with a screen that shows the typed text.
     private final class Wedge {
         let loop: EventLoop
         let rehearsal: Rehearsal
@@ -121,7 +121,7 @@ struct RehearsalTests {
         try wedge.end()
     }
 
-    /// The devices that a rehearsal has on the air for four seconds.
+    /// Returns the devices that are received from a simulation within four seconds.
     private func heard(_ cast: SimulatedCast) throws -> [DiscoveredDevice] {
         let loop = try EventLoop()
         let core = Rehearsal.core(loop, .memory(cast))

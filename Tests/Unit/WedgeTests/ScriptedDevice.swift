@@ -6,11 +6,11 @@ import Configuration
 import Link
 import Testing
 
-/// A device with serial services, and a client with a setup that talks to it, without time or transport.
+/// Device with serial services, and a client with a link setup that communicates with it, without time and transport.
 ///
-/// It answers from its list of attributes, and by `reply` to what is written to its input.
+/// It responds according to its list of attributes, and calls `reply` for values written to its input.
 final class ScriptedDevice {
-    /// A service with the characteristics of a serial port, from a handle on that ends in 0.
+    /// Service with the characteristics of a serial port; the last hexadecimal digit of its first handle is 0.
     struct Service {
         var uuid: BluetoothUUID
         var input: (uuid: BluetoothUUID, properties: UInt8)?
@@ -18,7 +18,7 @@ final class ScriptedDevice {
         /// False for an output without a client configuration descriptor.
         var isConfigurable = true
 
-        /// A service as the profile says: notify, and write with or without response.
+        /// Creates a service that matches the profile: notifications, and writes with or without response.
         init(_ profile: Profile, write: UInt8 = 0x04) {
             uuid = profile.service
             if profile.fromPeripheral == profile.toPeripheral {
@@ -31,13 +31,13 @@ final class ScriptedDevice {
     }
 
     private let services: [Service]
-    /// What the device notifies when that is written to it.
+    /// Returns the notifications that follow a written value.
     var reply: ([UInt8]) -> [[UInt8]]
-    /// What was written to it.
+    /// Values written to the device.
     private(set) var written: [[UInt8]] = []
-    /// What came for the keyboard.
+    /// Bytes received for the keyboard.
     private(set) var typed: [UInt8] = []
-    /// Every progress but `underWay`.
+    /// All results of the setup except `underWay`.
     private(set) var progress: [LinkSetup.Progress] = []
     var client = GATTClient()
     var setup: LinkSetup
@@ -49,26 +49,26 @@ final class ScriptedDevice {
         self.reply = reply
     }
 
-    /// Connects, and lets the two talk until both are silent.
+    /// Connects, and transfers PDUs until both sides are silent.
     func run() {
         note(setup.begin(&client, now: now))
         while step() {}
     }
 
-    /// One PDU of the client's, with its answers; false where there is none.
+    /// Transfers one PDU of the client and its responses; returns false if there is none.
     func step() -> Bool {
         guard let pdu = client.nextOutgoing() else { return false }
         for answer in answers(to: pdu) { hear(answer) }
         return true
     }
 
-    /// The device notifies, or does so by another opcode.
+    /// Sends a notification, or a PDU with another opcode.
     func notify(_ value: [UInt8], opcode: UInt8 = 0x1B) {
         guard let place = place(where: { $0.output != nil }) else { return }
         hear([opcode] + Self.little(place + 4) + value)
     }
 
-    /// Time passes, and whoever waits is told.
+    /// Advances the time, and handles deadlines.
     func pass(_ time: Duration) {
         now += time
         note(setup.handleDeadline(&client, now: now))
@@ -97,9 +97,11 @@ final class ScriptedDevice {
         if case .ready = step { typed += setup.earlyBytes }
     }
 
-    // MARK: The device's side
+    // MARK: Device
 
-    /// The handle of a service: its input's value is 2 behind it, its output's 4, the configuration 5, its last 6.
+    /// Returns the handle of a service.
+    ///
+    /// Its input's value is at +2, its output's value at +4, the configuration at +5, and its last handle is +6.
     private func place(where isMeant: (Service) -> Bool) -> UInt16? {
         services.firstIndex(where: isMeant).map { UInt16($0 + 1) * 0x10 }
     }
@@ -152,7 +154,7 @@ final class ScriptedDevice {
         case 0x52:
             written.append(Array(pdu[3...]))
             return notifications(reply(Array(pdu[3...])))
-        // A confirmation has no answer.
+        // A confirmation has no response.
         case 0x1E: return []
         default: return refusal(0x06)
         }

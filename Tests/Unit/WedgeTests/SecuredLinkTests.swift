@@ -16,10 +16,10 @@ import Testing
 import Texts
 import Typing
 
-/// From the device's channel to the keyboard, as the product has it: devices with a bond, and strangers in their place.
+/// Path from the device's channel to the keyboard, with paired devices and with impostors in their place.
 @Suite("A link by the keys of a pairing", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct SecuredLinkTests {
-    /// A connection with a serial device, whose security is what the test says.
+    /// Connection with a serial device, whose security is set by the test.
     private final class Device: ATTChannel {
         let device: DeviceAddress
         let droppedPackets: UInt32 = 0
@@ -28,14 +28,14 @@ struct SecuredLinkTests {
         var onWritable: (() -> Void)?
         var onClosed: ((LinkFailure) -> Void)?
         var security = GATTLinkSecurity()
-        /// What the link has when somebody asks for more.
+        /// Security of the link after it is raised.
         let offered: GATTLinkSecurity
         private(set) var wanted: [GATTLinkSecurity.Level] = []
         private(set) var requests = 0
-        /// Writes, as of a Client Characteristic Configuration.
+        /// Number of writes to the Client Characteristic Configuration.
         private(set) var subscriptions = 0
         private(set) var isClosed = false
-        /// The error that a subscription is answered with; nil for none.
+        /// Error with which subscriptions are rejected; nil for none.
         var refusal: UInt8?
         private let script = ScriptedDevice([.init(.linble)], LinkSetup(profile: .linble))
         private let loop: EventLoop
@@ -83,7 +83,7 @@ struct SecuredLinkTests {
         let keyboard: TextKeyboard
         let service: KeyboardService
         var devices: [Device] = []
-        /// How devices answer a subscription, the first one too, which may be there already.
+        /// Error with which devices reject subscriptions, including an already existing device.
         var refusal: UInt8? {
             didSet { for device in devices { device.refusal = refusal } }
         }
@@ -239,7 +239,7 @@ struct SecuredLinkTests {
             #expect(stage.devices.isEmpty)
             try stage.end()
             guard case .success(let contents) = known else { continue }
-            // The word none, said of it as it is, takes it all the same.
+            // With `ignoresBond`, the device is connected nevertheless.
             let open = try Stage(.kept(SelectedDevice(Stage.peer, name: nil, ignoresBond: true)), .success(contents))
             try open.run { open.service.device.state == .connected }
             try open.end()
@@ -262,7 +262,7 @@ struct SecuredLinkTests {
             #expect(remedy?.contains("blewedge pair F0:F1:F2:F3:F4:F5 --security authenticated") == true)
             try stage.end()
         }
-        // Legacy keys serve a device that was chosen as encrypted, as which the link counts.
+        // Legacy keys are sufficient for a device that was selected as encrypted.
         let stage = try Stage(.encrypted, [try bond(authenticated: true, secure: false)])
         try stage.run { stage.service.device.state == .connected }
         #expect(stage.devices.first?.wanted == [.encrypted])
@@ -336,7 +336,7 @@ struct SecuredLinkTests {
             try stage.run { stage.typed == "one" }
             device.security = weaker
             device.notify(Array("two".utf8))
-            // What comes while the link is being ended is no better.
+            // Data received while the link is being closed are discarded too.
             device.security = Stage.secure
             try stage.run { device.isClosed }
             #expect(stage.typed == "one" && stage.service.counts.values.refused == 1)

@@ -13,7 +13,7 @@ import SystemPackage
 import Testing
 import Texts
 
-/// What a daemon demands of a device when it is chosen, and says of it later.
+/// Security required from a device when it is selected, and reported later.
 @Suite("The security of a choice", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct SecurityPolicyTests {
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
@@ -34,7 +34,7 @@ struct SecurityPolicyTests {
         return try #require(made)
     }
 
-    /// `use` of a device that advertises once it is listened for, or that is chosen already.
+    /// Selects a device with `use`; it advertises once the daemon scans for it, or is selected already.
     private func use(
         _ bench: DaemonBench,
         _ asked: GATTLinkSecurity.Level?
@@ -85,7 +85,7 @@ struct SecurityPolicyTests {
         #expect(try bench.store.read() == nil && bench.daemon?.service.device.choice == nil)
         #expect(try status(bench)["requiredSecurity"]?.string == nil)
 
-        // With the word that was missing the device is not listened for a second time.
+        // After adding `--security none`, the daemon does not scan for the device again.
         #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
         let listened = bench.radio.scans
         var answer: Result<JSONObject, CommandFailure>?
@@ -99,7 +99,7 @@ struct SecurityPolicyTests {
         #expect(bench.radio.scans == listened && listened > scans)
         #expect(try bench.store.read()?.security == GATTLinkSecurity.Level.none)
         #expect(try status(bench)["requiredSecurity"]?.string == "none")
-        // Said once is said for that time: a script says it each time.
+        // The option applies only once: a script must specify it each time.
         #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
         try bench.end()
     }
@@ -116,7 +116,7 @@ struct SecurityPolicyTests {
         let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, .authenticated).get() }
         #expect(refused?.status == .configuration && refused?.cause.english.contains("are not authenticated") == true)
         #expect(try bench.store.read()?.security == .encrypted)
-        // Its keys are gone: it is no open device by that, but by somebody's word.
+        // Without its keys, the device does not become an unpaired one unless the user says so.
         try BondStore(bench.paths.bonds).remove(Self.device.address)
         let gone = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
         #expect(gone?.cause.english.contains("is not paired with this adapter") == true)
@@ -136,7 +136,7 @@ struct SecurityPolicyTests {
         #expect(refused?.status == .configuration)
         #expect(refused?.cause.english.contains("from legacy pairing, which provides no authentication") == true)
         #expect(refused?.remedy?.english.contains("--security authenticated") == true)
-        // The doctor names one that was chosen before legacy keys counted as encrypted, and changes nothing.
+        // The doctor reports a device that was selected before legacy keys counted as encrypted, and changes nothing.
         #expect(SystemFacts.legacyBond(at: bench.paths, least: .encrypted) == nil)
         #expect(SystemFacts.legacyBond(at: bench.paths, least: .authenticated) == "\(Self.device.address)")
         try bench.store.write(SelectedDevice(Self.device, name: "A", security: .authenticated))

@@ -22,7 +22,7 @@ struct SelectedDeviceTests {
         name = "LINBLE-TEST"
         """
 
-    /// A directory of its own, removed afterwards.
+    /// Calls `body` with a temporary directory, which is deleted afterwards.
     private func inDirectory(_ body: (FilePath) throws -> Void) throws {
         let directory = try TestDirectory()
         defer { chmod(directory.path, 0o700) }
@@ -171,7 +171,7 @@ struct SelectedDeviceTests {
 
     @Test("A choice that cannot be written leaves the earlier one as it was, and says why")
     func unwritable() throws {
-        // A full disk: /dev/full cannot be renamed onto, so a directory stands where the file should go.
+        // Simulates a full disk: since nothing can be renamed to /dev/full, a directory takes the place of the file.
         try inDirectory { directory in
             let store = ChoiceStore(directory.appending("selection"))
             mkdir(store.path.string, 0o700)
@@ -181,7 +181,7 @@ struct SelectedDeviceTests {
             #expect(names(directory) == ["selection"])
             rmdir(store.path.string)
         }
-        // A file system that takes no files.
+        // File system on which no files can be created.
         let store = ChoiceStore("/proc/blewedge/selection")
         #expect(throws: ChoiceStore.Failure.self) { try store.write(SelectedDevice(Self.device, name: nil)) }
         #expect(CommandFailure(ChoiceStore.Failure.unwritable("/x/selection", .noSpace)).status == .inputOutput)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Notifications to the service manager", .virtualTime)
 struct ServiceNotifierTests {
-    /// The manager's end: a datagram socket at a path of its own.
+    /// Service manager: a datagram socket at its own path.
     private final class Manager {
         let path = "/tmp/blewedge-notify.\(getpid()).\(UInt32.random(in: 0...UInt32.max))"
         private let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
@@ -29,7 +29,7 @@ struct ServiceNotifierTests {
             unlink(path)
         }
 
-        /// What has been said since the last look.
+        /// Returns the messages received since the last call.
         func heard() -> [String] {
             var texts: [String] = []
             var buffer = [UInt8](repeating: 0, count: 4096)

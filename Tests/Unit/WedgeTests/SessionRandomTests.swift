@@ -7,21 +7,21 @@ import TestSupport
 import Testing
 import TextsSupport
 
-/// Random events against what must hold whatever comes.
+/// Checks invariants of the session under random events.
 @Suite("The session under random events")
 struct SessionRandomTests {
-    /// What the session asked for, and what it was told: the world as it must take it to be.
+    /// State of the world according to the session's actions and events.
     private struct World {
         var isChosen: Bool
         var isWanted = true
         var hasAdapter = false
         var isScanning = false
         var isLinked = false
-        /// True while a pairing has the radio.
+        /// True while a pairing uses the radio.
         var isHeld = false
-        /// Until when the end of a link is waited for.
+        /// Time until which the session waits for the end of a link.
         var closing: Duration?
-        /// Before this no attempt on the same device may begin.
+        /// Time before which no attempt with the same device may start.
         var floor: Duration?
         var faults: [String] = []
 
@@ -29,7 +29,7 @@ struct SessionRandomTests {
             if !holds { faults.append("\(what)") }
         }
 
-        /// What the event says, before the session hears of it.
+        /// Updates the state for an event, before the session handles it.
         mutating func learn(_ event: Session.Event, _ session: Session, _ now: Duration) {
             switch event {
             case .adapterReady: hasAdapter = true
@@ -55,7 +55,7 @@ struct SessionRandomTests {
             }
         }
 
-        /// What the session wants done.
+        /// Carries out an action of the session.
         mutating func carryOut(_ action: Session.Action, _ now: Duration) {
             switch action {
             case .scan:
@@ -81,7 +81,7 @@ struct SessionRandomTests {
             }
         }
 
-        /// What must hold between two events.
+        /// Checks the invariants between two events.
         mutating func check(_ session: Session, _ now: Duration) {
             let state = session.state
             expect(
@@ -97,7 +97,7 @@ struct SessionRandomTests {
                 expect(isChosen == (state != .unselected), "unselected though chosen, or the other way round")
                 expect(![.bluetoothOff, .unauthorized].contains(state), "off with an adapter")
                 expect(isWanted || [.disconnected].contains(state), "wants a link that nobody wants")
-                // Always a way forward: something runs that ends by itself, or time brings the next step.
+                // There must always be progress: an operation that ends by itself, or a deadline.
                 let goesOn = isScanning || isLinked || session.deadline != nil
                 expect(
                     isHeld || goesOn == (isChosen && isWanted) || session.deadline != nil,

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import TextsSupport
 
-/// The hand-written table of what the session does.
+/// Manually written table of the session's behavior.
 @Suite("The session's table")
 struct SessionTableTests {
     static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)

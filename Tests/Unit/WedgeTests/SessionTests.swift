@@ -13,7 +13,7 @@ import TextsSupport
 struct SessionTests {
     private let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
-    /// A session that has taken the given events, one second after another, the first at second 1.
+    /// Returns a session after the given events, at intervals of a second, starting at second 1.
     private func session(after events: Session.Event...) -> (Session, Duration) {
         var session = Session(isChosen: true)
         var now = Duration.zero
@@ -73,7 +73,7 @@ struct SessionTests {
     func floods() {
         var (session, now) = session(after: .adapterReady)
         for seconds in [3, 6, 12, 24, 48, 60, 60] {
-            // One that was silent for long is tried at once, and this one never was.
+            // A device that was silent for long is tried at once, but this one was never silent.
             while session.state != .connected {
                 if session.handle(.heard(device), now: now).contains(.connect(device)) {
                     _ = session.handle(.ready, now: now)

@@ -12,13 +12,13 @@ import Testing
 
 @Suite("The simulated module")
 struct SimulatedModuleTests {
-    /// The Client Characteristic Configuration behind the output's value, as the database is laid out.
+    /// Write to the Client Characteristic Configuration after the output's value, according to the database layout.
     private static let subscribe: [UInt8] = [0x12, 0x0A, 0x00, 0x01, 0x00]
     private static let unsubscribe: [UInt8] = [0x12, 0x0A, 0x00, 0x00, 0x00]
     private static let write: [UInt8] = [0x52, 0x0C, 0x00] + Array("hello".utf8)
     private static let exchangeMTU: [UInt8] = [0x02, 0xF7, 0x00]
 
-    /// What goes in and comes out.
+    /// Input and output of the module.
     private final class Log {
         var lines: [[UInt8]]
         var taken = 0
@@ -37,7 +37,7 @@ struct SimulatedModuleTests {
         }
     }
 
-    /// A module that advertises, and what happened to it.
+    /// Advertising module, and its recorded events.
     private struct Bench {
         let adapter = StubPeripheral()
         let loop: EventLoop
@@ -97,7 +97,7 @@ struct SimulatedModuleTests {
         bench.log.lines = (0..<500).map(Self.line)
         bench.sender.pump()
         #expect(centrals[0].values.count < 500)
-        // It is slow, but not dead: now and then it takes some.
+        // The central is slow, but accepts some values now and then.
         for _ in 0..<20 {
             centrals[1].isWritable = true
             centrals[1].isWritable = false
@@ -183,7 +183,7 @@ struct SimulatedModuleTests {
 
 @Suite("Lines")
 struct LineSplitterTests {
-    /// The lines of a text that comes in pieces of this size.
+    /// Returns the lines of a text that is received in blocks of this size.
     private func lines(_ text: String, by size: Int) -> [String] {
         var splitter = LineSplitter()
         var pieces: [LineSplitter.Piece] = []

@@ -3,7 +3,7 @@
 import SoakSupport
 import Testing
 
-/// A process of its own, because its time is virtual.
+/// Runs in a separate process, because its time is virtual.
 @Suite("A day of virtual time", .timeLimit(.minutes(10)))
 struct SoakTests {
     @Test("In a day of faults, no byte is uncounted, doubled, reordered or joined")

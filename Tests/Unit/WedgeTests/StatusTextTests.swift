@@ -170,7 +170,7 @@ struct StatusTextTests {
         #expect(answer.state == .failed && answer.seconds == 61 && answer.process == ProcessFacts.number)
         #expect(answer.reason == daemon.reason && answer.gate == daemon.gate)
         #expect(answer.choiceFault == daemon.choiceFault)
-        // Nothing in a name acts on a terminal.
+        // A name contains no control characters for the terminal.
         #expect(answer.device == LocalName.printable("A\u{1B}B") && answer.selection == kept)
         #expect(answer.adapter == "hci0" && answer.keyboard == "/dev/input/event3" && !answer.hasReaders)
         #expect([answer.profile, answer.layout, answer.table] == ["p", "l", "t"] && answer.allows == nil)

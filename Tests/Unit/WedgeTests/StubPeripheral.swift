@@ -4,7 +4,7 @@ import BluetoothAdapters
 import BluetoothHost
 import BluetoothPackets
 
-/// An adapter that only advertises, whose centrals are played by the test.
+/// Adapter that only advertises; the test simulates its centrals.
 final class StubPeripheral: LowEnergyAdapter {
     let name = "stub0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
@@ -54,7 +54,7 @@ final class StubPeripheral: LowEnergyAdapter {
 
     func close() {}
 
-    /// A central connects.
+    /// Connects a central.
     func connect(_ number: UInt64) -> StubCentral {
         let central = StubCentral(DeviceAddress(BluetoothAddress(rawValue: number), .public))
         onConnection?(central)
@@ -62,7 +62,7 @@ final class StubPeripheral: LowEnergyAdapter {
     }
 }
 
-/// A central that takes what is sent to it while it is writable.
+/// Central that accepts data while it is writable.
 final class StubCentral: ATTChannel {
     let device: DeviceAddress
     let droppedPackets: UInt32 = 0
@@ -71,7 +71,7 @@ final class StubCentral: ATTChannel {
     var onWritable: (() -> Void)?
     var onClosed: ((LinkFailure) -> Void)?
     var security = GATTLinkSecurity()
-    /// The values of the notifications that arrived.
+    /// Values of the received notifications.
     private(set) var values: [[UInt8]] = []
     var isWritable = true {
         didSet { if isWritable { onWritable?() } }
@@ -89,7 +89,7 @@ final class StubCentral: ATTChannel {
 
     func close() {}
 
-    /// The central sends a PDU.
+    /// Sends a PDU of the central.
     func request(_ pdu: [UInt8]) {
         onReceive?(pdu.span)
     }

@@ -4,9 +4,10 @@ import ClockSupport
 import LinuxIO
 import Testing
 
-/// Gives each test of a suite a time of its own, which passes only while the test and its threads sleep.
+/// Gives each test of a suite its own virtual time, which advances only while the test and its threads sleep.
 ///
-/// For tests in whose loops and threads all comes to pass that they wait for, without another process or a task. In a release
+/// Use it for tests that depend only on their own loops and threads, and not on other processes or tasks. In a release
+/// build, these tests use real time.
 /// build they wait.
 struct VirtualTime: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }

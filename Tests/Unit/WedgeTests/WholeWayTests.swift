@@ -16,10 +16,11 @@ import Texts
 import Typing
 import VirtualAdapters
 
-/// The whole way on a radio in memory: a device that must be greeted and sends frames, the wedge, and what is typed.
+/// End-to-end test on a simulated radio: a device that expects a greeting and sends frames, the wedge, and the typed
+/// text.
 @Suite("The whole way", .virtualTime)
 struct WholeWayTests {
-    /// A module that answers greetings, and a wedge that types on a screen.
+    /// Module that answers greetings, and a wedge that types on a screen.
     private final class Stage {
         let loop: EventLoop
         let keyboard: TextKeyboard
@@ -43,7 +44,8 @@ struct WholeWayTests {
 
         func run(until isDone: () -> Bool) throws { try #require(try loop.run(until: isDone), "\(states)") }
 
-        /// A device of a profile, and a wedge for devices of that, of others, or of those of the default configuration.
+        /// Starts a device with a profile, and a wedge for the same profile, other profiles, or those of the default
+        /// configuration.
         func begin(
             _ profile: Profile,
             looksFor profiles: [Profile]? = nil,
@@ -105,7 +107,7 @@ struct WholeWayTests {
     )
     func greeted() throws {
         let stage = try Stage()
-        // A whole frame comes before the reply, which shares its notification with half of the first true one.
+        // A complete frame precedes the reply, whose notification also contains half of the first accepted frame.
         let first = Self.frame("490\r")
         let reply: [UInt8] = [0xA5, 0x81] + Checksum.crc8Maxim.value(of: [0xA5, 0x81])
         try stage.begin(try Self.profile()) { _ in [Self.frame("early\r"), reply + first.prefix(3)] }
@@ -119,7 +121,7 @@ struct WholeWayTests {
             return typed.hasSuffix("123\n")
         }
         #expect(typed == "490\n123\n")
-        // The signal's strength was read when the link became ready.
+        // The RSSI was read when the link became ready.
         let facts = try #require(stage.service?.device.linkFacts)
         #expect(facts.quality.rssi != nil && facts.mtu > 23 && facts.notifications == 2)
         let timing = try #require(facts.quality.timing)

@@ -11,16 +11,16 @@ import Testing
 import Texts
 import Typing
 
-/// From the ring to the readers, without a radio: what they get, and what the account says.
+/// Path from the ring to the readers, without a radio: the received data and the account.
 @Suite("The account at other ends", .virtualTime, .serialized)
 struct WireAccountTests {
-    /// A barcode of its own number: 16 bytes, with its end.
+    /// Returns a barcode that contains the number: 16 bytes including its end.
     static func barcode(_ number: Int) -> [UInt8] {
         let digits = String(number)
         return Array((String(repeating: "0", count: 15 - digits.count) + digits).utf8) + [0x0D]
     }
 
-    /// The keyboard, its typing thread, the wire, and its end.
+    /// Keyboard, its typing thread, and an output with its listener.
     private final class Stage {
         let loop: EventLoop
         let end: OutputListener
@@ -29,7 +29,7 @@ struct WireAccountTests {
         var sent = 0
         var number = 0
         var lineLength = 16
-        /// How often bytes found room in the ring right behind some that did not: their line is refused to its end.
+        /// Number of times that bytes fit into the ring after bytes that did not; the rest of their line is rejected.
         private(set) var gaps = 0
         private var isBehindLostBytes = false
 
@@ -58,7 +58,7 @@ struct WireAccountTests {
             isBehindLostBytes = isLost
         }
 
-        /// Receives barcodes; `isPatient` waits for the typist after each 4 KiB, as a radio would.
+        /// Receives barcodes; if `isPatient` is true, waits for the typist after each 4 KiB, as a radio would.
         func receive(barcodes count: Int, isPatient: Bool = true, meanwhile: () -> Void = {}) throws {
             let last = number + count
             while number < last {
@@ -67,28 +67,28 @@ struct WireAccountTests {
                     number += 1
                 }
                 meanwhile()
-                // Some turns of the loop.
+                // Runs the event loop for a millisecond.
                 _ = loop.schedule(at: MonotonicClock.now + .milliseconds(1)) { [loop] in loop.stop() }
                 try loop.run()
                 if isPatient { try run { !self.isBehind } }
             }
         }
 
-        /// Whether more waits than the readers' queues have, and the parts that readers took of a line each.
+        /// True if more bytes are waiting than in the readers' queues, including partly delivered lines.
         var isBehind: Bool {
             let readers = end.counts.readers
             let waiting = readers.reduce(0) { $0 + $1.waiting } + readers.count * (lineLength - 1)
             return keyboard.bytes.waiting > UInt64(waiting)
         }
 
-        /// The first byte is typed only when a keyboard's readers have had the time to open it.
+        /// Waits until the first barcode is typed, which takes as long as an application needs to open a new keyboard.
         func settle() throws {
             receive(WireAccountTests.barcode(0))
             number = 1
             try run { self.keyboard.bytes.waiting == 0 }
         }
 
-        /// Ends as the daemon does, and answers the account.
+        /// Ends like the daemon, and returns the account.
         func stop() throws -> Ledger.Snapshot {
             var isOver = false
             keyboard.drop(through: .max, .disconnected)
@@ -99,7 +99,7 @@ struct WireAccountTests {
         }
     }
 
-    /// A reader of a descriptor; it reads when it is told.
+    /// Reader of a descriptor, which reads at the test's request.
     private final class Reader {
         let descriptor: Int32
         var got: [UInt8] = []
@@ -127,7 +127,7 @@ struct WireAccountTests {
             self.init(descriptor)
         }
 
-        /// Reads at most so many bytes; answers how many.
+        /// Reads up to `most` bytes; returns their number.
         @discardableResult
         func read(_ most: Int) -> Int {
             var buffer = [UInt8](repeating: 0, count: most)
@@ -140,7 +140,7 @@ struct WireAccountTests {
 
         func close() { _ = Glibc.close(descriptor) }
 
-        /// The numbers of the barcodes that it got; nil where one is torn, or comes out of its order.
+        /// Numbers of the received barcodes; nil if one is incomplete or out of order.
         var numbers: [Int]? {
             guard got.count % 16 == 0 else { return nil }
             var numbers: [Int] = []
@@ -199,7 +199,7 @@ struct WireAccountTests {
         reader.readAll()
         let numbers = try #require(reader.numbers, "torn or joined")
         #expect(reader.got.count < stage.sent, "nothing was lost: this proves nothing")
-        // The oldest are kept, without a gap.
+        // The oldest barcodes are kept, without gaps.
         #expect(numbers == Array(0..<numbers.count))
         let account = try stage.stop()
         #expect(account.typed == UInt64(reader.got.count))
@@ -221,10 +221,10 @@ struct WireAccountTests {
             reader.read(Int.random(in: 1...6000, using: &generator))
             #expect(stage.end.counts.readers[0].waiting <= 1 << 16)
         }
-        // The end comes while much waits, and the reader does not read.
+        // The output ends while many bytes are queued and the reader does not read.
         let account = try stage.stop()
         reader.readAll()
-        // The last line may have been begun.
+        // The last line may be incomplete.
         let torn = reader.got.count % 16
         reader.got.removeLast(torn)
         let numbers = try #require(reader.numbers, "torn or joined")
@@ -233,7 +233,7 @@ struct WireAccountTests {
         #expect(reader.got.count < stage.sent, "nothing was lost: this proves nothing")
         switch policy {
         case .wait:
-            // Those that found no room in the ring, the ones behind them, and those that waited when it ended.
+            // Includes barcodes that did not fit into the ring, those after them, and those queued at the end.
             let behind = UInt64(16 * stage.gaps)
             #expect(account.lost(.ringFull) > 0)
             #expect(account.lost(.undelivered) + account.lost(.disconnected) < 1 << 18 + behind)
@@ -307,7 +307,8 @@ struct WireAccountTests {
         let reader = try Reader(socket: directory("wire"))
         try stage.run { stage.end.counts.readers.count == 1 }
         try stage.settle()
-        // Of the last line that it takes, the socket takes a part: its queue is no multiple of these.
+        // The socket accepts only a part of the last line, because the size of its queue is not a multiple of this
+        // length.
         let long = [UInt8](repeating: UInt8(ascii: "x"), count: 3000) + [0x0D]
         stage.lineLength = long.count
         for _ in 0..<150 {
@@ -338,7 +339,7 @@ struct WireAccountTests {
     func waits() throws {
         let directory = try TestDirectory()
         let stage = try Stage(.socket(directory("wire")), .wait)
-        // Nobody is there yet: what comes waits for whoever comes.
+        // Without a client, data wait for the first one.
         try stage.receive(barcodes: 1000, isPatient: false)
         let reader = try Reader(socket: directory("wire"))
         try stage.run {
@@ -348,11 +349,11 @@ struct WireAccountTests {
         reader.readAll()
         #expect(reader.numbers == Array(0..<1000))
         #expect(stage.keyboard.bytes.lost == 0)
-        // It reads no more: the ring fills up, and what finds no room there is counted there.
+        // The client stops reading: the ring fills up, and bytes that do not fit are counted as lost there.
         try stage.receive(barcodes: 50_000, isPatient: false)
         let full = stage.keyboard.bytes
         #expect(full.lost(.ringFull) > 0)
-        // What waits: the ring, the lines that the typist has typed, and the reader's queue.
+        // Queued bytes: the ring, the lines of the typist, and the reader's queue.
         #expect(full.waiting < 1 << 16 + 1 << 14 + 1 << 16 + 1 << 13)
         try stage.run {
             reader.readAll()
@@ -361,7 +362,7 @@ struct WireAccountTests {
         reader.readAll()
         #expect(reader.numbers != nil, "torn or joined")
         #expect(stage.keyboard.bytes.typed == UInt64(reader.got.count))
-        // A typist that was late makes room once more; a barcode behind lost ones may be a part only.
+        // A late typist makes room again, so only a part of the barcode after lost ones may have been received.
         #expect(stage.keyboard.bytes.lost(.undelivered) == UInt64(16 * stage.gaps))
         try stage.receive(barcodes: 50_000, isPatient: false)
         let account = try stage.stop()

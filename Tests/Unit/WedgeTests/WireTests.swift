@@ -12,7 +12,6 @@ import Texts
 
 @Suite("Other ends of the wire")
 struct WireTests {
-    /// Runs the loop until `isDone`, at most 20 s.
     @Test("A pseudo-terminal carries all 256 bytes both ways as they are, and its path goes with it")
     func terminal() throws {
         let directory = try TestDirectory()
@@ -83,7 +82,7 @@ struct WireTests {
             let client = try LocalStream(connectingTo: path)
             end.onBytes = { bytes in
                 received += bytes
-                // Its bytes have come, so it is a client by now.
+                // The client has sent bytes, so it is connected by now.
                 end.deliver(end.line(text, cost: text.count))
                 end.flush()
                 loop.stop()
@@ -138,7 +137,7 @@ struct WireTests {
                 deliver("closed\n")
                 #expect(outcomes.last == [0, 7])
             }
-            // Nobody has it open: nothing is reported without end.
+            // Without a client, nothing is reported repeatedly.
             var turns = 0
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { loop.stop() }
             end.onRoom = { turns += 1 }
