@@ -9,7 +9,7 @@ import Synchronization
 
 /// Common queues as contenders; a unit of work is one chunk.
 enum NaiveQueues {
-    /// Deque of bytes protected by a mutex; both sides spin.
+    /// Creates a deque of bytes protected by a mutex; both sides spin.
     static func deque(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
         Contender("Mutex<Deque<UInt8>>") { count in
             let queue = DequeQueue()
@@ -23,7 +23,7 @@ enum NaiveQueues {
         }
     }
 
-    /// AsyncStream with one array per chunk, on threads chosen by the system.
+    /// Creates an AsyncStream with one array per chunk, on threads chosen by the system.
     static func asyncStream(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
         Contender("AsyncStream<[UInt8]>") { count in
             let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .unbounded)
@@ -59,7 +59,7 @@ enum NaiveQueues {
         }
     }
 
-    /// Queue implemented in C.
+    /// Creates a contender for a queue implemented in C.
     static func peer(
         _ name: String,
         _ make: @escaping () -> peer_queue,

@@ -80,7 +80,7 @@ enum BondEntry {
         input.take(count).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Independent implementation of CRC-32/ISO-HDLC.
+    /// Computes CRC-32/ISO-HDLC, independently of the product.
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(~0) { sum, byte in
             (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum >> 1 ^ (sum & 1 == 1 ? 0xEDB8_8320 : 0) }

@@ -63,6 +63,6 @@ final class ClientOverRadio: ConformanceLink {
 
     func settle() throws { try bench.until(bench.pace.silence) { false } }
 
-    /// The client does not report PDUs that it ignores.
+    /// Returns false for PDUs that the client ignores without reporting them.
     func isHeard(_ outcome: String) -> Bool { outcome != "ignored" }
 }

@@ -80,7 +80,7 @@ package final class ConformanceBench {
 
     // MARK: For the links
 
-    /// Called when an awaited condition may have become true.
+    /// Stops the loop, because an awaited condition may have become true.
     func noteProgress() {
         if let awaited, awaited() { loop.stop() }
     }

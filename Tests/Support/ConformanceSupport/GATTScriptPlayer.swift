@@ -82,7 +82,7 @@ package struct GATTScriptPlayer {
         return true
     }
 
-    /// `subscribe DECLARATION VALUE END PROPERTIES [indications|notifications]`.
+    /// Performs commands such as `subscribe DECLARATION VALUE END PROPERTIES [indications|notifications]`.
     private mutating func performOnCharacteristic(
         _ words: [String],
         _ numbers: [AttributeHandle]

@@ -33,6 +33,6 @@ struct AirTap {
         }
     }
 
-    /// Called when the controller is unplugged.
+    /// Discards the incomplete frame, because the controller was unplugged.
     mutating func reset() { frame = [] }
 }

@@ -84,7 +84,7 @@ struct BarcodeTrail {
         }
     }
 
-    /// The user disconnects: nothing more is typed, not even the rest of a partly typed barcode (D-1).
+    /// Records that the user disconnects: nothing more is typed, not even the rest of a partly typed barcode (D-1).
     mutating func noteUserDrop() {
         dropped = inHost
         hasUserLeft = true

@@ -42,7 +42,7 @@ final class Socket {
         if closed === transport { transport = nil }
     }
 
-    /// HCI Reset (Core 6.0, Vol 4, Part E, 7.3.2).
+    /// Sends HCI Reset (Core 6.0, Vol 4, Part E, 7.3.2).
     private func reset() { controller.send([0x01, 0x03, 0x0C, 0x00]) }
 }
 

@@ -127,7 +127,7 @@ package final class Soak {
         adapter.start { result in completion(result.map { adapter }) }
     }
 
-    /// The controller was unplugged, so all incomplete data are lost.
+    /// Discards all incomplete data, because the controller was unplugged.
     func endTap() {
         tap.reset()
         trail.noteLinkEnd()
@@ -171,7 +171,7 @@ package final class Soak {
         }
     }
 
-    /// Called after the last barcode of the day.
+    /// Ends the shift after the last barcode of the day.
     func endShift() {
         guard !isShiftOver else { return }
         isShiftOver = true

@@ -7,39 +7,39 @@
 public protocol ConformanceLink {
     /// Sends one PDU to the implementation.
     mutating func send(_ pdu: [UInt8]) throws
-    /// The next PDU from the implementation; nil if none comes.
+    /// Returns the next PDU from the implementation; nil if there is none.
     ///
-    /// The wait for a PDU that is not expected may be short.
+    /// The wait for an unexpected PDU may be short.
     mutating func nextPDU(isExpected: Bool) throws -> [UInt8]?
-    /// Asks the implementation for an action, in the words of the script.
+    /// Makes the implementation perform an action, given as words of the script.
     mutating func perform(_ words: [String]) throws
-    /// The next outcome that the implementation reports; nil if none comes.
+    /// Returns the next outcome that the implementation reports; nil if there is none.
     ///
-    /// The wait for one that is not expected may be short.
+    /// The wait for an unexpected outcome may be short.
     mutating func nextOutcome(isExpected: Bool) throws -> String?
-    /// Lets the given time pass.
+    /// Waits for this time.
     mutating func wait(seconds: Int) throws
-    /// Waits until no PDU and no outcome is on its way.
+    /// Waits until no PDU and no outcome is in transit.
     mutating func settle() throws
-    /// True if the upper tester can receive this outcome over this link.
+    /// Returns true if the upper tester can receive this outcome over this link.
     func isHeard(_ outcome: String) -> Bool
 }
 
 extension ConformanceLink {
-    /// Does nothing: no PDU is ever on its way.
+    /// Does nothing, because no PDU is ever in transit.
     public mutating func settle() {}
 
-    /// True for all outcomes.
+    /// Returns true for all outcomes.
     public func isHeard(_ outcome: String) -> Bool { true }
 }
 
-/// One conversation of a conformance file.
+/// Conversation of a conformance file.
 ///
 /// The first lines of the file describe its format.
 public struct ConformanceScript: Sendable {
-    /// The error of a line that cannot be read.
+    /// Error of a line that cannot be parsed.
     public struct Unreadable: Error {
-        /// The number of the line in the file.
+        /// The line number in the file.
         public var line: Int
 
         /// Creates the error for the line with this number.
@@ -48,9 +48,9 @@ public struct ConformanceScript: Sendable {
         }
     }
 
-    /// The text after `script`: ids and words.
+    /// The text after `script`: ids and a description.
     public var name: String
-    /// The lines of the database that is served, as in the file.
+    /// The lines that define the served database.
     public var database: [String]
     /// The steps, each with its line number.
     public var steps: [(number: Int, text: String)]

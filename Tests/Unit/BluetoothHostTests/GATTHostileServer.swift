@@ -117,7 +117,7 @@ struct GATTHostileServer {
     }
 }
 
-/// Runs a client with a hostile server until all procedures have ended.
+/// Run of a client with a hostile server, until all procedures have ended.
 struct GATTHostileRun {
     var client = GATTClient()
     var server: GATTHostileServer

@@ -86,7 +86,7 @@ import Testing
             peers[index] = (server.connect(), Model())
         }
 
-        /// Prepared writes expire when the last one of a client is too old.
+        /// Checks the deadline: prepared writes expire when the last one of a client is too old.
         private mutating func checkDeadline() {
             let expected = peers.filter { !$0.model.writes.isEmpty }.map { $0.model.lastPrepared + limits.preparedTime }
             if fault == nil, server.deadline != expected.min() { fault = "another deadline" }
@@ -208,7 +208,7 @@ import Testing
             return .success(written)
         }
 
-        /// The application accepts, refuses, or does not answer in time; returns nil if the link ends first.
+        /// Lets the application accept, refuse, or not answer in time; returns nil if the link ends first.
         private mutating func answered(_ index: Int) -> (response: ATTPDU?, isAccepted: Bool)? {
             var question: GATTServer.RequestID?
             while let event = server.nextEvent() {

@@ -4,7 +4,7 @@ import BluetoothHost
 import BluetoothPackets
 import TestSupport
 
-/// Runs a host with a hostile controller.
+/// Run of a host with a hostile controller.
 ///
 /// Then the controller behaves correctly, and the host must either work or have failed.
 struct HostileControllerRun {

@@ -11,7 +11,7 @@ final class HostsOnRadio {
     enum End: Hashable {
         /// All requested operations succeeded.
         case done
-        /// A host has given up.
+        /// A host has failed.
         case failed(HostFailure)
         /// An operation was refused or given up, with a description.
         case refused(String)
@@ -97,7 +97,8 @@ final class HostsOnRadio {
         return .done
     }
 
-    /// The first host advertises, the second scans and connects, both send data, and the second disconnects.
+    /// Runs a session: the first host advertises, the second scans and connects, both send data, and the second
+    /// disconnects.
     func session() -> End {
         events = [[], []]
         guard

@@ -404,7 +404,7 @@ private final class Total: Sendable {
 }
 
 extension BluetoothAdapter {
-    /// Two callers wait for one connection and are cancelled immediately after each other.
+    /// Cancels two callers that wait for one connection, immediately after each other.
     ///
     /// Returns the number of attempts started, and of attempts cancelled after the first and after the second caller.
     fileprivate func cancelsTwoWaiters() throws -> [Int] {

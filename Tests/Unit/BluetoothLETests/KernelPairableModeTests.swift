@@ -22,7 +22,7 @@ struct KernelPairableModeTests {
         return window
     }
 
-    /// The central requests pairing, and the user is asked to compare a number.
+    /// Makes the central request pairing, and waits until the user is asked to compare a number.
     private func ask(_ kernel: ManagementKernel) throws {
         try kernel.run { kernel.count(.setBondable) == 1 }
         // The answer to the last command precedes the question.

@@ -12,7 +12,7 @@ import Testing
     private static let central: [UInt8] = [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 2]
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
-    /// The kernel asks for a confirmation and a passkey, and displays one.
+    /// Makes the kernel ask for a confirmation and a passkey, and display a passkey.
     private func ask(_ kernel: ManagementKernel) {
         kernel.tell(0x0F, Self.central + [1, 0, 0, 0, 0])
         kernel.tell(0x10, Self.central)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The ring")
 struct ByteRingTests {
-    /// Initial counters: zero, and values that wrap around during the test.
+    /// Returns initial counters: zero, and values that wrap around during the test.
     static func starts(_ capacity: Int) -> [UInt] {
         let size = UInt(capacity)
         return (0..<size).map { $0 } + (0...size).map { UInt.max - $0 }

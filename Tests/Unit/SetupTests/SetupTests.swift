@@ -301,7 +301,7 @@ struct SetupRunnerTests {
 }
 
 extension TestDirectory {
-    /// Creates a runner that sets up a machine whose root is this directory.
+    /// Runner that sets up a machine whose root is this directory.
     fileprivate var runner: SetupRunner {
         var runner = SetupRunner()
         runner.root = FilePath(path)

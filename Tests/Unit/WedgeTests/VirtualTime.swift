@@ -8,7 +8,6 @@ import Testing
 ///
 /// Use it for tests that depend only on their own loops and threads, and not on other processes or tasks. In a release
 /// build, these tests use real time.
-/// build they wait.
 struct VirtualTime: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 

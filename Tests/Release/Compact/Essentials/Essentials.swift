@@ -7,7 +7,7 @@ public protocol LocalizedError: Error {
 }
 
 extension LocalizedError {
-    /// Returns nil.
+    /// Default description: nil.
     public var errorDescription: String? { nil }
 }
 

@@ -6,7 +6,7 @@ import Testing
 struct SampleTests {
     private let mutants = Snippet.all.flatMap { MutantFinder.mutants(of: $0.source, file: $0.testDescription) }
 
-    /// The sample is deterministic: these names were drawn by another process.
+    /// Checks that the sample is deterministic: these names were drawn by another process.
     @Test func seed() {
         let names = ["f()/boolean/99674177", "f()/comparison/e7695f10", "f()/dropped-assignment/28780931"]
         #expect(mutants.sample(3, seed: "1").map(\.name) == names)

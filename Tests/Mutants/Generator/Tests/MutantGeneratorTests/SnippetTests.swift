@@ -47,7 +47,7 @@ struct SnippetTests {
         }
     }
 
-    /// A name identifies a mutant, and does not change when lines are inserted above the function.
+    /// Checks that names identify mutants, and do not change when lines are inserted above the function.
     @Test func namesOutliveOtherLines() {
         for snippet in Snippet.all {
             let names = MutantFinder.mutants(of: snippet.source, file: "Snippet.swift").map(\.name)
