@@ -2,11 +2,11 @@
 
 import BluetoothLE
 
-/// Finds a device with a battery, and prints its level whenever it changes, until the subscription ends.
+/// Finds a device with a battery, and prints its level whenever it changes, for as long as the device is there.
 func watchBattery() async throws(BluetoothError) {
     let central = Central(try await BluetoothAdapter.open())
 
-    // Leaving the loop ends the scan.
+    // The scan ends with the loop that reads it.
     var found: DeviceAddress?
     for try await report in try await central.scan(ScanFilter(services: [.battery])) {
         print("\(report.device.address) \(report.device.name?.printable ?? "without a name")")
@@ -17,7 +17,7 @@ func watchBattery() async throws(BluetoothError) {
 
     let peripheral = try await central.connect(to: found, timeout: .seconds(30))
     print("level \(try await peripheral.read(.batteryLevel, of: .battery).first ?? 0) %")
-    // Values continue after each reconnection; those that are not read in time are counted.
+    // Values arrive again after each reconnection; those that nobody reads in time are counted.
     for try await value in try await peripheral.subscribe(to: .batteryLevel, of: .battery) {
         print("level \(value.first ?? 0) %")
     }
