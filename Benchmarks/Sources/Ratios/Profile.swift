@@ -11,7 +11,7 @@ import Measuring
 ///
 ///     valgrind --tool=callgrind Benchmarks/.build/release/Ratios profile --only reports
 enum Profile {
-    /// Number of reports; a case of the data path processes a sixteenth of this number.
+    /// Number of reports to process; the data path's cases process a sixteenth of this number of units.
     static let units = 1 << 20
 
     static func run(_ what: String?) throws {

@@ -35,7 +35,7 @@ struct Report {
         var seed = options.seed
         var launched = 0
         print("\(Machine.processor), \(Machine.processors) processors, load \(Machine.load)")
-        // Repeats launches that were disturbed by other processes, up to twice the number of launches.
+        // Launches that were disturbed by other processes are repeated, up to twice the requested number in total.
         while launched < options.launches || (launched < 2 * options.launches && hasTooFew) {
             try launch(seed: seed)
             seed += 1

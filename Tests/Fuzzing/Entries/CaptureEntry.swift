@@ -3,7 +3,7 @@
 import BluetoothHost
 import BluetoothPackets
 
-/// The input is the block size and a capture file; a flag in it selects if the file's header is prepended.
+/// The input is a flag that selects whether a valid file header is prepended, the block size, and a capture file.
 enum CaptureEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         var input = FuzzInput(bytes)

@@ -25,7 +25,7 @@ struct FuzzInput {
         return Array(rest.prefix(count))
     }
 
-    /// Returns up to `most` bytes; their number precedes them.
+    /// Returns up to `most` bytes, whose number is read from the input first.
     mutating func bytes(_ most: Int) -> [UInt8] { take(below(most + 1)) }
 
     /// Returns all remaining bytes.

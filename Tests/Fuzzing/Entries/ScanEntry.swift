@@ -88,7 +88,7 @@ struct ScanEntry {
         for device in told { check(device, key, isLegacy ? data : streams[key, default: []]) }
     }
 
-    /// Checks the stored data of a device: they are either unchanged or end with the data just sent; an abandoned
+    /// Checks the stored data of a device: they are either unchanged or the end of the data just sent; an abandoned
     /// fragment must be a part of what was sent.
     private mutating func check(_ device: DiscoveredDevice, _ key: Key, _ sent: [UInt8]) {
         let sender = UInt8(truncatingIfNeeded: device.address.address.rawValue)

@@ -35,8 +35,7 @@ struct BeaconFloodTests {
         var told: [String] = []
         var largest = monitor.tables
         let badge = BeaconIdentity.of("\(Self.real)/1/1").advertisement
-        // A thousand reports every tenth of a second, for six seconds; the real beacon is received in the second
-        // second.
+        // A thousand reports every tenth of a second, for six seconds; the real beacon is received after one second.
         for turn in 0..<60 {
             let now = Duration.milliseconds(100 * turn)
             let tell: (BeaconMonitor.Event) -> Void = { event in

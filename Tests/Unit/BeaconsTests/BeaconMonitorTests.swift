@@ -135,7 +135,7 @@ struct BeaconMonitorTests {
             let part = String(text.prefix(count))
             #expect(throws: DesignatedBeacons.UnreadableLine.self) { try DesignatedBeacons(text: part) }
         }
-        // An invalid identity, code and Boolean, a missing identity, and a duplicate beacon.
+        // An invalid identity, code and Boolean, a missing Boolean, and a duplicate beacon.
         let elements = text.split(separator: "\n")
         for (old, new) in [
             ("\(Self.badges)/1/2", "x"), (#""B""#, #""A!B""#), ("true", "1"), (#","switcher":true"#, ""),

@@ -59,7 +59,7 @@ import Testing
         let time = ContinuousClock.now - start
         #expect(controller.events.isEmpty && controller.host.counters.dropped == 0)
         #expect(controller.host.scannedDevices.map { $0.count <= DeviceTable.capacity } == true)
-        // Its first advertisement decides.
+        // The device must be recognized by its first advertisement.
         controller.send(Self.report(1, data, -60))
         guard case .scanned(let update)? = controller.events.last else {
             Issue.record("not heard by its \(choice)")

@@ -31,10 +31,10 @@ struct GATTHostileClients {
     var random: SeededGenerator
     var server: GATTServer
     var now = Duration.zero
-    /// Number of requests that were sent; the next property counts the responses.
+    /// Number of requests that were sent.
     var requests = 0
     var responses = 0
-    /// Number of Error Responses among them.
+    /// Number of Error Responses among the responses.
     var errors = 0
     var updates = 0
     var failedLinks = 0

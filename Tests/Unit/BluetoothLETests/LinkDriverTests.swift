@@ -67,7 +67,7 @@ import Testing
         bench.adapter.channels[0].lose(.notEstablished)
         #expect(try bench.loop.run { bench.ready == 1 })
         #expect(bench.failures.isEmpty && bench.adapter.channels.count == 2 && bench.driver.droppedPackets == 3)
-        // Its MTU exchange had no effect on the result.
+        // The MTU exchange is repeated on the second connection.
         #expect(bench.adapter.channels[1].sent == [Self.exchange])
 
         let late = try Bench()

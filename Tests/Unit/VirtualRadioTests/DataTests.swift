@@ -164,7 +164,7 @@ import VirtualRadio
         defer { second.onPacket = nil }
         second.onPacket = { packet in
             heard.append(Hexadecimal.text(packet))
-            // Answers the first received packet.
+            // Answers a received data packet.
             if packet[0] == 0x02 { second.receive([0x02, 0x40, 0x00, 0x01, 0x00, 0xEE], now: radio.now) }
         }
         bench.send(bench.first, "02 4000 0100 AA")

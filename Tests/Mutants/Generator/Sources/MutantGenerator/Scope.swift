@@ -117,7 +117,7 @@ enum Scope {
         return false
     }
 
-    /// Returns true if a node is in a pattern: changing it could make a `switch` not exhaustive.
+    /// Returns true if a node is in a pattern, where a change could make a `switch` not exhaustive.
     static func isInPattern(_ node: Syntax) -> Bool {
         var next = node.parent
         while let parent = next, !parent.is(CodeBlockItemSyntax.self), !parent.is(ClosureExprSyntax.self) {
