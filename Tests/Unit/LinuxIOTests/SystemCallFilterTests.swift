@@ -68,7 +68,7 @@ struct SystemCallFilterTests {
             #expect(try outcome(blewedge_SYS_clone, 1 << UInt32(bit) | 17) == Self.refused, "\(bit)")
         }
         #expect(try outcome(blewedge_SYS_clone3, Self.newUser) == UInt32(SECCOMP_RET_ERRNO) | UInt32(ENOSYS))
-        // For other calls, the same argument value is allowed.
+        // The argument is checked only for calls that create processes or threads.
         #expect(try outcome(UInt32(SYS_read), Self.newUser) == Self.allowed)
     }
 
@@ -83,7 +83,7 @@ struct SystemCallFilterTests {
             #expect(try outcome(UInt32(SYS_socket), family) == (isOurs ? Self.allowed : none), "\(family)")
             let withInternet = try outcome(UInt32(SYS_socket), family, allowsInternet: true)
             #expect(withInternet == (isOurs || isInternet ? Self.allowed : none), "\(family)")
-            // For other calls, the same argument value is allowed.
+            // The argument is checked only for calls that create sockets.
             #expect(try outcome(UInt32(SYS_read), family) == Self.allowed)
         }
     }

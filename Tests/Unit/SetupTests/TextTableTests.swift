@@ -55,7 +55,7 @@ struct TextTableTests {
     func noSources() {
         for (id, text) in TextTable.whole.entries.flatMap(\.texts) {
             for language in Language.allCases {
-                // The directory /usr/lib/udev exists on the machine.
+                // The directory /usr/lib/udev belongs to the machine, and not to the sources.
                 let words = text[language].split { " `:;,()、。".contains($0) }
                 let isSource = words.contains { $0.hasPrefix("udev/") || $0.hasPrefix("Sources/") }
                 #expect(!isSource, "\(id): \(text[language])")
