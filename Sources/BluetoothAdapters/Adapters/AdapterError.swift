@@ -102,9 +102,9 @@ package enum AdapterError: Error, Equatable {
     }
 }
 
-/// English messages about an adapter and about scanning, each defined only here.
+/// English messages about an adapter and about scanning; each message is defined only here.
 ///
-/// To build a translation table from the same messages, placeholders such as `{1}` are passed as arguments.
+/// Callers that build a translation table from these messages pass placeholders such as `{1}` as the arguments.
 package enum AdapterErrorDescription {
     static func managementBroken(_ error: String) -> String { "the kernel's management channel failed: \(error)" }
     package static let noBluetooth = "this kernel has no Bluetooth support (AF_BLUETOOTH is unknown)"

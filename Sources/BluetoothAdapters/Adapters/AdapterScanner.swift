@@ -60,7 +60,7 @@ package final class AdapterScanner: DeviceScanner {
         case askingKernel
         /// Waiting for the controller to disable the scan, if the kernel has not done so.
         case disabling
-        /// Waiting until the kernel has processed the end of the scan.
+        /// Waiting until the kernel has processed the events that end the scan.
         case catchingUp
     }
 
@@ -77,12 +77,12 @@ package final class AdapterScanner: DeviceScanner {
     package var onFailure: ((ScanError) -> Void)?
     package var onDisturbed: (() -> Void)?
     package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
-    /// Number of other programs' commands that have already been reported.
+    /// Number of commands from other programs that have already been reported to `onDisturbed`.
     private var foreignCommands: UInt64 = 0
 
     /// Size of the receive queue for reports in bytes: room for about 10,000 short reports.
     private static let reportBuffer: Int32 = 1 << 22
-    /// Events of the report socket: LE Meta (Core 6.0, Vol 4, Part E, 7.7.65).
+    /// Event codes that the report socket receives: only LE Meta (Core 6.0, Vol 4, Part E, 7.7.65).
     private static let reportEvents: [UInt8] = [0x3E]
 
     /// Opens the sockets; `start` starts the scan.
@@ -198,11 +198,11 @@ package final class AdapterScanner: DeviceScanner {
                     }
                     onPacket?(packet, now)
                 }
-                // The queue was empty.
+                // A batch that is not full means that the queue is now empty.
                 if count < PacketBatch.places { return }
             }
         } catch {
-            // The rest of the queue is read at the next readiness event, unless the scan fails here.
+            // Unless the scan fails here, the rest of the queue is read the next time the socket is ready.
             if !faults.allow(error, of: .hci) { fail(Self.error(error, "read advertising reports")) }
         }
     }
@@ -210,11 +210,11 @@ package final class AdapterScanner: DeviceScanner {
     private func tellOfForeignCommands() {
         guard let count = commands.procedure?.foreignCommands, count != foreignCommands else { return }
         foreignCommands = count
-        // The kernel's own commands at the end of a scan are not a disturbance.
+        // When a scan ends, the kernel sends commands of its own; these do not count as a disturbance.
         if ending == nil { onDisturbed?() }
     }
 
-    /// Performs the next step when the scanner has reached a stable state.
+    /// Performs the next step, unless the scanner is still starting or stopping.
     private func settle() {
         switch commands.procedure?.state {
         case .starting, .stopping, nil: return

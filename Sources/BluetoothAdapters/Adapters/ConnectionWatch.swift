@@ -50,7 +50,7 @@ final class ConnectionWatch {
                     return
                 }
                 evidence.handle(buffer.span.extracting(first: packet.count))
-                // Later responses from the controller are irrelevant.
+                // Once the kernel has started connecting, the controller's later responses are irrelevant.
                 if evidence.isBegun { return close() }
             }
         } catch {
@@ -68,7 +68,7 @@ final class ConnectionWatch {
     }
 }
 
-/// A connection requested from the kernel, and the watch that checks that the kernel starts connecting.
+/// A connection that was requested from the kernel, with a watch that checks that the kernel starts connecting.
 final class KernelAttempt: ConnectionAttempt {
     private let channel: KernelATTChannel
     private let watch: ConnectionWatch?
@@ -141,7 +141,7 @@ struct ConnectWatchdog: Sendable {
         }
     }
 
-    /// Returns the next step: `endDiscovery` each time that the kernel has not started within `limit`.
+    /// Returns the next step; it is `endDiscovery` whenever another `limit` has passed and the kernel has not started.
     mutating func check(now: Duration) -> Step {
         guard let deadline, now >= deadline else { return .wait }
         self.deadline = now + Self.limit

@@ -84,7 +84,7 @@ package final class HostAdapter: LowEnergyAdapter {
         transport.onClosed = { [weak self] _ in self?.close() }
         transport.onUnreadable = nil
         reset()
-        // The handler retains the adapter until then.
+        // The handler keeps the adapter alive until the time-out.
         timer.set(on: loop, after: Self.releaseTimeout) { [self] in close() }
     }
 
@@ -200,8 +200,8 @@ package final class HostAdapter: LowEnergyAdapter {
 
     func send(_ pdu: [UInt8], on handle: UInt16) -> Bool {
         let isTaken = host.send(pdu, on: handle)
-        // The packet is sent immediately, even during a handler, because a following disconnection would discard queued
-        // packets.
+        // Sends the packet immediately, even if a handler is running: if a disconnection followed, it would discard
+        // packets that are still queued.
         if isPumping { sendOutgoing() } else { flush() }
         return isTaken
     }
@@ -242,7 +242,8 @@ package final class HostAdapter: LowEnergyAdapter {
         activeScanner?.onPacket?(packet, now)
     }
 
-    /// Reinitialises the controller if it was taken over in the middle of a packet; otherwise returns false.
+    /// Reinitialises the controller, and returns true, if it was taken over in the middle of a packet; otherwise
+    /// returns false.
     private func beginAnew() -> Bool {
         guard isOpen, host.beginAnew() else { return false }
         flush()
@@ -262,7 +263,7 @@ package final class HostAdapter: LowEnergyAdapter {
         armTimer()
     }
 
-    /// Sends the queued packets; the events are reported later, from the loop.
+    /// Sends the queued packets, but leaves the events to be reported later from the loop.
     private func flush() {
         guard isOpen, !isPumping else { return }
         sendOutgoing()
@@ -391,7 +392,7 @@ package final class HostAdapter: LowEnergyAdapter {
         } else {
             onLoss?(.failed(name, cause: reason))
         }
-        // The scan is notified last, because its error contains no cause.
+        // Notify the scan last: its error does not state the cause, which the handlers above have already received.
         activeScanner?.noteFailure(.adapterGone)
     }
 }

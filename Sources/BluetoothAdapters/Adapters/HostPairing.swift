@@ -76,7 +76,7 @@ final class HostPairing: DevicePairing {
         guard !isOver else { return }
         reason = .cancelled
         instruct { host, handle, now in host.cancelPairing(of: handle, now: now) }
-        // If no pairing is in progress, the host stack reports no event, so the end is reported here.
+        // If no pairing is in progress, the host stack will not report an end event, so report one here.
         adapter.later { [weak self] in self?.finish(.failure(.cancelled)) }
     }
 
@@ -128,7 +128,7 @@ final class HostPairing: DevicePairing {
 }
 
 extension ManagedPairing.Failure {
-    /// Converts a failure of the Security Manager to the failure that the kernel would report.
+    /// Converts a Security Manager failure to the failure that the kernel would report in the same situation.
     init(_ failure: SecurityManager.Failure) {
         switch failure {
         case .refused(.authenticationRequirements): self = .tooWeak(GATTLinkSecurity(level: .encrypted))
@@ -146,7 +146,8 @@ final class HostPairableMode: PairableMode {
     private let offer: PairableOptions
     private let timer = LoopTimer()
     private var isOpen = false
-    /// The connection of the central whose pairing has asked the user or shown a passkey; nil if there is none.
+    /// The connection to the central whose pairing has asked the user a question or shown a passkey; nil if there is
+    /// none.
     private var asked: LowEnergyHost.Connection?
     private var isDeclined = false
 

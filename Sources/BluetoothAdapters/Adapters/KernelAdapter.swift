@@ -31,12 +31,12 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// Channels that this process requested; they are notified when their timing changes.
     private var channels: [ManagementAddress: WeakChannel] = [:]
     private struct WeakChannel { weak var channel: KernelATTChannel? }
-    /// Watches for orphaned links of the current attempt and of recently cancelled attempts.
+    /// Watches that detect orphaned links left by the current attempt and by recently cancelled attempts.
     private var crossedLinks: [OrphanedConnectionWatch] = []
     /// Maximum number of simultaneous watches.
     private static let crossedLinkCapacity = 4
     package private(set) var controllerCounts = ControllerCounts()
-    /// Signal strengths of connected devices, and the times when they were requested.
+    /// The signal strength of each connected device in dBm, and the time when it was last requested.
     private var signals: [ManagementAddress: (rssi: Int8?, asked: Duration)] = [:]
     /// The handler that is called when the kernel reports the end of a discovery.
     var onDiscoveryEnd: (() -> Void)?
@@ -56,10 +56,13 @@ package final class KernelAdapter: LowEnergyAdapter {
     var resolver: AddressResolver?
     /// True once keys have been loaded; from then on, an empty list must be loaded too.
     var hasLoadedKeys = false
-    /// Rejected key lists with the kernel's reasons; while there are any, bonded devices are not connected.
+    /// The key lists that the kernel rejected, with its reasons.
+    ///
+    /// While there are any, no connection is made to bonded devices.
     var refusedKeys: [ManagementOpcode: LinkFailure] = [:]
-    /// True from the first advertisement until advertising is stopped; centrals that connect during this time belong to
-    /// this process.
+    /// True from the first advertisement until advertising is stopped.
+    ///
+    /// Centrals that connect during this time belong to this process.
     var isServing = false
     /// Centrals connected to this process.
     var served: Set<ManagementAddress> = []
@@ -96,7 +99,7 @@ package final class KernelAdapter: LowEnergyAdapter {
             advertiser?.resume()
         case .discovering(let types, isOn: true): discoveryTypes = types
         case .discovering(_, isOn: false): onDiscoveryEnd?()
-        // The controller stops advertising when a central connects, and cannot resume while it has no free connection.
+        // When a central connects, the controller stops advertising, and it cannot resume until a connection is free.
         case .deviceConnected(let device, _, _):
             connected.insert(device)
             if isServing, !asked.contains(device) { served.insert(device) }
@@ -144,7 +147,7 @@ package final class KernelAdapter: LowEnergyAdapter {
     package func restart(_ cause: String) {
         guard isOn else { return }
         restartCause = cause
-        // A failure is ignored, because reopening the adapter checks its state again.
+        // Ignore a failure, because the adapter's state is checked again when it is reopened.
         management.send(.setPowered(index, false)) { [weak self] _ in
             guard let self else { return }
             lose(off)

@@ -58,15 +58,16 @@ final class KernelAdvertiser {
         if let wanted { commands.procedure?.start(wanted) }
     }
 
-    /// Re-enables advertising.
+    /// Enables advertising again.
     func resume() {
         watch.resume()
         commands.procedure?.resume()
         commands.pump()
     }
 
-    /// Stops advertising and accepting centrals; `completion` is called when the controller has stopped or failed to
-    /// answer.
+    /// Stops advertising and no longer accepts centrals.
+    ///
+    /// `completion` is called when the controller has stopped advertising or has failed to answer.
     func stop(completion: @escaping () -> Void) {
         wanted = nil
         onStarted = nil
@@ -93,7 +94,7 @@ final class KernelAdvertiser {
 
     private func accept() {
         do throws(Errno) {
-            // The limit prevents a flood of short connections from blocking the loop.
+            // Limit the number per call, so that a flood of short connections cannot block the loop.
             for _ in 0..<HCISocket.batch {
                 guard let central = try listener.accept(receiveBuffer: KernelATTChannel.receiveBuffer) else { return }
                 // If the socket cannot be watched, it is closed, which ends the central's connection.
@@ -107,7 +108,7 @@ final class KernelAdvertiser {
         }
     }
 
-    /// Calls the pending handler when the advertiser has reached a stable state.
+    /// Calls the pending handler, unless the advertiser is still starting or stopping.
     private func settle() {
         switch commands.procedure?.state {
         case .advertising:
@@ -232,12 +233,14 @@ struct AdvertisingWatch: Sendable {
     static let usualInterval = Duration.seconds(60)
 
     private var foreignCommands: UInt64 = 0
-    /// Time at which advertising is re-enabled next; nil before advertising has started, and while it is being
-    /// re-enabled.
+    /// Time at which advertising is re-enabled next.
+    ///
+    /// It is nil before advertising has started, and while re-enabling is in progress.
     private(set) var deadline: Duration?
 
-    /// Records that the controller is advertising or has no free connection; `count` is the number of other programs'
-    /// commands seen.
+    /// Records that the controller is advertising or has no free connection.
+    ///
+    /// `count` is the number of other programs' commands seen so far.
     mutating func note(foreignCommands count: UInt64, now: Duration) {
         if count != foreignCommands {
             foreignCommands = count

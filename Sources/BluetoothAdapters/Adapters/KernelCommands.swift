@@ -7,9 +7,9 @@ import SystemPackage
 
 /// A state machine in BluetoothHost that produces HCI commands and handles events.
 protocol CommandProcedure {
-    /// Creates the procedure for a controller that supports these commands; returns nil if they are not sufficient.
+    /// Creates the procedure for a controller with these supported commands; returns nil if the procedure needs others.
     init?(_ supported: SupportedCommands)
-    /// The time at which to call `advance`; nil if `advance` need not be called.
+    /// The time at which to call `advance`; nil if no call is needed.
     var deadline: Duration? { get }
     mutating func nextCommand(now: Duration) -> HCICommand?
     mutating func handle(_ packet: Span<UInt8>, now: Duration)
@@ -48,7 +48,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
     var procedure: Procedure?
     /// The handler that is called once, when `procedure` has been created.
     var onPrepared: (() -> Void)?
-    /// The handler that is called after each step, in order to read the procedure's state.
+    /// The handler that is called after each step, so that the owner can read the procedure's state.
     var onStep: (() -> Void)?
     /// The handler that is called when the procedure cannot continue.
     var onFailure: ((Failure) -> Void)?
@@ -63,7 +63,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
     /// The completion handler of `catchUp`.
     private var onCaughtUp: (() -> Void)?
 
-    /// Events that the socket must pass: Command Complete, Command Status and Hardware Error.
+    /// Event codes that the socket must receive: Command Complete, Command Status and Hardware Error.
     static var events: [UInt8] {
         [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus, HCIEvent.Code.hardwareError]
     }
@@ -72,7 +72,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
         try self.init(try HCISocket(controller: index.rawValue, events: Self.events), on: loop)
     }
 
-    /// Creates a driver from a socket that passes these events.
+    /// Creates a driver that uses a socket whose filter lets `events` through.
     init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket
@@ -87,7 +87,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
         _ = discovery.enqueue(.readLocalSupportedCommands)
     }
 
-    /// Calls `completion` when the kernel has processed all responses that were read here, or fails to answer.
+    /// Calls `completion` when the kernel has processed all responses that were read here, or when it fails to answer.
     ///
     /// The kernel passes an event to raw sockets before it processes the event itself. If a program reads the end of a
     /// scan and connects immediately, the kernel may consider the scan still running, disable it again, receive an

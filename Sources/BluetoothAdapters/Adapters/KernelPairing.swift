@@ -6,7 +6,7 @@ import LinuxIO
 
 /// A pairing started by the user on a kernel adapter (`ManagedPairing` on the event loop).
 final class KernelPairing: DevicePairing {
-    /// Extra time, beyond the limit, for the kernel to end a cancelled pairing.
+    /// Additional time after the limit in which the kernel can end a cancelled pairing.
     private static let grace = Duration.seconds(15)
 
     private let adapter: KernelAdapter
@@ -47,7 +47,7 @@ final class KernelPairing: DevicePairing {
     func close(forgetting: Bool, completion: @escaping () -> Void) {
         timer.cancel()
         onNews = nil
-        // If the pairing were not cancelled, the kernel would keep connecting to the device.
+        // Cancel the pairing; otherwise the kernel would keep trying to connect to the device.
         cancel()
         isOver = true
         if adapter.pairing === self { adapter.pairing = nil }
@@ -56,11 +56,11 @@ final class KernelPairing: DevicePairing {
         }
         let disconnect = { [adapter, wish] in adapter.disconnect(wish.device, completion: completion) }
         guard forgetting else { return disconnect() }
-        // The kernel does not end the link of a device without a key, so it is disconnected separately.
+        // If there is no key for the device, the kernel does not end its link, so disconnect it separately.
         adapter.unpair(wish.device) { _ in disconnect() }
     }
 
-    /// Returns true for the device of this pairing, under any of its known addresses.
+    /// Returns true if this is one of the known addresses of the device being paired.
     func isAbout(_ peer: ManagementAddress) -> Bool { machine.isMeant(peer) }
 
     func handle(_ event: ManagementEvent.Kind) { instruct { $0.handle(event) } }
@@ -204,9 +204,9 @@ extension KernelAdapter {
         }
     }
 
-    /// Returns the failure to report for a bonded device if the kernel has rejected the keys; nil otherwise.
+    /// Returns the failure to report for a bonded device whose keys the kernel has rejected; nil otherwise.
     ///
-    /// Without the keys the kernel would start a new pairing, and the device would appear to be a different one.
+    /// Without the keys, the kernel would start a new pairing, and the device would appear to be a different one.
     func keyFailure(of device: DeviceAddress) -> LinkFailure? {
         guard bonds.contains(where: { $0.identityAddress == device }) else { return nil }
         return refusedKeys[.loadLongTermKeys] ?? refusedKeys[.loadIdentityResolvingKeys]

@@ -8,15 +8,18 @@ package import LinuxIO
 package protocol DeviceScanner: AnyObject {
     /// The handler of reports that pass the filter.
     var onUpdate: ((DeviceTable.Update) -> Void)? { get set }
-    var onStarted: (() -> Void)? { get set }
     /// The handler that is called once after each `start`, as soon as the controller is scanning.
+    var onStarted: (() -> Void)? { get set }
+    /// The handler that is called when the scan fails, which ends it.
     var onFailure: ((ScanError) -> Void)? { get set }
-    /// The handler that is called when another program or the kernel has enabled or disabled scanning, so that this
-    /// scan may be off.
+    /// The handler that is called when another program or the kernel has enabled or disabled scanning.
+    ///
+    /// This scan may then be off.
     var onDisturbed: (() -> Void)? { get set }
 
-    /// The handler of every packet with advertising reports, including its indicator; nil if no other scan needs the
-    /// packets.
+    /// The handler of every packet that contains advertising reports; nil if no other scan needs the packets.
+    ///
+    /// The first byte of the packet is its indicator.
     var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)? { get set }
 
     /// Scans until `stop`; replaces a running scan.
@@ -80,7 +83,7 @@ package protocol LowEnergyAdapter: AnyObject {
     var address: BluetoothAddress { get }
     /// The handler that is called once, when the adapter is lost.
     var onLoss: ((AdapterLoss) -> Void)? { get set }
-    /// The handler that is called when the machine resumes from suspend, because the controller's scan is lost then.
+    /// The handler that is called when the machine resumes from suspend, which ends the controller's scan.
     var onWake: (() -> Void)? { get set }
     /// The handler that is called when the kernel has not started a requested connection.
     var onStalledConnection: (() -> Void)? { get set }
@@ -88,7 +91,7 @@ package protocol LowEnergyAdapter: AnyObject {
     /// Counts of recovery measures for the controller since the adapter was created.
     var controllerCounts: ControllerCounts { get }
 
-    /// Resets the controller state left by a killed process; called before the adapter is used.
+    /// Resets the controller state that a killed process has left behind; called before the adapter is used.
     ///
     /// `completion` receives false if nothing was done.
     func renew(completion: @escaping (Bool) -> Void)
@@ -102,7 +105,7 @@ package protocol LowEnergyAdapter: AnyObject {
     ///
     /// Called before the first connection, and again when the bonds have changed.
     func use(_ bonds: [Bond])
-    /// False for an adapter whose address changes each time it starts, so that its bonds cannot be matched later.
+    /// False if the adapter gets a new address each time it starts, so that later runs could not recognise its bonds.
     var keepsAddress: Bool { get }
     /// Creates a pairing, which `begin` starts.
     func makePairing(_ wish: PairingOptions) -> any DevicePairing
@@ -111,8 +114,9 @@ package protocol LowEnergyAdapter: AnyObject {
     /// Removes a device's keys from the kernel, and ends the link with it; `completion` receives false if there were no
     /// keys.
     func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void)
-    /// Reads which devices are connected to the adapter, by any program; `completion` receives nil if the kernel does
-    /// not answer.
+    /// Reads which devices are connected to the adapter by any program.
+    ///
+    /// `completion` receives nil if the kernel does not answer.
     func connections(completion: @escaping ([DeviceAddress]?) -> Void)
     /// Creates a scanner, which `start` starts.
     func makeScanner() throws(ScanError) -> any DeviceScanner
@@ -139,10 +143,10 @@ package protocol LowEnergyAdapter: AnyObject {
     func restart(_ cause: String)
     /// Releases the adapter immediately, in any state; no handler is called afterwards.
     func close()
-    /// Releases the adapter, in any state; `completion` is called, possibly immediately, when another program may use
-    /// it.
+    /// Releases the adapter, in any state.
     ///
-    /// No other handler is called afterwards.
+    /// `completion` is called, possibly immediately, when another program may use the adapter. No other handler is
+    /// called after this method.
     func release(completion: @escaping () -> Void)
 }
 
@@ -214,7 +218,7 @@ package enum LowEnergyAdapters {
         adapter.start { result in
             completion(
                 result.map { adapter }.mapError { error in
-                    // The message names the controller that failed, because several may be in use.
+                    // Name the controller that failed in the message, because several may be in use.
                     if case .controller(let what) = error { .controller("\(name): \(what)") } else { error }
                 }
             )
@@ -225,7 +229,7 @@ package enum LowEnergyAdapters {
 /// Parameters of a pairing started by the user.
 package struct PairingOptions: Sendable {
     package var device: DeviceAddress
-    /// Ability of this host to show the user a number and to accept an answer.
+    /// The ways in which this host can show the user a number and accept an answer.
     package var capability: IOCapability
     /// Minimum security level of the bond; in addition, a bond requires a 16-byte key.
     package var required: GATTLinkSecurity.Level
@@ -268,11 +272,11 @@ package protocol DevicePairing: AnyObject {
 
 /// Conditions under which a central may pair with this host, the peripheral.
 package struct PairableOptions: Sendable {
-    /// Ability of this host to show the user a number and to accept an answer.
+    /// The ways in which this host can show the user a number and accept an answer.
     package var capability: IOCapability
     /// Minimum security level of the bond.
     package var required: GATTLinkSecurity.Level
-    /// Time-out after which pairing is disabled again.
+    /// Time-out after which centrals may no longer pair.
     package var limit: Duration
 
     package init(_ capability: IOCapability, required: GATTLinkSecurity.Level, limit: Duration) {

@@ -8,12 +8,12 @@ package import SystemPackage
 /// The management socket on the event loop: commands with their replies, and events.
 package final class ManagementChannel {
     package enum Reply {
-        /// The kernel's status and return parameters.
+        /// The kernel has replied; the values are the status and the return parameters.
         case status(ManagementStatus, returnParameters: [UInt8])
         case timedOut
     }
 
-    /// Maximum time for a reply; powering on an adapter includes loading its firmware.
+    /// Maximum time for a reply; it is long because powering on an adapter includes loading its firmware.
     private static let timeout = Duration.seconds(12)
 
     private struct Pending {
@@ -31,8 +31,9 @@ package final class ManagementChannel {
 
     /// The handler of every event that is not a reply.
     package var onEvent: ((ManagementEvent) -> Void)?
-    /// The handler that is called once, when reading fails; by then the channel is closed, and all pending commands
-    /// have timed out.
+    /// The handler that is called once, when the channel cannot be read any more.
+    ///
+    /// By then, the channel is closed, and all pending commands have timed out.
     package var onFailure: ((Errno) -> Void)?
 
     /// Opens the channel; throws `addressFamilyNotSupported` on a kernel without Bluetooth.
@@ -199,7 +200,7 @@ package final class AdapterEnumerator {
     private func next() {
         guard let index = remaining.popLast() else { return completion(.success(entries)) }
         ask(.readControllerInformation(index)) { [unowned self] status, parameters throws(DecodingError) in
-            // An adapter removed since the list was read is omitted.
+            // Omit an adapter that was removed after the list had been read.
             if status == .success {
                 let information = try ControllerInformation(returnParameters: parameters.span)
                 entries.append(Entry(index: index, information: information))

@@ -4,12 +4,12 @@ import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// Detection of a link that was established while its attempt was being cancelled, on the caller's clock.
+/// Detects a link that was established while its connection attempt was being cancelled, on the caller's clock.
 ///
-/// A controller that has just made the connection rejects the kernel's command to cancel the attempt. By then, kernels
-/// from 6.1 on have removed the attempt, so they do not know the controller's link. They neither report nor end the
-/// link, and the connected device does not advertise. The corresponding C functions are `hci_abort_conn_sync` and
-/// `le_conn_complete_evt`.
+/// If the controller has just made the connection, it rejects the kernel's command to cancel the attempt. By then,
+/// kernels from 6.1 on have removed the attempt, so they do not know about the controller's link. They neither report
+/// nor end the link, and the connected device does not advertise. The corresponding C functions are
+/// `hci_abort_conn_sync` and `le_conn_complete_evt`.
 struct OrphanedConnection: Sendable {
     enum Step: Equatable, Sendable {
         /// Wait until the next deadline.
@@ -20,17 +20,18 @@ struct OrphanedConnection: Sendable {
         case end
     }
 
-    /// Maximum time for a link to be established, because a controller may take 2 s to answer the cancel command.
+    /// Maximum time to wait for a link to be established; a controller may take 2 s to answer the cancel command.
     static let patience = Duration.seconds(5)
-    /// Maximum time for the kernel to report a link that it knows.
+    /// Maximum time for the kernel to report a link that it knows about.
     static let limit = Duration.seconds(1)
 
     /// The time at which to call `check`; nil while the attempt is in progress.
     private(set) var deadline: Duration?
     /// The handle of a link that the kernel has not reported yet; nil if there is none.
     private var handle: UInt16?
-    /// True if the kernel's report of a link was read before the HCI event of that link; the two arrive on different
-    /// sockets.
+    /// True if the kernel's report of a link was read before the link's HCI event.
+    ///
+    /// The two arrive on different sockets, so either can come first.
     private var isToldAhead = false
 
     /// Records that the attempt is being cancelled now.
@@ -56,7 +57,7 @@ struct OrphanedConnection: Sendable {
         }
     }
 
-    /// Records that the kernel has reported the link, and therefore knows it.
+    /// Records that the kernel has reported the link, so the link is not orphaned.
     mutating func noteKnownLink() {
         isToldAhead = handle == nil
         handle = nil
@@ -68,9 +69,9 @@ struct OrphanedConnection: Sendable {
     }
 }
 
-/// A raw HCI socket that monitors a connection attempt, and ends a link that the cancelled attempt left behind.
+/// A raw HCI socket that monitors a connection attempt, and ends a link that remains after the attempt was cancelled.
 ///
-/// Used on the event loop's thread, from before the attempt until it has succeeded, or until `onEnd`.
+/// Used on the event loop's thread, from before the attempt until it has succeeded, or until `onEnd` is called.
 final class OrphanedConnectionWatch {
     /// The handler that is called once, when the watch ends; `hasEnded` is true if the watch has ended a link.
     var onEnd: ((_ hasEnded: Bool) -> Void)?
@@ -87,7 +88,7 @@ final class OrphanedConnectionWatch {
         try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
     }
 
-    /// Creates a watch from a socket that passes connection events.
+    /// Creates a watch that uses a socket whose filter lets connection events through.
     init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket

@@ -24,26 +24,27 @@ package protocol ATTChannel: AnyObject {
     /// The last known security of the link.
     var security: GATTLinkSecurity { get }
 
-    /// The timing of the link, or the slowest permitted timing if only the limits are known; nil if nothing is known.
+    /// The timing of the link, or the slowest permitted timing if only its limits are known; nil if neither is known.
     var timing: ConnectionTiming? { get }
     /// The handler that is called when the link's timing has changed.
     var onTiming: ((ConnectionTiming) -> Void)? { get set }
 
-    /// Encrypts the link with the key of a bond; `completion` is called once, asynchronously, unless the channel is
-    /// closed first.
+    /// Encrypts the link with the key of a bond.
     ///
-    /// PDUs received before encryption are discarded, because their sender is not verified. The call succeeds if the
-    /// link reaches the level with a 16-byte key; otherwise the link ends.
+    /// `completion` is called once, asynchronously, unless the channel is closed first. PDUs received before encryption
+    /// are discarded, because their sender is not verified. The call succeeds if the link reaches the level with a
+    /// 16-byte key; otherwise the link ends.
     func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void)
 
-    /// Sends one PDU; returns false if there is no room, and then calls `onWritable` when the caller may retry.
+    /// Sends one PDU; if there is no room for it, returns false, and later calls `onWritable` when the caller may
+    /// retry.
     func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool
     /// Closes the channel; no handler is called afterwards.
     func close()
 }
 
 extension ATTChannel {
-    /// Unencrypted by default.
+    /// An unencrypted link by default.
     package var security: GATTLinkSecurity { GATTLinkSecurity() }
 
     package var timing: ConnectionTiming? { nil }
@@ -88,7 +89,7 @@ extension GATTLinkSecurity {
 package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     /// The kernel refused or ended the connection with this error.
     case system(Errno)
-    /// The connection failed to be established: the device was heard, but did not answer the connection request (0x3E).
+    /// The connection was not established: the device was heard, but did not answer the connection request (0x3E).
     case notEstablished
     /// The controller rejected a command; the values are the command and the status.
     case refused(String, String)
@@ -102,7 +103,7 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     case closedByPeer
     case adapterLost(String)
 
-    /// True if a request may have caused the device to end the link: it disconnected, or it never answered.
+    /// True if the device may have ended the link because of a request: it disconnected, or it never answered.
     package var isHangUp: Bool {
         switch self {
         case .system(.connectionReset), .closedByPeer, .bearer(.transactionTimeout): true
@@ -128,7 +129,7 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// English messages about the end of a link, each defined only here, like those of `AdapterErrorDescription`.
+/// English messages about the end of a link; each message is defined only here, as in `AdapterErrorDescription`.
 package enum LinkErrorDescription {
     package static let ended = "the device ended the connection"
     package static let outOfReach = "the device is out of range"

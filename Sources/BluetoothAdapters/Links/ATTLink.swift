@@ -69,7 +69,7 @@ package final class ATTLink {
     /// Number of received packets dropped below the link because they were not read in time.
     package var droppedPackets: UInt32 { channel.droppedPackets }
 
-    /// Number of received values that were not delivered because they exceeded the maximum length.
+    /// Number of received values that were not delivered because they were too long.
     package var tooLongValues: UInt64 { client.counters.tooLongValues }
 
     /// The connection's ATT_MTU in bytes: the maximum PDU length in either direction.
@@ -110,8 +110,8 @@ package final class ATTLink {
         switch client.receive(pdu, now: MonotonicClock.now) {
         case .value(let value) where value.kind == .notifications: valueHandler?(value, value.bytes(in: pdu))
         case .value(let value):
-            // The confirmation is sent first, because the handler may close the link. A failure is ignored here,
-            // because `pump` will fail with the same error.
+            // Send the confirmation first, because the handler may close the link. Ignore a failure here, because
+            // `pump` will fail with the same error.
             try? send()
             valueHandler?(value, value.bytes(in: pdu))
             pump()

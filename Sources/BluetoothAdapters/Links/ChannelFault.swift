@@ -55,7 +55,7 @@ package enum ChannelFault: Equatable, Sendable {
 
     package static let running = ChannelFault(.running)
 
-    /// The request that is sent before encryption: it reads the services from the last handle on.
+    /// The request that is sent before encryption: it asks for the services, beginning with the last handle.
     ///
     /// Every GATT server answers this request, and it has no side effects. Core 6.0, Vol 3, Part G, 4.4.1.
     package static let question = ATTPDU.readByGroupTypeRequest(
@@ -63,7 +63,7 @@ package enum ChannelFault: Equatable, Sendable {
         type: GATTAttributeType.primaryService
     ).encoded
 
-    /// Returns true for a response to this request, after which the next request may be sent.
+    /// Returns true if the PDU is a response to this request; the next request may be sent after it.
     ///
     /// The opcode in an Error Response is not checked, because some servers return the opcode of another request.
     package static func isAnswer(_ pdu: Span<UInt8>) -> Bool {

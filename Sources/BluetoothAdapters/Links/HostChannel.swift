@@ -102,7 +102,7 @@ package final class HostChannel: ATTChannel {
 }
 
 extension LinkFailure {
-    /// Creates the failure for an HCI status, with the `Errno` that the kernel's sockets would report.
+    /// Creates the failure for an HCI status; it contains the `Errno` that the kernel's sockets would report.
     init(_ status: HCIStatus) {
         switch status {
         case .remoteUserTerminatedConnection: self = .system(.connectionReset)

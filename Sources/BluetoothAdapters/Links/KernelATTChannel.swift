@@ -16,7 +16,7 @@ package final class KernelATTChannel: ATTChannel {
     static let receiveBuffer: Int32 = 1 << 22
     /// Maximum number of packets read in a row before the loop handles its other descriptors.
     private static let batch = 64
-    /// Delay before retrying a PDU for which the kernel had no memory.
+    /// Delay before a PDU is sent again after the kernel had no memory for it.
     private static let recovery = Duration.milliseconds(50)
 
     private let loop: EventLoop
@@ -36,7 +36,9 @@ package final class KernelATTChannel: ATTChannel {
     package private(set) var security = GATTLinkSecurity()
     /// The requested security level and the handler of the result; nil if no request is pending.
     private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
-    /// True once the link is secured; true from the start for an accepted connection, which the central secures.
+    /// True once the link is secured.
+    ///
+    /// It is true from the start if a central made the connection, because then the central secures the link.
     private var isSecured = false
     /// True while waiting for the response to `ChannelFault.question`.
     private var isAsking = false
@@ -58,7 +60,7 @@ package final class KernelATTChannel: ATTChannel {
     package var onGap: (() -> Void)?
     package private(set) var timing: ConnectionTiming?
     package var onTiming: ((ConnectionTiming) -> Void)?
-    /// Number of packets that were dropped before the last packet that was read.
+    /// Number of packets dropped so far, as reported with the packet that was read last.
     private var dropped: UInt32 = 0
     private var queue = ReceiveQueue()
     /// The handler that is called when the channel has room again, after `send` returned false.
@@ -66,7 +68,7 @@ package final class KernelATTChannel: ATTChannel {
     /// The handler that is called once, when the channel is closed by the peer or by an error.
     package var onClosed: ((LinkFailure) -> Void)?
 
-    /// Starts connecting from the adapter with the address `local`.
+    /// Starts connecting from the adapter whose address is `local`.
     init(
         to device: DeviceAddress,
         from local: BluetoothAddress,
@@ -184,8 +186,9 @@ package final class KernelATTChannel: ATTChannel {
         completion(.success(self))
     }
 
-    /// Updates the timing with parameters that the device has requested and the kernel has accepted; the controller
-    /// chooses values within them.
+    /// Updates the timing with parameters that the device has requested and the kernel has accepted.
+    ///
+    /// The controller chooses values within the range of these parameters.
     func take(_ parameters: ConnectionParameters) {
         let timing = ConnectionTiming(slowest: parameters)
         self.timing = timing
@@ -288,7 +291,7 @@ package final class KernelATTChannel: ATTChannel {
                 if count == 0 { fail(.closedByPeer) }
             } catch {
                 queue.take()
-                // The rest of the queue is read at the next readiness event.
+                // The rest of the queue is read the next time the socket is ready.
                 if receiveFaults.allow(error, of: .link) { return }
                 fail(.system(error))
             }
@@ -308,7 +311,7 @@ package final class KernelATTChannel: ATTChannel {
         let (completion, onClosed, securing) = (completion, onClosed, securing)
         close()
         completion?(.failure(failure))
-        // Before the link is secured, only the handler of the security request is notified.
+        // Until the link is secured, notify only the handler of the security request.
         if let securing { securing.completion(.failure(.notSecured)) } else { onClosed?(failure) }
     }
 }
@@ -323,7 +326,7 @@ extension KernelATTChannel: ConnectionAttempt {
     }
 }
 
-/// Fill level history of a socket's receive queue, which shows if the kernel may have dropped packets for lack of room.
+/// A record of how full a socket's receive queue was, which shows if the kernel may have dropped packets.
 ///
 /// The kernel drops a packet only while others are queued: even the smallest queue has room for two packets of the
 /// maximum MTU. Drops after the last queued packet are reported with the next packet, which may arrive much later.
@@ -332,7 +335,7 @@ extension KernelATTChannel: ConnectionAttempt {
 struct ReceiveQueue {
     /// Number of packets read since the queue was last empty, capped at two.
     private var taken: UInt8 = 2
-    /// True unless the queue held at most one packet between the last two times it was empty.
+    /// True unless the queue held at most one packet between the last two times that it was empty.
     private var wasLonger = true
 
     /// True if the next packet may report dropped packets.

@@ -4,9 +4,9 @@ package import BluetoothHost
 package import BluetoothPackets
 import LinuxIO
 
-/// The driver of a connection to a device: connects, secures the link, and exchanges the MTU.
+/// Connects to a device, secures the link, and exchanges the MTU.
 ///
-/// It reconnects if the controller reports that the connection failed to be established (0x3E). If the device
+/// If the controller reports that the connection was not established (0x3E), the driver connects again. If the device
 /// disconnects during the MTU exchange, the next connection omits the exchange. There is only one link at a time. Used
 /// on the loop's thread.
 package final class LinkDriver {
@@ -35,11 +35,11 @@ package final class LinkDriver {
     private let radio: RadioArbiter
     private var device: DeviceAddress?
     private var required = GATTLinkSecurity.Level.none
-    /// The time after which a failed connection is not retried; nil if there is no limit.
+    /// The time after which the driver stops connecting again; nil if there is no limit.
     private var end: Duration?
     private var attempt: RadioAttempt?
     private var asksForMTU = true
-    /// The current MTU exchange, which is kept if the bearer fails during the exchange.
+    /// The current MTU exchange; it is not cleared if the bearer fails during the exchange.
     private var exchange: GATTClient.ProcedureID?
     private var droppedBefore: UInt64 = 0
     private var tooLongBefore: UInt64 = 0
@@ -116,8 +116,9 @@ package final class LinkDriver {
         }
     }
 
-    /// Exchanges the MTU, unless the exchange is to be omitted; a client may keep the default of 23 bytes (Core 6.0,
-    /// Vol 3, Part G, 4.3.1).
+    /// Exchanges the MTU, unless the exchange is to be omitted.
+    ///
+    /// A client may keep the default MTU of 23 bytes (Core 6.0, Vol 3, Part G, 4.3.1).
     private func exchangeMTU(_ link: ATTLink) {
         leavesMTU = false
         guard asksForMTU else {

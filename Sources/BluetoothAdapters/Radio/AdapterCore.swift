@@ -27,7 +27,7 @@ package final class AdapterCore {
         case lost(AdapterLoss)
     }
 
-    /// The time between a loss or a failed attempt and the next attempt to open the adapter.
+    /// Delay between a loss or a failed attempt and the next attempt to open the adapter.
     private static let interval = Duration.seconds(3)
 
     /// The loop whose thread calls all methods and handlers.
@@ -36,16 +36,16 @@ package final class AdapterCore {
     package let radio: RadioArbiter
     /// The handler of events, called on the loop's thread.
     package var onEvent: ((Event) -> Void)?
-    /// A filter of adapters by name, called before use and, if the transport contains the name, before opening.
+    /// A function that decides, by name, if an adapter may be used.
     ///
+    /// It is called before the adapter is used and, if the transport contains the name, before the adapter is opened.
     /// If it returns false, the adapter is not opened, or is closed again, and the next attempt follows in 3 s. Without
-    /// a filter, any adapter is used.
+    /// this function, any adapter is used.
     package var isAdmitted: ((_ name: String) -> Bool)?
-    /// A function that returns true if the process that used the adapter before ended without releasing it, for example
-    /// by SIGKILL.
+    /// A function that returns true if the adapter's previous user ended without releasing it, for example by SIGKILL.
     ///
-    /// It is called after `isAdmitted`. Such an adapter is renewed before use, because its controller may still execute
-    /// that process's operations.
+    /// It is called after `isAdmitted`. Such an adapter is renewed before use, because its controller may still be
+    /// executing the operations of the process that ended.
     package var isAbandoned: (() -> Bool)?
 
     private let opener: AdapterOpener
@@ -104,7 +104,7 @@ package final class AdapterCore {
 
     package var adapter: (any LowEnergyAdapter)? { radio.adapter }
 
-    /// Starts opening the adapter, and retries until `stop`; only the first call has an effect.
+    /// Starts opening the adapter, and retries until `stop` is called; only the first call has an effect.
     package func start() {
         guard !isStarted else { return }
         isStarted = true
@@ -117,8 +117,9 @@ package final class AdapterCore {
         timer.cancel()
     }
 
-    /// Stops the attempts to open an adapter, and releases an open adapter; `completion` is called when other programs
-    /// may use it.
+    /// Stops the attempts to open an adapter, and releases an open adapter.
+    ///
+    /// `completion` is called when other programs may use the adapter.
     package func release(completion: @escaping () -> Void) {
         stop()
         guard let adapter else { return completion() }

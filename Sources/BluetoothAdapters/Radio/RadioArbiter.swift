@@ -25,10 +25,10 @@ package final class RadioArbiter {
     /// The handler that is called when a scan detects that the adapter was removed, before the system reports it.
     var onAdapterGone: (() -> Void)?
 
-    /// True to restart an adapter that receives nothing for a long time or rejects every scan; a restart makes its
-    /// scans fail.
+    /// True if the arbiter may restart an adapter that receives nothing for a long time or rejects every scan.
     ///
-    /// Set it only in a program that reopens the adapter and uses it exclusively.
+    /// A restart makes the adapter's scans fail. Set this only in a program that reopens the adapter and uses it
+    /// exclusively.
     package var restartsAdapter = false
 
     private var radio = Radio.idle
@@ -218,7 +218,7 @@ package final class RadioArbiter {
         }
         attempts.removeAll { $0 === attempt }
         if case .failure(let failure) = result, attempt.isWorthTryingAgain(after: failure) {
-            // The attempt moves to the end of the queue.
+            // Move the attempt to the end of the queue.
             attempts.append(attempt)
             pauseTimer.set(on: loop, after: RadioAttempt.pause) { [weak self] in
                 self?.radio = .idle
@@ -288,7 +288,7 @@ package final class RadioArbiter {
 
     // MARK: Arbitration
 
-    /// Starts the next step from the current use of the radio towards the requested use; called again after each step.
+    /// Starts the next step that leads from the current use of the radio to the requested use; called after each step.
     private func arbitrate() {
         guard holds == 0 else { return }
         guard let adapter else { return becomeQuiet() }
@@ -337,7 +337,8 @@ package final class RadioArbiter {
         radio = .stopping(scanner)
         scanner.onFailure = nil
         let rested = { [weak self, weak scanner] in
-            // An open scanner would receive every report of the kernel's own scans for connecting.
+            // Close the scanner: an open one would receive every report of the scans that the kernel runs for
+            // connecting.
             scanner?.close()
             guard let self, case .stopping(let current) = radio, current === scanner else { return }
             limitTimer.cancel()
@@ -375,9 +376,9 @@ package final class RadioArbiter {
 
     // MARK: Operation time-outs
 
-    /// Calls `next` if the adapter does not complete its operation within `time`.
+    /// Calls `next` if the adapter does not complete the current operation within `time`.
     ///
-    /// In that case the adapter's state is unknown, so the adapter is restarted if `restartsAdapter` is set.
+    /// In that case, the adapter's state is unknown, so the adapter is restarted if `restartsAdapter` is set.
     private func limit(_ time: Duration, orElse next: @escaping () -> Void) {
         limitTimer.set(on: loop, after: time) { [weak self] in
             guard let self else { return }
@@ -390,7 +391,7 @@ package final class RadioArbiter {
     /// Restarts the adapter; returns false if restarting is not allowed.
     @discardableResult
     private func restart(_ cause: (String) -> String) -> Bool {
-        // A controller that has a link works, and keeping the link is more important than scanning.
+        // A controller that has a link is working, and keeping the link is more important than scanning.
         guard restartsAdapter, let adapter, !adapter.isConnected else { return false }
         noteRestart()
         adapter.restart(cause(adapter.name))

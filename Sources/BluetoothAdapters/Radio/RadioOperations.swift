@@ -17,9 +17,9 @@ package final class RadioAttempt {
         case forever
     }
 
-    /// The pause after a failed connection with `Patience.forever`, before the next attempt in the queue starts.
+    /// The pause between a failed connection with `Patience.forever` and the start of the next queued attempt.
     static let pause = Duration.seconds(1)
-    /// The time-out of each connection with `Patience.forever`.
+    /// The time-out of each connection attempt with `Patience.forever`.
     private static let turn = Duration.seconds(10)
 
     package let device: DeviceAddress
@@ -66,7 +66,7 @@ package final class RadioAttempt {
 }
 
 extension LinkFailure {
-    /// True for a temporary failure: the device may be out of range, or the controller busy.
+    /// True if the failure may be temporary: the device may be out of range, or the controller busy.
     fileprivate var isPassing: Bool {
         switch self {
         case .timedOut, .closedByPeer, .notEstablished, .refused: true
@@ -88,8 +88,9 @@ package final class RadioScan {
 
     /// The handler of reports that pass the filter.
     package var onUpdate: ((DeviceTable.Update) -> Void)?
-    /// The handler of raw advertising report packets; a scan with this handler stores no devices while another scan
-    /// runs.
+    /// The handler of raw packets that contain advertising reports.
+    ///
+    /// A scan with this handler stores no devices while it shares another scan's reports.
     package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
     /// The handler that is called once, when the controller starts scanning for the first time.
     package var onStarted: (() -> Void)?
@@ -101,7 +102,7 @@ package final class RadioScan {
 
     /// The scanner that runs the scan; nil while the scan is paused or shares another scan's reports.
     var scanner: (any DeviceScanner)?
-    /// The devices and the number of dropped reports while the scan has no scanner.
+    /// The devices and the number of dropped reports, kept while the scan has no scanner.
     private var last: (devices: DeviceTable, droppedReports: UInt32)
 
     /// Creates a scan, which `RadioArbiter.start` starts.
@@ -115,7 +116,7 @@ package final class RadioScan {
     /// The initial devices of the scan, and the devices heard since it was started.
     package var devices: DeviceTable { scanner?.devices ?? last.devices }
 
-    /// Number of reports that were lost since the scan last started running because they were not read in time.
+    /// Number of reports that were lost, since the scan last started running, because they were not read in time.
     package var droppedReports: UInt32 { scanner?.droppedReports ?? last.droppedReports }
 
     /// Removes devices that have not been heard recently (LK-3); called before the devices are shown.
@@ -203,7 +204,7 @@ package final class RadioPairing {
         pairing.begin()
     }
 
-    /// Reports a cancelled pairing, because the adapter has reported no result in time.
+    /// Reports that the pairing was cancelled, because the adapter has not reported a result in time.
     func giveUp() { onNews?(.ended(.failure(.cancelled))) }
 
     /// Ends the pairing and its link; `completion` is called once, by `noteClosed` at the latest.

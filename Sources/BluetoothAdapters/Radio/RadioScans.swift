@@ -29,8 +29,9 @@ final class RadioScans {
         self.loop = loop
     }
 
-    /// The scan that should run: the newest active scan, whose reports include all reports of a passive scan, or the
-    /// newest scan.
+    /// The scan that should run: the newest active scan or, if no scan is active, the newest scan.
+    ///
+    /// The reports of an active scan include all reports of a passive scan.
     var leading: RadioScan? { wanted.last { $0.parameters.type == .active } ?? wanted.last }
 
     func contains(_ scan: RadioScan) -> Bool { wanted.contains { $0 === scan } }
@@ -67,8 +68,8 @@ final class RadioScans {
 
     func begin(_ scan: RadioScan, on scanner: any DeviceScanner) {
         running = (scanner, scan)
-        // The capture is weak: a retained scanner would keep its sockets open, and with them the index of a removed
-        // adapter.
+        // The scanner is captured weakly: if it were retained, its sockets would stay open and reserve the index of a
+        // removed adapter.
         scanner.onFailure = { [weak self, weak scanner] error in
             guard let self, let scanner, self.running?.scanner === scanner else { return }
             end()
@@ -152,11 +153,11 @@ final class RadioScans {
 /// the interference continues.
 struct ScanWatch: Sendable {
     struct Periods: Sendable {
-        /// The silence after which a scan is restarted.
+        /// The time without any report after which a scan is restarted.
         var quiet = Backoff(.seconds(30)...Duration.seconds(60))
-        /// The time between another program's command and the restart of the scan.
+        /// The delay between another program's command and the restart of the scan.
         var disturbed = Backoff(.seconds(1)...Duration.seconds(60))
-        /// The silence across all scans after which the adapter is restarted.
+        /// The time without any report, across all scans, after which the adapter is restarted.
         var stuck = Backoff(.seconds(600)...Duration.seconds(6 * 3600))
     }
 
@@ -174,12 +175,12 @@ struct ScanWatch: Sendable {
     private var failures = 0
     private var failureLimit = Self.failureLimit
     var counts = RadioCounts()
-    /// The time when the scan was last started, and its report count at that time; nil while no scan runs.
+    /// The time when the scan was last started, and the number of reports received by then; nil while no scan runs.
     private var armed: (time: Duration, reports: UInt64)?
     /// The time at which a disturbed scan will be restarted.
     private var mending: Duration?
     private var lastDisturbance: Duration?
-    /// Scanning time without a report, up to the time in `armed`.
+    /// Time spent scanning without a report, up to the time in `armed`.
     private var silence = Duration.zero
 
     init(_ periods: Periods = Periods()) { self.periods = periods }
@@ -191,7 +192,7 @@ struct ScanWatch: Sendable {
         return mending.map { min($0, due) } ?? due
     }
 
-    /// Records the start of a scan, with its current report count.
+    /// Records the start of a scan; `reports` is the number of reports that it has received so far.
     mutating func begin(reports: UInt64, now: Duration) {
         armed = (now, reports)
         mending = nil
@@ -238,7 +239,7 @@ struct ScanWatch: Sendable {
         failureLimit = Self.failureLimit
     }
 
-    /// Records other evidence that the controller works.
+    /// Records other evidence that the controller is working.
     mutating func noteLife() {
         silence = .zero
         periods.stuck.reset()
@@ -267,7 +268,9 @@ struct ScanWatch: Sendable {
         return .arm
     }
 
-    /// Adds the time since the last start to the silence, or resets the silence; returns true if anything was received.
+    /// Adds the time since the last start to the silence, or resets the silence if a report was received.
+    ///
+    /// Returns true if a report was received.
     @discardableResult
     private mutating func note(_ reports: UInt64, _ now: Duration) -> Bool {
         guard let armed else { return false }
@@ -282,23 +285,23 @@ struct ScanWatch: Sendable {
     }
 }
 
-/// Counts of recovery measures for the radio since the start.
+/// Counts of the measures taken to recover the radio since the program started.
 package struct RadioCounts: Equatable, Sendable {
     package var opened: UInt64 = 0
-    /// Number of times the previous adapter was reopened under another name.
+    /// Number of times the same adapter was reopened under another name.
     package var moved: UInt64 = 0
     package var lost: UInt64 = 0
     /// Number of restarts of a running scan, for any reason.
     package var armed: UInt64 = 0
-    /// Number of restarts of a running scan because of silence.
+    /// Number of restarts of a running scan because it received nothing for too long.
     package var quiet: UInt64 = 0
     /// Number of times another program or the kernel enabled or disabled a running scan.
     package var disturbed: UInt64 = 0
-    /// Number of resumes of the machine from suspend.
+    /// Number of times the machine resumed from suspend.
     package var resumed: UInt64 = 0
     package var failedScans: UInt64 = 0
     package var failedAttempts: UInt64 = 0
-    /// Number of requested connections that the kernel did not start within a few seconds.
+    /// Number of requested connections that the kernel did not start within `ConnectWatchdog.limit`.
     package var stalledConnections: UInt64 = 0
     /// Number of operations abandoned because the adapter did not complete them.
     package var overdue: UInt64 = 0
@@ -308,7 +311,7 @@ package struct RadioCounts: Equatable, Sendable {
     package var rebuiltSockets: UInt64 = 0
     package var restarts: UInt64 = 0
 
-    /// Sum of the counts of this process's controllers, including lost controllers.
+    /// Sum of the counts of all controllers that this process has used, including lost controllers.
     package var controllers = ControllerCounts()
 
     package init() {}
@@ -336,15 +339,15 @@ package struct RadioCounts: Equatable, Sendable {
     }
 }
 
-/// Counts of recovery measures for a controller.
+/// Counts of the measures taken to recover a controller.
 ///
 /// All counts except `crossedLinks` stay 0 on a kernel adapter, because the kernel takes the other measures itself.
 package struct ControllerCounts: Equatable, Sendable {
     /// Number of liveness probes sent to a silent controller in use.
     package var probes: UInt64 = 0
-    /// Number of Reset retries after an unanswered Reset.
+    /// Number of times Reset was sent again because it had not been answered.
     package var repeatedResets: UInt64 = 0
-    /// Number of retries after a connection that failed to be established (0x3E).
+    /// Number of retries after a connection was not established (0x3E).
     package var repeatedConnections: UInt64 = 0
     /// Number of bytes discarded because they arrived before the response to Reset.
     package var droppedBytes: UInt64 = 0
@@ -354,8 +357,9 @@ package struct ControllerCounts: Equatable, Sendable {
     package var refusedParameters: UInt64 = 0
     /// Number of L2CAP frames that were malformed or too long for a value.
     package var badFrames: UInt64 = 0
-    /// Number of links that were ended because they were established while the attempt was being cancelled, and the
-    /// kernel did not know them.
+    /// Number of orphaned links that were ended.
+    ///
+    /// Each was established while its attempt was being cancelled, and the kernel did not know about it.
     package var crossedLinks: UInt64 = 0
 
     package init() {}

@@ -31,10 +31,10 @@ package final class ServerCore {
     private let onEvent: (ServerCore, GATTServer.Event) -> Void
     private let onConnection: (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
 
-    /// Creates a server for a database, without advertising yet.
+    /// Creates a server for a database; it does not advertise yet.
     ///
-    /// `onEvent` receives the events of the GATT server; `onConnection` is called when a central has connected, and
-    /// with the reason when it has disconnected.
+    /// `onEvent` receives the events of the GATT server. `onConnection` is called when a central has connected, and
+    /// when it has disconnected, with the reason.
     package init(
         _ radio: RadioArbiter,
         _ database: GATTServerDatabase,

@@ -102,7 +102,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         if case .kernel = self { true } else { false }
     }
 
-    /// The adapter's name if it is used exclusively, so that opening it would interrupt its current user; nil
+    /// The adapter's name if the adapter is used exclusively, so that opening it would disturb its current user; nil
     /// otherwise.
     package var exclusiveName: String? {
         switch self {
@@ -187,7 +187,7 @@ package final class H4StreamTransport: PacketTransport {
     package var droppedBytes: UInt64 { droppedBefore &+ (seeker?.taken ?? 0) }
 
     package func send(_ packet: [UInt8]) {
-        // The response to the first Reset also counts as the response to a repeated Reset.
+        // If Reset is sent again, the response to the first Reset counts as its response.
         if packet == HCICommand.reset.encoded, seeker == nil { seeker = ResetAnswerSeeker() }
         line.send(packet)
     }

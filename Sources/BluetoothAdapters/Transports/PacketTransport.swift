@@ -46,9 +46,9 @@ protocol PacketDescriptor: AnyObject {
     func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
 }
 
-/// The common part of transports that use a descriptor.
+/// The part that all transports with a descriptor share.
 ///
-/// It watches the descriptor, writes packets when there is room, closes the descriptor once, and reports its end once.
+/// It watches the descriptor, writes packets when there is room, closes the descriptor once, and reports the end once.
 final class PacketLine<Opened: PacketDescriptor> {
     /// The open descriptor; nil once the line is closed.
     private(set) var opened: Opened?

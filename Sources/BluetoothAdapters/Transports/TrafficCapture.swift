@@ -8,7 +8,8 @@ package import SystemPackage
 /// A recording of the HCI packets between host and controller, in a btsnoop file (CB-32).
 ///
 /// The kernel's packets are read from its monitor channel; this library's host stack passes its packets to `record`. If
-/// a capture fails, it ends and calls `onFailure` once; nothing else is affected. Used on the event loop's thread.
+/// a capture fails, it ends and calls `onFailure` once; the connection and the program continue. Used on the event
+/// loop's thread.
 package final class TrafficCapture {
     /// Reasons why a capture cannot start or continue.
     package enum Failure: Error, Equatable {
@@ -153,7 +154,7 @@ package final class TrafficCapture {
     private func fail(_ failure: Failure) {
         let handler = onFailure
         onFailure = nil
-        // Best effort: the records before the failure are flushed, but a second failure is not reported.
+        // Best effort: write the records from before the failure, but do not report a second failure.
         if failure != .cannotWrite(path, .noSpace) { try? file?.flush() }
         close()
         handler?(failure)
