@@ -3,9 +3,9 @@
 import BluetoothAdapters
 import LinuxIO
 
-/// State of an application's `BluetoothAdapter` on the loop's thread.
+/// The state of an application's `BluetoothAdapter` on the loop's thread.
 ///
-/// It consists of the adapter, the tasks that wait for it, its central role, and its pairings.
+/// It consists of the adapter, the tasks that wait for the adapter, the central role, and the pairings.
 final class AdapterRoles {
     let core: AdapterCore
     /// The state of the central role: its scan and its connections.

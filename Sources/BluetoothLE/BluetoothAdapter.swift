@@ -7,7 +7,7 @@ package import LinuxIO
 
 /// A Bluetooth adapter of this machine.
 ///
-/// It is the argument for creating a `Central` and a `PeripheralServer`.
+/// Pass it to the initialiser of a `Central` or a `PeripheralServer`.
 ///
 /// The adapter and the objects created from it run on one thread, which reads the sockets. A lost adapter is reopened
 /// as soon as it is available again; the application must restart scans, connections and advertising.
@@ -20,13 +20,13 @@ public actor BluetoothAdapter {
         unsafe thread.executor.asUnownedSerialExecutor()
     }
 
-    /// Creates an adapter that `opener` opens on the thread, which may be shared with other adapters.
+    /// Creates an adapter that `opener` opens on the given thread; other adapters may use the same thread.
     package init(on thread: LoopThread, opener: @escaping SendableAdapterOpener) {
         self.thread = thread
         roles = LoopBound(to: thread.executor) { loop in AdapterRoles(AdapterCore(loop, opener)) }
     }
 
-    /// Creates an adapter that `opener` opens on its own thread; throws if the thread cannot be created.
+    /// Creates an adapter that `opener` opens on a thread of its own; throws if the thread cannot be created.
     package init(opener: @escaping SendableAdapterOpener) throws(BluetoothError) {
         self.init(on: try Self.makeThread(), opener: opener)
     }

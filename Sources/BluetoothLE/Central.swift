@@ -87,19 +87,17 @@ public actor Central {
         Peripheral(device, adapter)
     }
 
-    /// Sorted addresses of the devices to which a connection was made or attempted since the adapter was opened
-    /// (CB-14).
+    /// The devices to which a connection was made or attempted since the adapter was opened, sorted by address (CB-14).
     public var knownDevices: [DeviceAddress] {
         core.peripherals.keys.sorted { $0.address < $1.address }
     }
 
-    /// Sorted addresses of the connected devices (CB-14).
+    /// The connected devices, sorted by address (CB-14).
     public var connectedDevices: [DeviceAddress] {
         core.peripherals.values.filter(\.isConnected).map(\.device).sorted { $0.address < $1.address }
     }
 
-    /// Returns the sorted addresses of all devices that are connected to the adapter, by this or any other program
-    /// (CB-14).
+    /// Returns all devices that this or any other program has connected to the adapter, sorted by address (CB-14).
     ///
     /// `connect` joins such a connection. Throws `unavailable` if there is no adapter, or if the kernel does not
     /// answer, which happens without CAP_NET_ADMIN.
@@ -118,10 +116,10 @@ public actor Central {
     )
 }
 
-/// A report of a device during a scan: the device's current state, and the effect of the report.
+/// A report about a device during a scan: the device's current state, and the changes that the report has made.
 public typealias Discovery = DeviceTable.Update
 
-/// The central role on the loop's thread: the scan with its sequence, and the known devices.
+/// The central role on the loop's thread: the scan, the sequence of its reports, and the known devices.
 ///
 /// Every method is called on the loop's thread.
 final class CentralCore {
@@ -135,7 +133,7 @@ final class CentralCore {
     let radio: RadioArbiter
     private var reading: Reading?
     private var lastIdentifier: UInt64 = 0
-    /// Devices to which a connection was attempted, and devices used through a `Peripheral`, by address.
+    /// The devices to which a connection was attempted, and those used through a `Peripheral`, by address.
     private(set) var peripherals: [DeviceAddress: PeripheralCore] = [:]
 
     init(_ radio: RadioArbiter) {

@@ -4,7 +4,7 @@ import BluetoothAdapters
 import BluetoothHost
 import LinuxIO
 
-/// The pairings of both roles on the loop's thread, and the bonds that the application has set or created.
+/// The pairings of both roles on the loop's thread, and the bonds that the application has passed in or created.
 ///
 /// Every method is called on the loop's thread.
 final class PairingCore {
@@ -15,14 +15,15 @@ final class PairingCore {
         case window(any PairableMode, Reply<Bond>)
     }
 
-    /// A function, callable on any thread, that passes the user's answer for the pairing with this identifier to the
-    /// loop's thread.
+    /// A function that passes the user's answer for the pairing with this identifier to the loop's thread.
+    ///
+    /// It may be called on any thread.
     typealias Deliver = @Sendable (UInt64, PairingUser.Answer) -> Void
 
     private let radio: RadioArbiter
     private var running: [UInt64: Running] = [:]
     private var lastIdentifier: UInt64 = 0
-    /// The application's bonds; nil until it has set or created any, so that other programs' bonds are not replaced.
+    /// The application's bonds; nil until it has passed in or created any, so that other programs' bonds are kept.
     private var bonds: [Bond]?
 
     init(_ radio: RadioArbiter) { self.radio = radio }

@@ -57,13 +57,12 @@ public enum PairingUser: Sendable {
 }
 
 extension Central {
-    /// Pairs with an advertising device that is ready to pair, and returns the bond, which the application must store
-    ///
+    /// Pairs with an advertising device that is ready to pair, and returns the bond.
     ///
-    /// The adapter uses the bond until the adapter is closed; pass the bond to `BluetoothAdapter.use` when you open an
-    /// adapter again. A bond with less than the `required` security or with a key shorter than 16 bytes is not
-    /// accepted. Throws `pairingFailed`, `unavailable` or `cancelled`, after removing all traces of the pairing.
-    /// Disconnect a connected device before pairing.
+    /// The application must store the bond. The adapter uses the bond until the adapter is closed; pass the bond to
+    /// `BluetoothAdapter.use` when you open an adapter again. A bond with less than the `required` security or with a
+    /// key shorter than 16 bytes is not accepted. Throws `pairingFailed`, `unavailable` or `cancelled`, after removing
+    /// all traces of the pairing. Disconnect a connected device before pairing.
     public func pair(
         with device: DeviceAddress,
         _ user: PairingUser = .none,
@@ -96,10 +95,10 @@ extension BluetoothAdapter {
     /// The bonds are loaded again when the adapter is reopened after a loss.
     public func use(_ bonds: [Bond]) { roles.value.pairings.use(bonds) }
 
-    /// Accepts a pairing request from one central, with this host as the peripheral, and returns the bond, like
-    /// `Central.pair`.
+    /// Accepts a pairing request from one central, and returns the bond, like `Central.pair`.
     ///
-    /// Throws `timedOut` if no central has paired within the time-out; a central whose pairing fails may retry.
+    /// This host is the peripheral. Throws `timedOut` if no central has paired within the time-out; a central whose
+    /// pairing fails may retry.
     public func acceptPairing(
         _ user: PairingUser = .none,
         requiring required: GATTLinkSecurity.Level = .encrypted,

@@ -282,7 +282,7 @@ public actor Peripheral {
         return value
     }
 
-    /// Returns an identifier for a sequence, and a function that passes it to `end` when the sequence is released.
+    /// Returns an identifier for a sequence, and a function that calls `end` with it when the sequence is released.
     private func makeEnd(
         _ end: @escaping @Sendable (PeripheralCore, UInt64) -> Void
     ) -> (UInt64, @Sendable () -> Void) {

@@ -38,7 +38,7 @@ final class PeripheralCore {
     let device: DeviceAddress
     private unowned let radio: RadioArbiter
     private let driver: LinkDriver
-    /// The link, while it is ready for procedures.
+    /// The link; nil unless it is ready for procedures.
     private var link: ATTLink?
     private(set) var isConnected = false
     /// Number of connections made so far; it identifies the current connection.
@@ -66,7 +66,7 @@ final class PeripheralCore {
 
     var security: GATTLinkSecurity? { link?.security }
 
-    /// The last known signal strength of the device in dBm; each access requests a new value.
+    /// The last known signal strength of the device in dBm; each time it is read, a new value is requested.
     var rssi: Int8? { link.flatMap { _ in radio.adapter?.quality(of: device)?.rssi } }
 
     /// Number of packets received in this connection that were dropped before they were read.
@@ -128,7 +128,7 @@ final class PeripheralCore {
             isConnecting = false
             let callers = waiting.values
             waiting = [:]
-            // The callers are answered after the controller has ended this link, because the next attempt cannot start
+            // Answer the callers after the controller has ended this link, because the next attempt cannot start
             // earlier.
             driver.close { for caller in callers { caller.reply.give(.failure(.notSecured)) } }
         case .failed(let failure) where isConnecting && driver.link == nil: notConnected(failure)
@@ -254,7 +254,7 @@ final class PeripheralCore {
             onEnd: onEnd
         )
         guard link != nil else { return reply.give(.failure(.notConnected)) }
-        // The subscription is added first, because the first value can arrive before the server's answer.
+        // Add the subscription first, because the first value can arrive before the server's answer.
         subscriptions.append(subscription)
         run({ (client, now) throws(GATTError) in
             try client.subscribe(characteristic, kind: subscription.kind, now: now)
@@ -267,7 +267,9 @@ final class PeripheralCore {
         }
     }
 
-    /// Ends one subscription; disables the values on the device if it was the last subscription to its characteristic.
+    /// Ends one subscription.
+    ///
+    /// If it was the last subscription to its characteristic, the device is told to stop sending values.
     func endSubscription(_ identifier: UInt64) {
         guard let index = subscriptions.firstIndex(where: { $0.identifier == identifier }) else { return }
         let ended = subscriptions.remove(at: index)
@@ -295,7 +297,7 @@ final class PeripheralCore {
         }
     }
 
-    /// Renews the subscriptions from this index on, one after another.
+    /// Renews the subscriptions one after another, beginning with the one at this index.
     ///
     /// A subscription that cannot be renewed ends with the error.
     private func subscribeAgain(_ index: Int) {
@@ -353,8 +355,7 @@ final class PeripheralCore {
     }
 
     private func giveUp(_ subscription: Subscription, _ error: BluetoothError?) {
-        // If the link has been lost in the meantime, the subscription does not end; it is renewed in the next
-        // connection.
+        // If the link was lost in the meantime, keep the subscription; it is renewed in the next connection.
         guard link != nil else { return }
         guard let index = subscriptions.firstIndex(where: { $0.identifier == subscription.identifier }) else {
             return finishSetup()

@@ -23,7 +23,7 @@ public enum ServerEvent: Hashable, Sendable {
     case unsubscribed(GATTServer.PeerID, AttributeHandle)
     /// A central wrote a value stored by the server; the bytes are the new value.
     case written(ConnectedCentral, AttributeHandle, [UInt8])
-    /// A central wrote a dynamic value, without requesting a response.
+    /// A central wrote a dynamic value (one that the server does not store), without requesting a response.
     case command(ConnectedCentral, AttributeHandle, [UInt8])
     /// A central's queue, which was full when a value was sent, has room again (CB-26).
     case readyToUpdate(GATTServer.PeerID)
@@ -31,9 +31,10 @@ public enum ServerEvent: Hashable, Sendable {
     case confirmed(GATTServer.PeerID, AttributeHandle)
 }
 
-/// Functions that read and write the dynamic values; the function's result or the error that it throws is the response.
+/// The functions that answer requests for dynamic values, which the server does not store.
 ///
-/// A request that is not answered within 20 s is rejected with Unlikely Error (0x0E).
+/// The function's result, or the error that it throws, is sent as the response. A request that is not answered within
+/// 20 s is rejected with Unlikely Error (0x0E).
 public struct ServerHandlers: Sendable {
     /// Returns the whole value, at most 512 bytes; the server sends the part requested by the central (CB-23).
     public var read: @Sendable (ConnectedCentral, AttributeHandle) async throws(ATTError) -> [UInt8]
@@ -104,7 +105,7 @@ public actor PeripheralServer {
         self.box = box
     }
 
-    /// A weak reference to the server, for passing on the handlers' responses; used only on the loop's thread.
+    /// A weak reference to the server, through which the handlers' responses return; used only on the loop's thread.
     private final class ServerBox: @unchecked Sendable {
         weak var core: ServerCore?
     }
@@ -244,7 +245,7 @@ extension ServerCore {
                 }
             }
         } catch {
-            // A value that is too long is an error of the handler; the central receives Unlikely Error.
+            // A value that is too long is the handler's mistake; the central receives Unlikely Error.
             try? perform { (server) throws(GATTServerError) in try server.refuse(request, .unlikelyError) }
         }
     }
