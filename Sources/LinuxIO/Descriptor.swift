@@ -34,8 +34,9 @@ package struct Descriptor: ~Copyable, Sendable {
         )
     }
 
-    /// Creates a non-blocking pipe, closed on exec, and returns the numbers of both ends, which the caller must own (C:
-    /// `pipe2`).
+    /// Creates a non-blocking pipe, closed on exec (C: `pipe2`).
+    ///
+    /// Returns the descriptor numbers of both ends; the caller must take ownership of them.
     static func pipe() throws(Errno) -> (output: Int32, input: Int32) {
         var ends: [Int32] = [-1, -1]
         // Sound: the kernel writes two numbers, and the array has room for two.
@@ -87,7 +88,8 @@ package struct Descriptor: ~Copyable, Sendable {
         Descriptor(owning: try SystemCall.run { blewedge_duplicate(0) })
     }
 
-    /// Number for C code that is measured alongside the product; it is valid only while the descriptor is open.
+    /// The descriptor's number, for C code that is measured alongside the product; valid only while the descriptor is
+    /// open.
     package var unownedNumber: Int32 { number }
 
     /// Opens a virtual terminal to query its state, not for reading.
@@ -124,8 +126,9 @@ package struct Descriptor: ~Copyable, Sendable {
         _ = try unsafe withPointer(to: &address, .bind) { pointer in unsafe CLinux.bind(number, pointer, length) }
     }
 
-    /// Starts to connect; if it returns `wouldBlock`, the attempt ends when the descriptor becomes writable (C:
-    /// `connect`).
+    /// Starts to connect (C: `connect`).
+    ///
+    /// If it returns `wouldBlock`, the attempt ends when the descriptor becomes writable.
     func connect<Address: BitwiseCopyable>(to address: Address) throws(Errno) -> NonBlocking<Void> {
         var address = address
         let length = socklen_t(MemoryLayout<Address>.size)
@@ -162,10 +165,10 @@ package struct Descriptor: ~Copyable, Sendable {
         _ = try SystemCall.run(CallSite(kind, .listen)) { CLinux.listen(number, backlog) }
     }
 
-    /// Accepts the next pending connection and writes the peer's address to `address`; returns nil if no connection is
-    /// pending.
+    /// Accepts the next pending connection, and stores the peer's address in `address`.
     ///
-    /// The new descriptor does not block and is closed on exec. The corresponding C function is `accept4`.
+    /// Returns nil if no connection is pending. The new descriptor does not block and is closed on exec. The
+    /// corresponding C function is `accept4`.
     func accept<Address: BitwiseCopyable>(from address: inout Address, as kind: CallKind) throws(Errno) -> Descriptor? {
         var length = socklen_t(MemoryLayout<Address>.size)
         let (number, site) = (number, CallSite(self.kind, .accept))
@@ -203,9 +206,9 @@ package struct Descriptor: ~Copyable, Sendable {
         return value
     }
 
-    /// Returns and clears the pending error of the socket; nil if there is none (SO_ERROR).
+    /// Returns and clears the socket's pending error; nil if there is none (SO_ERROR).
     ///
-    /// If reading the pending error fails, the error of that call is returned: a connection in an unknown state counts
+    /// If the pending error cannot be read, the error of that call is returned: a connection in an unknown state counts
     /// as failed.
     package func takePendingError() -> Errno? {
         do throws(Errno) {
@@ -216,7 +219,7 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Enlarges the receive queue to the requested size; without CAP_NET_ADMIN, only up to the kernel's limit.
+    /// Enlarges the receive queue to the requested size, but without CAP_NET_ADMIN only up to the kernel's limit.
     func raiseReceiveBuffer(to bytes: Int32) {
         do {
             try Capability.raised { () throws(Errno) in try setOption(SOL_SOCKET, SO_RCVBUFFORCE, to: bytes) }
@@ -227,8 +230,9 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Makes the kernel report with each packet how many packets were dropped before it (SO_RXQ_OVFL), if the kernel
-    /// supports this.
+    /// Makes the kernel report, with each packet, how many packets it has dropped before (SO_RXQ_OVFL).
+    ///
+    /// Does nothing if the kernel does not support this.
     func countDrops() { try? setOption(SOL_SOCKET, SO_RXQ_OVFL, to: Int32(1)) }
 
     /// Number of packets that the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
@@ -238,7 +242,7 @@ package struct Descriptor: ~Copyable, Sendable {
 
     func memory() throws(Errno) -> SocketMemory { try option(SOL_SOCKET, SO_MEMINFO, initial: SocketMemory()) }
 
-    /// Receives one packet from the queue; a count of zero means that the peer has closed the connection (C:
+    /// Receives one packet from the queue; the packet's length is 0 if the peer has closed the connection (C:
     /// `recvmsg`).
     package func receive(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<ReceivedPacket> {
         let (number, site) = (number, CallSite(kind, .recvmsg))

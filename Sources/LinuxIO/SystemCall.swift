@@ -38,9 +38,9 @@ enum SystemCall {
         }
     }
 
-    /// Makes a call to check whether the kernel supports it; returns the result and nil, or −1 and the error.
+    /// Makes a call only to check if the kernel supports it; returns the result and nil, or −1 and the error.
     ///
-    /// The call may have an intentionally invalid argument, so that its error shows if the call is supported.
+    /// The call may have an intentionally invalid argument; its error then shows if the call is supported.
     static func attempt(_ site: CallSite, _ call: () -> Int32) -> (result: Int32, error: Errno?) {
         while true {
             let result = answer(of: call, at: site)

@@ -9,7 +9,7 @@ package enum Recovery: String, CaseIterable, Sendable {
     case again
     /// Repeat the call when the descriptor is ready.
     case wait
-    /// Retry the call, or the operation that it is part of, later; keep its object.
+    /// Keep the object, and later retry the call or the operation that it is part of.
     case later
     /// Close the object that the call works on, and create it again.
     case rebuild
@@ -23,7 +23,7 @@ package enum Recovery: String, CaseIterable, Sendable {
     case forbidden
     /// Report that the object does not exist, and search for it again later.
     case absent
-    /// Report that the kernel does not support this build, and end the program.
+    /// Report that the kernel lacks something that this build needs, and end the program.
     case unfit
     /// Stop the program immediately, because it has confused two descriptors or corrupted its own memory.
     ///
@@ -70,7 +70,7 @@ extension Recovery {
         }
     }
 
-    /// Returns the reaction to a shortage of resources or to a conflict; both are temporary.
+    /// Returns the reaction to a shortage of resources or to a conflict with another process; both are temporary.
     private static func short(_ kind: CallKind) -> Recovery {
         switch kind {
         case .keyboard: .rebuild
@@ -97,7 +97,7 @@ extension Recovery {
     }
 }
 
-/// Counter that limits the consecutive failures of one call.
+/// Counts the consecutive failures of one call, and limits their number.
 ///
 /// Without a limit, a descriptor that is readable but returns an error each time would keep the loop busy forever.
 package struct RepeatedFaults: Sendable {

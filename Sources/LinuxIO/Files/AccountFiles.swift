@@ -5,9 +5,9 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Users and groups from the machine's local files; no name service is used, because a static program cannot load one.
+/// Users and groups from the machine's local files.
 ///
-/// Malformed lines are ignored.
+/// Name services are not used, because a static program cannot load them. Malformed lines are ignored.
 package struct AccountFiles: Sendable {
     package struct User: Equatable, Sendable {
         package var number: UInt32
@@ -40,10 +40,9 @@ package struct AccountFiles: Sendable {
         }
     }
 
-    /// Returns true if the user is the only member of a group, both in the group's line and as the primary group of
-    /// users.
+    /// Returns true if the group has no members other than this user (passwd(5), group(5)).
     ///
-    /// passwd(5), group(5).
+    /// A user is a member if the group's line lists the user, or if the group is the user's primary group.
     package func isPrivate(group: UInt32, of user: UInt32) -> Bool {
         let users = lines(of: "passwd", fields: 7)
         let names = Set(users.filter { UInt32($0[2]) == user }.map { $0[0] })
@@ -78,12 +77,11 @@ package struct ServiceUser: Sendable {
         home = FilePath(user.home)
     }
 
-    /// Gives a directory to the user, and creates it (mode 0755) if it does not exist; if it belonged to root, the
-    /// files in it are given to the user too.
+    /// Gives a directory to the user, after creating it (mode 0755) if it does not exist.
     ///
-    /// A directory of another user is not changed. A directory that already belongs to this user is not changed either,
-    /// because a link in it could lead to a file of another user. The corresponding C functions are `mkdir`, `lchown`
-    /// and `open`.
+    /// If the directory belonged to root, the files in it are given to the user too. A directory of another user is not
+    /// changed. A directory that already belongs to this user is not changed either, because a link in it could lead to
+    /// a file of another user. The corresponding C functions are `mkdir`, `lchown` and `open`.
     package func own(directory: FilePath) throws(Errno) {
         if FileSystem.owner(of: directory.string) == nil {
             try FileSystem.makeDirectory(directory, mode: 0o755)
@@ -97,10 +95,10 @@ package struct ServiceUser: Sendable {
         _ = try SystemCall.run { unsafe lchown(directory.string, number, group) }
     }
 
-    /// Switches this process permanently to the user and the user's groups, and drops all capabilities except the
-    /// product's.
+    /// Switches this process permanently to the user and the user's groups, and drops all capabilities that the product
+    /// does not need.
     ///
-    /// The product's capabilities are also passed on to programs that this process executes or starts, until they are
+    /// The remaining capabilities are also passed on to programs that this process executes or starts, until they are
     /// given up.
     ///
     /// Call it as root, before a second thread is started. The corresponding C functions are `setgroups`, `setgid`,

@@ -17,13 +17,12 @@ extension FileSystem {
         package var isForeign: Bool
     }
 
-    /// Returns the first item, of an existing file and the directories above it, that another user can write to or
-    /// replace; nil if there is none.
+    /// Returns the first part of a path that another user can write to or replace; nil if there is none.
     ///
-    /// The path is checked both as given and with links resolved. Root and `trusted` do not count as other users. A
-    /// group may have write permission if the owner is its only member, as in sshd(8) on Debian. All users may have
-    /// write permission in a directory with the sticky bit, unless it is the last component of `path`. The
-    /// corresponding C functions are `realpath` and `stat`.
+    /// The parts are an existing file and the directories above it. The path is checked both as given and with links
+    /// resolved. Root and `trusted` do not count as other users. A group may have write permission if the owner is its
+    /// only member, as in sshd(8) on Debian. All users may have write permission in a directory with the sticky bit,
+    /// unless it is the last component of `path`. The corresponding C functions are `realpath` and `stat`.
     package static func exposure(of path: FilePath, trusted: Set<UInt32>) -> Exposure? {
         guard let real = realPath(path.string) else { return nil }
         let accounts = AccountFiles()
@@ -67,22 +66,22 @@ extension FileSystem {
         return unsafe String(cString: text)
     }
 
-    /// Removes other users' permissions from a directory of this process's user; returns true if other users had any.
+    /// Removes other users' permissions from a directory that belongs to this process's user.
     ///
-    /// Throws `notPermitted` if the directory belongs to another user. If this process is root, the directory may also
-    /// belong to the service's user. The corresponding C functions are `open`, `fstat` and `fchmod`.
+    /// Returns true if other users had any. Throws `notPermitted` if the directory belongs to another user. If this
+    /// process is root, the directory may also belong to the service's user. The corresponding C functions are `open`,
+    /// `fstat` and `fchmod`.
     package static func keepPrivate(directory: FilePath, service: String) throws(Errno) -> Bool {
         let opened = try Descriptor.open(directory.string, O_RDONLY | O_DIRECTORY)
         return try opened.keepPrivate(service: service)
     }
 
-    /// Returns the bytes of a private file, and removes other users' permissions; the second value is true if there
-    /// were any.
+    /// Returns the bytes of a private file, after removing other users' permissions.
     ///
-    /// Throws `notPermitted` if the file belongs to another user, `fileTooLarge` if it is longer than `limit`,
-    /// `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link, `tooManyLinks` (EMLINK) for a file with more than one
-    /// hard link, `invalidArgument` for anything but a regular file. The corresponding C functions are `open`, `fstat`,
-    /// `fchmod` and `read`.
+    /// The second value is true if other users had any permissions. Throws `notPermitted` if the file belongs to
+    /// another user, `fileTooLarge` if it is longer than `limit`, `tooManySymbolicLinkLevels` (ELOOP) for a symbolic
+    /// link, `tooManyLinks` (EMLINK) for a file with more than one hard link, `invalidArgument` for anything but a
+    /// regular file. The corresponding C functions are `open`, `fstat`, `fchmod` and `read`.
     package static func privateContents(
         of path: FilePath,
         limit: Int,
@@ -128,8 +127,9 @@ extension FileSystem {
 // Checks and permissions of files that no other user may read.
 
 extension Descriptor {
-    /// Throws if the file is not regular, or has another hard link, through which users of another directory could
-    /// reach it.
+    /// Throws unless the file is a regular file with a single hard link.
+    ///
+    /// Another hard link might make the file accessible in a directory of other users.
     fileprivate func checkRegular() throws(Errno) {
         var status = stat()
         let number = number
@@ -139,8 +139,9 @@ extension Descriptor {
         guard status.st_nlink == 1 else { throw .tooManyLinks }
     }
 
-    /// Removes the permissions of the group and of others from a file of this process's user; returns true if there
-    /// were any.
+    /// Removes the permissions of the group and of all others from a file that belongs to this process's user.
+    ///
+    /// Returns true if they had any permissions.
     fileprivate func keepPrivate(service: String) throws(Errno) -> Bool {
         var status = stat()
         let number = number

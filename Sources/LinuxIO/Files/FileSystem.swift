@@ -44,7 +44,7 @@ package enum FileSystem {
         return text
     }
 
-    /// Returns the bytes of a text, without a byte order mark at the beginning.
+    /// Returns the bytes of a text without the byte order mark with which it may begin.
     package static func withoutByteOrderMark(_ bytes: [UInt8]) -> [UInt8] {
         bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
     }
@@ -100,8 +100,9 @@ package enum FileSystem {
         return unsafe stat(path, &status) == 0 ? status.st_uid : nil
     }
 
-    /// Values that differ after any change of a file: its device and inode number, its length, and the time of its last
-    /// change.
+    /// Values that identify a version of a file: at least one of them differs after any change.
+    ///
+    /// They are the device and inode numbers, the length, and the time of the last change.
     package struct Mark: Equatable, Sendable {
         var device: UInt64
         var number: UInt64
@@ -192,7 +193,8 @@ package enum FileSystem {
         let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
         let prefix = ".\(name.string)."
         let temporary = directory.appending("\(prefix)\(getpid())").string
-        // Remove temporary files that killed processes, or an earlier process with the same number, have left behind.
+        // Remove temporary files left behind by killed processes, or by an earlier process with the same process
+        // number.
         for left in names(in: directory.string, hidden: true) where left.hasPrefix(prefix) {
             guard let process = Int32(left.dropFirst(prefix.count)), process == getpid() || !LockFile.isAlive(process)
             else { continue }

@@ -2,18 +2,19 @@
 
 package import SystemPackage
 
-/// A small file for state that outlives the program; it is read as a whole, up to a size limit, and written as a whole
-/// or not at all.
+/// A small file that stores state between runs of the program.
 ///
-/// `Fault` is the error for contents that cannot be parsed.
+/// It is read as a whole, up to a size limit, and written as a whole or not at all. `Fault` is the error for contents
+/// that cannot be parsed.
 package struct KeptFile<Fault: Error & Equatable>: Sendable {
     /// A failure that has left the file unchanged.
     package enum Failure: Error, Equatable, Sendable {
         case unreadable(FilePath, Errno)
         case garbled(FilePath, Fault)
         case unwritable(FilePath, Errno)
-        /// Another process (number 0 if unknown) holds the lock of the file's directory; `signal` is the signal that
-        /// ended the wait.
+        /// Another process (number 0 if unknown) holds the lock of the file's directory.
+        ///
+        /// `signal` is the signal that ended the wait; nil if the time limit was reached.
         case locked(FilePath, by: Int32, signal: Int32?)
         /// Another process holds the lock of the file itself.
         case inUse(FilePath)
@@ -26,10 +27,12 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
     package let path: FilePath
     private let limit: Int
     private let mode: UInt32
-    /// User for whom root may store a private file.
+    /// User to whom a private file may belong when this process is root.
     private let service: String?
 
-    /// Describes the file at a path, which need not exist, with at most `limit` bytes and the permissions `mode`.
+    /// Creates a description of the file at a path; the file need not exist.
+    ///
+    /// `limit` is its maximum size in bytes, and `mode` its permissions.
     package init(_ path: FilePath, limit: Int, mode: UInt32 = 0o644) {
         self.path = path
         self.limit = limit
@@ -37,7 +40,7 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
         service = nil
     }
 
-    /// Describes a file only for its owner (0600) in a directory only for that owner (0700).
+    /// Creates a description of a file (0600) in a directory (0700), both of which only their owner may access.
     ///
     /// Reading the file restricts the permissions of the file and the directory to these values.
     package init(private path: FilePath, limit: Int, service: String) {
@@ -52,7 +55,7 @@ package struct KeptFile<Fault: Error & Equatable>: Sendable {
 
     /// Reads and parses the contents; returns nil if the file does not exist.
     ///
-    /// `onTightened` receives each path that other users could access until this call.
+    /// `onTightened` is called with each path whose permissions for other users this call has removed.
     package func read<Contents>(
         onTightened: (FilePath) -> Void = { _ in },
         _ parse: ([UInt8]) throws(Fault) -> Contents

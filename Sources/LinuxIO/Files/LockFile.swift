@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// A lock that at most one process holds, until the process removes it or ends.
+/// A lock that only one process can hold, until it removes the lock or ends.
 ///
 /// The lock consists of a locked file, and a file next to it that contains the process's number. The kernel releases
 /// the lock when the process ends for any reason; if the file is not locked, the two files have no meaning. Only the
@@ -12,7 +12,7 @@ package import SystemPackage
 package struct LockFile: ~Copyable {
     private let file: Descriptor
     private let path: FilePath
-    /// True if the previous owner ended without calling `remove`, and always true for an inherited lock.
+    /// True if the previous owner ended without calling `remove`; always true for an inherited lock.
     package let isAbandoned: Bool
 
     /// Locks the file, after creating it if it does not exist.
@@ -27,7 +27,7 @@ package struct LockFile: ~Copyable {
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
             let opened = try Descriptor.open(path.string, flags, mode: Self.mode)
             try Self.lock(opened)
-            // Try again if the previous owner has removed the file in the meantime, so that the locked file is no
+            // Try again if the previous owner has removed the file in the meantime, because then the locked file is no
             // longer at the path.
             guard Self.isFile(opened, at: path) else { continue }
             guard try opened.isUnshared(in: folder) else { throw .notPermitted }
@@ -40,8 +40,9 @@ package struct LockFile: ~Copyable {
         }
     }
 
-    /// Takes over a lock that `keepOpen` has kept open across exec; nil if there is no such lock (C: `readlink` of
-    /// /proc/self/fd, and `flock`).
+    /// Takes over a lock that `keepOpen` has kept open across exec; returns nil if there is no such lock.
+    ///
+    /// The corresponding C functions are `readlink` of /proc/self/fd, and `flock`.
     package init?(inherited number: Int32) {
         guard let target = FileSystem.target(ofLink: "/proc/self/fd/\(number)"), number > 2 else { return nil }
         let path = FilePath(target)
@@ -68,8 +69,9 @@ package struct LockFile: ~Copyable {
         if Self.isFile(file, at: path) { _ = unsafe unlink(path.string) }
     }
 
-    /// Keeps the lock open for the program that replaces this one by exec; returns the descriptor's number for
-    /// `init(inherited:)` (C: `fcntl(F_SETFD)`).
+    /// Keeps the lock open for the program that replaces this one by exec (C: `fcntl(F_SETFD)`).
+    ///
+    /// Returns the descriptor's number, which that program passes to `init(inherited:)`.
     package borrowing func keepOpen() -> Int32 {
         _ = blewedge_set_inherited(file.number, 1)
         return file.number
@@ -167,10 +169,10 @@ package enum DirectoryLock {
 
     package static func file(in directory: FilePath) -> FilePath { directory.appending(".lock") }
 
-    /// Runs `body` while holding the lock of an existing directory; if the lock is not obtained, `refused` converts the
-    /// error.
+    /// Runs `body` while holding the lock of an existing directory.
     ///
-    /// SIGINT and SIGTERM end the wait, even if they are blocked; in that case they stay pending.
+    /// If the lock is not obtained, `refused` converts the failure to the error that is thrown. SIGINT and SIGTERM end
+    /// the wait, even if they are blocked; in that case they stay pending.
     package static func hold<Value, Refusal: Error>(
         _ directory: FilePath,
         refused: (Failure) -> Refusal,

@@ -14,7 +14,7 @@ package struct RecordFile: ~Copyable {
     /// Number of bytes in the file that belong to complete records.
     private var size: Int
     private var buffer: [UInt8]
-    /// End offsets of the records in the buffer; the header is the first record of a new file.
+    /// End offsets of the records in the buffer; in a new file, the header counts as the first record.
     private var ends: [Int]
 
     /// Maximum number of bytes that are buffered before a write.
@@ -42,8 +42,8 @@ package struct RecordFile: ~Copyable {
             }
         }
         _ = try SystemCall.run { fchmod(number, 0o600) }
-        // Set after all throwing calls: if the initialiser throws, Swift 6.2 destroys fields that are already set
-        // twice.
+        // Set this after all throwing calls: if the initialiser throws, Swift 6.2 destroys a field twice that is
+        // already set.
         size = Int(status.st_size)
         buffer = size == 0 ? header : []
         ends = size == 0 ? [header.count] : []
@@ -63,8 +63,9 @@ package struct RecordFile: ~Copyable {
         ends.append(buffer.count)
     }
 
-    /// Writes the buffered bytes; if that fails, truncates the file after the last complete record and discards the
-    /// rest (C: `write` and `ftruncate`).
+    /// Writes the buffered bytes (C: `write` and `ftruncate`).
+    ///
+    /// If that fails, truncates the file after the last complete record, and discards the rest.
     package mutating func flush() throws(Errno) {
         defer {
             buffer.removeAll(keepingCapacity: true)

@@ -30,11 +30,13 @@ package struct ConsoleKeymap: Equatable, Sendable {
         package var result: UInt32
     }
 
-    /// Levels without CapsLock in order of preference: without AltGr, on a key that every keyboard has, without Shift.
+    /// Levels while CapsLock is off, in order of preference.
+    ///
+    /// First come levels without AltGr, then levels on keys that every keyboard has, then levels without Shift.
     package let levels: [Level]
-    /// Levels with CapsLock on, in the same order of preference.
+    /// Levels while CapsLock is on, in the same order of preference.
     package let capsLockLevels: [Level]
-    /// Compositions, including those of a dead key with the space.
+    /// Compositions of a dead key with another character or with the space.
     package let compositions: [Composition]
 
     package static let foreground = "/dev/tty0"
@@ -69,7 +71,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
         self.init(isUnicode: mode != K_XLATE, tables: tables, accents: accents)
     }
 
-    /// Creates a map from the values of `keys` in each of the four `tables`, and from the kernel's compositions.
+    /// Creates a map from the kernel's compositions, and from the value of each of `keys` in each of the four `tables`.
     init(isUnicode: Bool, tables: [[UInt16]], accents: [Composition]) {
         let largest: UInt32 = isUnicode ? 0x10FFFF : 0x7E
         let hasAltGr = Self.keys.firstIndex(of: Self.rightAlt).map { tables[0][$0] == Self.altGr } ?? false
@@ -99,10 +101,10 @@ package struct ConsoleKeymap: Equatable, Sendable {
             + signs.sorted().map { Composition(dead: $0, base: 0x20, result: $0) }
     }
 
-    /// Returns the output of a value in the kernel's map; nil if the key outputs nothing.
+    /// Returns the character or dead key for a value in the kernel's map; nil if the key outputs nothing.
     ///
-    /// Kinds and dead keys are defined in the kernel's drivers/tty/vt/keyboard.c; other characters are stored with
-    /// their four highest bits inverted.
+    /// The kinds of values and the dead keys are defined in the kernel's drivers/tty/vt/keyboard.c; other characters
+    /// are stored with their four highest bits inverted.
     static func output(_ value: UInt16, _ largest: UInt32) -> Output? {
         let low = UInt32(value & 0xFF)
         switch value >> 8 {
@@ -116,7 +118,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
         }
     }
 
-    /// Keys to which maps assign characters, and the right Alt key.
+    /// Keys to which keyboard maps assign characters, and the right Alt key.
     static let keys: [UInt16] =
         Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57, 86, 89, rightAlt, 124]
     /// Keys that some keyboards lack.

@@ -9,8 +9,9 @@ package import SystemPackage
 /// When the value is destroyed, the kernel removes the device and releases its keys, even while a `KeyboardLights` is
 /// in use.
 ///
-/// The set of keys is fixed at creation: the kernel drops events of any other key. Other declared codes make the
-/// event queue of each application larger, because the kernel sizes the queue for the longest frame.
+/// The set of keys is fixed when the keyboard is created: the kernel drops events of any other key. Declaring
+/// other codes enlarges the event queue of each application, because the kernel sizes the queue for the longest
+/// frame.
 package struct UInputDevice: ~Copyable, Sendable {
     /// Device node for creating virtual input devices.
     package static let path = "/dev/uinput"
@@ -25,9 +26,10 @@ package struct UInputDevice: ~Copyable, Sendable {
     /// module).
     package let eventNode: String?
 
-    /// Creates a keyboard with exactly the given key codes, and with a CapsLock light if `hasCapsLockLight` is true.
+    /// Creates a keyboard with exactly the given key codes.
     ///
-    /// It also has relative axes with the codes `axes`, for which no events may be sent.
+    /// It also has a CapsLock light if `hasCapsLockLight` is true, and relative axes with the codes `axes`, for which
+    /// no events may be sent.
     ///
     /// Throws `noSuchFileOrDirectory` (ENOENT) or `operationNotSupportedByDevice` (ENODEV) if the uinput module is
     /// missing, `permissionDenied` if this process may not open the node. The corresponding C calls are `open` and
@@ -99,7 +101,7 @@ package struct UInputDevice: ~Copyable, Sendable {
     }
 }
 
-/// Trial runs of the product's first system calls, which are undone immediately.
+/// Tries the system calls with which the product starts, and undoes each of them immediately.
 package enum DeviceProbe {
     /// Returns the error that occurs when the product's Bluetooth sockets are created; nil if they can be created.
     ///
@@ -138,8 +140,9 @@ package enum DeviceProbe {
         }
     }
 
-    /// Returns true if the kernel creates event nodes for input devices, or if that is unknown (Linux,
-    /// drivers/input/input.c (`/proc/bus/input/handlers`)).
+    /// Returns true if the kernel creates event nodes for input devices, or if this is unknown.
+    ///
+    /// The source is `/proc/bus/input/handlers` (Linux, drivers/input/input.c).
     package static func hasEventNodes(proc: String = "/proc") -> Bool {
         guard let handlers = try? FileSystem.contents(of: "\(proc)/bus/input/handlers", limit: 1 << 16) else {
             return true
@@ -174,7 +177,7 @@ package struct EventNode: ~Copyable {
         /// Event that ends a frame (SYN_REPORT).
         package static let report = Event(type: UInt16(EV_SYN), code: UInt16(SYN_REPORT), value: 0)
 
-        /// True if an application has switched a light (EV_LED); such an event types nothing.
+        /// True if the event reports that an application has switched a light (EV_LED); such an event types nothing.
         package var isLight: Bool { type == UInt16(EV_LED) }
     }
 
@@ -184,8 +187,8 @@ package struct EventNode: ~Copyable {
     /// Opens a node for reading; throws `permissionDenied` if this process may not read it (C: `open`).
     package init(_ path: String) throws(Errno) {
         descriptor = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
-        // Set after the last throwing call: if the initialiser throws, Swift 6.2 destroys fields that are already set
-        // twice.
+        // Set this after the last throwing call: if the initialiser throws, Swift 6.2 destroys a field twice that is
+        // already set.
         buffer = [UInt8](repeating: 0, count: 64 * UInputDevice.eventSize)
     }
 
@@ -220,7 +223,7 @@ package struct EventNode: ~Copyable {
     }
 }
 
-/// An event node grabbed for exclusive use: no terminal, desktop or application receives its events.
+/// An event node that this process has grabbed, so that no terminal, desktop or application receives its events.
 package struct GrabbedEventNode: ~Copyable, Sendable {
     private let descriptor: Descriptor
 
@@ -249,13 +252,15 @@ package struct GrabbedEventNode: ~Copyable, Sendable {
     }
 }
 
-/// The lights of a virtual keyboard, which applications switch.
+/// The lights of a virtual keyboard, which applications switch on and off.
 ///
 /// The foreground terminal sets the lights of a new keyboard to the state of its own locks (`kbd_start` in
 /// `drivers/tty/vt/keyboard.c`), with or without the light driver (`input-leds`). A display server sets them to the
-/// state of its seat. Both then send each change. The kernel passes on only changes, and the lights of a new keyboard
-/// are off, so a light without an event is off. The queue has room for sixteen unread events, and overwrites the oldest
-/// without notice; the last event is correct nevertheless, because the events of a light alternate between on and off.
+/// state of its seat. Both then send each change. The kernel reports only changes, and the lights of a new keyboard are
+/// off, so a light without an event is off.
+///
+/// The queue has room for sixteen unread events, and overwrites the oldest without notice. The last event is correct
+/// nevertheless, because the events of a light alternate between on and off.
 package struct KeyboardLights: ~Copyable {
     package let descriptor: Descriptor
     private var buffer = [UInt8](repeating: 0, count: 16 * UInputDevice.eventSize)

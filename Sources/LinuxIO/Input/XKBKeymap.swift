@@ -35,7 +35,7 @@ package struct XKBKeymap {
         /// True if the right Alt key is held.
         package var altGr: Bool
         package var keysym: UInt32
-        /// Unicode code point of the character; 0 if the keysym has none.
+        /// Unicode code point of the character; 0 if the key produces none.
         package var character: UInt32
 
         /// Combining mark of a dead key; nil for any other keysym.
@@ -53,9 +53,11 @@ package struct XKBKeymap {
         0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x30A, 0x30B, 0x30C, 0x327, 0x328,
     ]
 
-    /// Levels without CapsLock in order of preference: without AltGr, on a key that every keyboard has, without Shift.
+    /// Levels while CapsLock is off, in order of preference.
+    ///
+    /// First come levels without AltGr, then levels on keys that every keyboard has, then levels without Shift.
     package let levels: [Level]
-    /// Levels with CapsLock on, in the same order of preference.
+    /// Levels while CapsLock is on, in the same order of preference.
     package let capsLockLevels: [Level]
 
     private static let longestName = 64

@@ -106,10 +106,11 @@ package protocol ProcessTime: Sendable {
     var nanoseconds: Int64 { get }
     /// The time of `WallClock`, in nanoseconds since 1970-01-01 00:00:00 UTC.
     var wallNanoseconds: Int64 { get }
-    /// Sleeps until the descriptor is ready for `events` (as in poll(2)) or `deadline` has passed; returns true if it
-    /// is ready.
+    /// Sleeps until the descriptor is ready for `events` (as in poll(2)) or `deadline` has passed.
+    ///
+    /// Returns true if the descriptor is ready.
     func sleep(on descriptor: Int32, for events: Int16, until deadline: Int64?) -> Bool
-    /// Registers a thread that is about to start, so that the time does not advance before it runs.
+    /// Registers a thread that is about to start, so that the simulated time does not advance before the thread runs.
     func addThread()
     /// Unregisters a thread that has ended or could not be started.
     func removeThread()
@@ -140,7 +141,7 @@ package enum SystemTime {
         return isReplaced ? stored.withLock { $0 } : nil
     }
 
-    /// Time of the replacement, in separate properties because reading the kernel's time is on the hot path.
+    /// The replacement's time; it is a separate property because reading the kernel's time is on the hot path.
     @inline(never) static var nanoseconds: Int64 { replacement?.nanoseconds ?? 0 }
     @inline(never) static var wallNanoseconds: Int64 { replacement?.wallNanoseconds ?? 0 }
 

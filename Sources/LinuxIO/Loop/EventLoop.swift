@@ -71,13 +71,15 @@ package final class EventLoop {
     private var armedDeadline: Duration?
     private var nextTimer: UInt64 = 1
     private var isRunning = false
-    /// True if the kernel's time is replaced, because a timerfd follows only the kernel's time.
+    /// True if the kernel's time is replaced; a timerfd cannot be used then, because it follows only the kernel's time.
     private let isVirtual = SystemTime.isReplaced
-    /// True if the loop must check for due timers after each sleep, because there is no timerfd or the time is
-    /// replaced.
+    /// True if the loop must check for due timers after each sleep.
+    ///
+    /// This is necessary if there is no timerfd, or if the kernel's time is replaced.
     private var looksForTimers = true
 
-    /// Longest sleep without a timerfd, because `epoll_wait` does not count the time while the machine is suspended.
+    /// Longest sleep without a timerfd; it is limited because `epoll_wait` ignores the time while the machine is
+    /// suspended.
     private static let longestSleep = Duration.seconds(60)
 
     /// Creates a loop that watches nothing yet; throws `noFunction` on a kernel without CONFIG_EPOLL.
@@ -146,8 +148,7 @@ package final class EventLoop {
         armTimer()
     }
 
-    /// Blocks the signals for this thread and for threads that it starts later, and calls `handler` with their numbers
-    /// instead.
+    /// Blocks the signals for this thread and for threads that it starts later; `handler` is called with their numbers.
     ///
     /// Call it only once. The corresponding C functions are `pthread_sigmask` and `signalfd`. On a kernel without
     /// CONFIG_SIGNALFD, the signals are not blocked; instead, `sigaction` installs a handler that writes each signal to
@@ -245,8 +246,8 @@ package final class EventLoop {
 
     private func fireDueTimers() {
         let now = MonotonicClock.now
-        // Timers that these handlers schedule fire after the ready descriptors have been handled, whatever their
-        // deadlines.
+        // Handlers may schedule more timers. These fire only after the ready descriptors have been handled, whatever
+        // their deadlines are.
         let limit = nextTimer
         while let place = timers.lastIndex(where: { $0.deadline > now || $0.identifier < limit }),
             timers[place].deadline <= now
@@ -273,7 +274,7 @@ package final class EventLoop {
         _ = unsafe timerfd_settime(timer?.number ?? -1, Int32(TFD_TIMER_ABSTIME), &specification, nil)
     }
 
-    /// The time-out of `epoll_wait` in milliseconds; −1 for no time-out.
+    /// The time-out of `epoll_wait` in milliseconds; −1 if there is none.
     private var timeout: Int32 {
         guard looksForTimers, !isVirtual else { return isVirtual ? 0 : -1 }
         guard let deadline = timers.last?.deadline else { return -1 }
@@ -295,7 +296,7 @@ package final class EventLoop {
     }
 }
 
-/// A timer of an event loop with at most one pending call.
+/// A timer on an event loop, with at most one pending call of a handler.
 ///
 /// Setting the timer again cancels the pending call. The timer is no longer set when its handler runs, and it is
 /// cancelled when it is destroyed.

@@ -77,14 +77,15 @@ package struct SystemThread: ~Copyable {
         return unsafe blewedge_ppoll(nil, 0, &time) >= 0
     }
 
-    /// Waits until the thread has ended; a replacement of the time does not advance during the wait (C:
-    /// `pthread_join`).
+    /// Waits until the thread has ended (C: `pthread_join`).
+    ///
+    /// If the kernel's time is replaced, the time does not advance during the wait.
     package consuming func join() {
         _ = pthread_join(thread, nil)
     }
 }
 
-/// A means to wake a thread from another: an eventfd or, on a kernel without eventfd, a pipe.
+/// Wakes a thread from another thread, through an eventfd or, on a kernel without eventfd, a pipe.
 package final class Waker: Sendable {
     /// Descriptor that `wake` makes readable, for an event loop or for `wait(until:)`.
     package let descriptor: Descriptor
@@ -126,8 +127,9 @@ package final class Waker: Sendable {
         while unsafe read(descriptor.number, &count, 8) == 8, target != descriptor.number {}
     }
 
-    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then clears the pending calls of
-    /// `wake` (C: `ppoll`).
+    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds (C: `ppoll`).
+    ///
+    /// It clears the pending calls of `wake` afterwards.
     package func wait(until deadline: Int64?) {
         if let time = SystemTime.replacement {
             _ = time.sleep(on: descriptor.number, for: Int16(POLLIN), until: deadline)
@@ -211,7 +213,7 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
             if !queue.hasEnded { queue.items.append(item) }
             return queue.hasEnded
         }
-        // After the thread has ended, nothing else uses the loop.
+        // Once the thread has ended, nothing else uses the loop, so the work can be done here.
         if hasEnded { perform(item) } else { waker.wake() }
     }
 

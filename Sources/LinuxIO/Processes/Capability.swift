@@ -87,13 +87,13 @@ package enum Capability: String, Sendable, CaseIterable {
     }
 }
 
-/// The privileges of the calling thread, and of the threads and programs that it starts afterwards.
+/// Reduces the privileges of the calling thread, and of the threads and programs that it starts afterwards.
 package enum ThreadPrivileges {
     /// Gives up every capability permanently; no program that the thread starts can regain one, not even as root.
     ///
     /// The corresponding C functions are `prctl` (PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT_CLEAR_ALL) and `cap_set_proc`.
     static func giveUp() throws(Errno) {
-        // This comes first, so that neither a program's file nor its user can undo the following steps.
+        // Do this first, so that neither a program's file nor its user can undo the following steps.
         try refuseGains()
         _ = try SystemCall.run {
             blewedge_prctl(PR_CAP_AMBIENT, UInt(PR_CAP_AMBIENT_CLEAR_ALL), 0)
@@ -104,8 +104,9 @@ package enum ThreadPrivileges {
         do throws(Errno) {
             _ = try SystemCall.run { unsafe cap_set_proc(none) }
         } catch {
-            // A system call filter, such as the service's, may refuse the call. In that case, a program whose user is
-            // not root keeps the inheritable set, but gets no capability from it, because its file cannot grant any.
+            // A system call filter, such as that of the service, may refuse the call. In that case, a program whose
+            // user is not root keeps the inheritable set, but gets no capability from it, because its file cannot grant
+            // any.
             guard error == .notPermitted, geteuid() != 0 else { throw error }
         }
     }

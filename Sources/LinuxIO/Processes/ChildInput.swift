@@ -4,9 +4,9 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Standard input for a program that will be started: a text, written as fast as the program reads it.
+/// Standard input for a program that will be started: a text that is written as fast as the program reads it.
 ///
-/// The read end of the pipe is kept open here too, so that unread bytes can be counted, and so that a program that
+/// This process also keeps the read end of the pipe open, so that it can count unread bytes, and so that a program that
 /// closes its input causes no error. Used on the loop's thread.
 package final class ChildInput {
     private final class End {
@@ -19,7 +19,7 @@ package final class ChildInput {
     private let bytes: [UInt8]
     private var written = 0
     private let output: Descriptor
-    /// The write end; nil once everything is written, so that the program reads the end of the text.
+    /// The write end; nil once the whole text is written, so that the program finds the end of its input.
     private var input: End?
     private var registration: EventLoop.Registration?
 

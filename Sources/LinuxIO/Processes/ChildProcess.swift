@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// A started program; the event loop can wait for its end.
+/// A program that this process has started; the event loop can wait for its end.
 package struct ChildProcess: ~Copyable {
     /// Descriptor that is readable once the program has ended: a pidfd or, on a kernel without pidfd, a pipe that a
     /// waiting thread closes.
@@ -22,21 +22,23 @@ package struct ChildProcess: ~Copyable {
     }
 
     package enum Privileges: Sendable {
-        /// No capabilities, and no way to gain one through a program's file or by running as root.
+        /// The program has no capabilities, and cannot gain any through a program's file or by running as root.
         case none
-        /// The privileges of this process: only for a command that the user has run, never for anything that a device
-        /// can trigger.
+        /// The program has the privileges of this process.
+        ///
+        /// This is only for a command that the user has run, never for anything that a device can trigger.
         case ours
     }
 
-    /// Starts a program without a shell, with these variables added to the environment; a name without a slash is
-    /// looked up in PATH.
+    /// Starts a program without a shell, with `variables` added to its environment.
     ///
-    /// Its standard input is `input`, or empty, and both of its outputs go to our standard error; the terminal's
-    /// signals do not reach it. Variables of our environment whose names begin with `prefix` are not passed on. The
-    /// corresponding C functions are `posix_spawnp` and `pidfd_open` or, on kernels before 5.3, `waitid` in a separate
-    /// thread. A program without privileges is started by a thread that has given up its own privileges, because each
-    /// thread has its own capabilities(7), and a program that it starts has no more than the thread.
+    /// A name without a slash is looked up in PATH. The program's standard input is `input`, or empty, and both of its
+    /// outputs go to our standard error; the terminal's signals do not reach it. Variables of our environment whose
+    /// names begin with `prefix` are not passed on.
+    ///
+    /// The corresponding C functions are `posix_spawnp` and `pidfd_open` or, on kernels before 5.3, `waitid` in a
+    /// separate thread. A program without privileges is started by a thread that has given up its own privileges,
+    /// because each thread has its own capabilities(7), and a program that it starts has no more than the thread.
     package init(
         _ program: String,
         arguments: [String] = [],

@@ -5,7 +5,7 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Trial calls that check if the kernel supports the features that the product uses; each call is undone immediately.
+/// Calls that show if the kernel supports the features that the product uses; each call is undone immediately.
 package enum KernelProbe {
     package enum Call: Sendable, CaseIterable {
         /// Getting a descriptor for a process (`pidfd_open`).
@@ -26,9 +26,9 @@ package enum KernelProbe {
 
     /// A socket option that is tried on a Bluetooth socket.
     package enum Option: Sendable, CaseIterable {
-        /// Number of all packets that the socket has dropped (SO_MEMINFO).
+        /// The total number of packets that the socket has dropped (SO_MEMINFO).
         case memory
-        /// Number of dropped packets, reported with each packet (SO_RXQ_OVFL).
+        /// The number of dropped packets, reported with each received packet (SO_RXQ_OVFL).
         case overflow
         case times
     }
@@ -46,8 +46,9 @@ package enum KernelProbe {
         }
     }
 
-    /// Returns the error of setting or reading the option, or of creating the socket; nil if the kernel supports the
-    /// option.
+    /// Returns the error that occurs when the option is used, or when the socket for it is created.
+    ///
+    /// Returns nil if the kernel supports the option.
     package static func fault(of option: Option) -> Errno? {
         do throws(Errno) {
             let socket = try Descriptor.bluetoothSocket(
@@ -66,7 +67,7 @@ package enum KernelProbe {
         }
     }
 
-    /// Returns the error of a call that creates a descriptor, or nil; the descriptor is closed immediately.
+    /// Makes a call that creates a descriptor, and closes the descriptor immediately; returns the error, or nil.
     private static func made(_ site: CallSite, _ call: () -> Int32) -> Errno? {
         let (number, error) = SystemCall.attempt(site, call)
         if number >= 0 { _ = Descriptor(owning: number) }
@@ -80,7 +81,7 @@ package enum KernelProbe {
         return made(CallSite(.loop, .signalfd)) { unsafe signalfd(-1, &none, Int32(SFD_CLOEXEC)) }
     }
 
-    /// Returns nil if the kernel supports filters.
+    /// Returns the error that shows that the kernel does not support filters; nil if it does.
     ///
     /// A kernel that supports filters rejects a null filter only because of its address or because of missing
     /// privileges.
@@ -93,10 +94,10 @@ package enum KernelProbe {
 }
 
 package struct KernelVersion: Equatable, Sendable {
-    /// First two numbers, which identify the series: 6 and 1 in 6.1.192.
+    /// First two numbers of the version, which identify the kernel series: 6 and 1 in 6.1.192.
     package let major: Int
     package let minor: Int
-    /// Third number; nil if the distribution does not provide it.
+    /// Third number of the version; nil if the distribution does not provide it.
     package let patch: Int?
     /// The version as text: Debian's version, such as `6.1.192-2`, or otherwise the release.
     package let text: String
@@ -117,7 +118,7 @@ package struct KernelVersion: Equatable, Sendable {
                 return
             }
         }
-        // A zero that is followed by further numbers is a placeholder.
+        // A patch number of zero before further numbers is only a placeholder.
         let isPlaceholder = named.patch == 0 && release.contains("-")
         (patch, text) = (isPlaceholder ? nil : named.patch, release)
     }
@@ -149,9 +150,9 @@ package struct KernelVersion: Equatable, Sendable {
 package enum ModuleState: Equatable, Sendable {
     case loaded
     case loadable
-    /// Neither built in nor available as a module.
+    /// The feature is neither built in nor available as a module.
     case absent
-    /// Unknown, because the list of the kernel's modules is not on this machine.
+    /// The state is unknown, because the list of the kernel's modules is not on this machine.
     case unknown
 
     /// Determines the state of the module `name` (Linux, Documentation/admin-guide/sysfs-rules.rst for /sys/module;

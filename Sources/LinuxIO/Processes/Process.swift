@@ -10,12 +10,12 @@ package enum Process {
         blewedge_ignore_signal(SIGPIPE)
     }
 
-    /// Clears the owner's bits in the umask, so that the owner gets all requested permissions of a new file or
-    /// directory.
+    /// Clears the owner's bits in the umask, so that the owner gets all requested permissions of new files and
+    /// directories.
     ///
     /// Otherwise, for example, a directory created under the umask 0177 could not be entered.
     ///
-    /// Call it before anything is created. The corresponding C function is `umask`.
+    /// Call it before any file is created. The corresponding C function is `umask`.
     package static func keepOwnersPermissions() { _ = umask(umask(0o077) & 0o077) }
 
     /// Disables core dumps, and prevents other processes of the user from accessing this process's memory with
@@ -40,11 +40,10 @@ package enum Process {
         _ = try SystemCall.run { unsafe execv("/proc/self/exe", &pointers) }
     }
 
-    /// Allows the kernel to reclaim the pages of the program's file that were needed only at start-up, which are most
-    /// of the pages.
+    /// Allows the kernel to reclaim those pages of the program's file that were needed only at start-up.
     ///
-    /// The pages stay in the page cache, and are mapped again on the next access. The corresponding C functions are
-    /// `dl_iterate_phdr` and `madvise` (MADV_DONTNEED).
+    /// These are most of the pages. They stay in the page cache, and are mapped again on the next access. The
+    /// corresponding C functions are `dl_iterate_phdr` and `madvise` (MADV_DONTNEED).
     package static func giveBackStartupPages() { blewedge_give_back_startup_pages() }
 
     package static func exit(_ code: Int32) -> Never {
@@ -143,7 +142,7 @@ package enum ProcessFacts {
 
 /// The memory of this process, in kB.
 package struct MemoryUse: Sendable {
-    /// Proportional share of the resident pages (Pss).
+    /// Proportional share of the resident memory (Pss), which divides shared pages among their users.
     package var share = 0
     /// Peak of the resident memory (VmHWM).
     package var peak = 0

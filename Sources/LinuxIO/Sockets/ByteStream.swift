@@ -7,8 +7,9 @@ package import SystemPackage
 package struct ByteStream: ~Copyable {
     /// Non-blocking descriptor of the stream, for the event loop.
     package let descriptor: Descriptor
-    /// True if `init` returned before the connection was made; when the descriptor is writable, call `takePendingError`
-    /// for the result.
+    /// True if `init` returned before the connection was made.
+    ///
+    /// When the descriptor becomes writable, call `takePendingError` for the result.
     package let isConnecting: Bool
     private let isSocket: Bool
 
@@ -58,12 +59,11 @@ package struct ByteStream: ~Copyable {
         descriptor = socket
     }
 
-    /// Opens a serial line: 8 bits, no parity, raw and, if `usesFlowControl`, with the hardware flow control that H4
-    /// requires.
+    /// Opens a serial line in raw mode, with 8 data bits and no parity.
     ///
-    /// Throws `invalidArgument` for a speed that is not in `speeds`, `inappropriateIOCTLForDevice` (ENOTTY) if the path
-    /// does not lead to a serial line. Core 6.0, Vol 4, Part A, 3. The corresponding C functions are `open`,
-    /// `tcgetattr` and `tcsetattr`.
+    /// If `usesFlowControl` is true, it has the hardware flow control that H4 requires. Throws `invalidArgument` for a
+    /// speed that is not in `speeds`, `inappropriateIOCTLForDevice` (ENOTTY) if the path does not lead to a serial
+    /// line. Core 6.0, Vol 4, Part A, 3. The corresponding C functions are `open`, `tcgetattr` and `tcsetattr`.
     package init(serialLine path: String, speed: UInt32, usesFlowControl: Bool = true) throws(Errno) {
         guard let code = Self.speedCodes[speed] else { throw .invalidArgument }
         let line = try Descriptor.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK, .line)
@@ -99,13 +99,15 @@ package struct ByteStream: ~Copyable {
     }
 }
 
-/// A bounded buffer of bytes that a descriptor has not accepted yet; an addition that does not fit is rejected as a
-/// whole.
+/// A bounded buffer of bytes that a descriptor has not accepted yet.
+///
+/// An addition that does not fit is rejected as a whole.
 package struct OutgoingBuffer: Sendable {
     package let capacity: Int
     private var bytes: [UInt8] = []
-    /// Number of leading bytes that are already written; they are removed when they make up more than half of the
-    /// buffer.
+    /// Number of bytes at the beginning of the buffer that are already written.
+    ///
+    /// They are removed when they make up more than half of the buffer.
     private var taken = 0
 
     package init(capacity: Int) {

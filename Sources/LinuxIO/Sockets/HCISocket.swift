@@ -4,11 +4,11 @@ import CBluetooth
 import CLinux
 package import SystemPackage
 
-/// A raw HCI socket that receives selected events and sends commands; the first byte of each packet is its H4 packet
-/// type.
+/// A raw HCI socket that receives selected events and sends commands.
 ///
-/// The kernel uses the same controller at the same time, so the events of its own commands are received here too.
-/// Receiving harmless events requires no capability; receiving other events, and sending, require CAP_NET_RAW.
+/// The first byte of each packet is its H4 packet type. The kernel uses the same controller at the same time, so the
+/// events of the kernel's own commands are received here too. Receiving harmless events requires no capability;
+/// receiving other events, and sending, require CAP_NET_RAW.
 package struct HCISocket: ~Copyable {
     package let descriptor: Descriptor
 
@@ -151,8 +151,8 @@ package struct ManagementSocket: ~Copyable {
 
 /// The kernel's Bluetooth monitor channel: a copy of all traffic between the kernel and every controller.
 ///
-/// It requires CAP_NET_RAW. It may be opened only when the user requests a capture, because it shows the contents of
-/// all connections.
+/// It requires CAP_NET_RAW. Open it only when the user requests a capture, because it shows the contents of all
+/// connections.
 package struct MonitorSocket: ~Copyable {
     package let descriptor: Descriptor
 

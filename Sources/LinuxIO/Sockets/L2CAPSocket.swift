@@ -41,7 +41,7 @@ package struct L2CAPSocket: ~Copyable {
         descriptor = accepted
     }
 
-    /// Starts a connection to `peer` (48 bits); `isRandom` is the type of its address.
+    /// Starts a connection to `peer` (48 bits); `isRandom` is true if its address is random.
     ///
     /// The attempt has ended when the descriptor is writable; `takePendingError()` then returns its error, or nil for
     /// success.
@@ -49,11 +49,11 @@ package struct L2CAPSocket: ~Copyable {
         try descriptor.connect(to: Self.address(peer, type: isRandom ? Self.lowEnergyPublic + 1 : Self.lowEnergyPublic))
     }
 
-    /// Returns the security of the connection: the BT_SECURITY level, from 1 (none) to 4, and the key size in bytes (0
-    /// without a key).
+    /// Returns the security of the connection.
     ///
-    /// After the connection has ended, it returns the requested level and the key size 0. The corresponding C function
-    /// is `getsockopt`.
+    /// The level is that of BT_SECURITY, from 1 (none) to 4; the key size is in bytes, and 0 without a key. After the
+    /// connection has ended, the method returns the requested level and the key size 0. The corresponding C function is
+    /// `getsockopt`.
     package func security() throws(Errno) -> (level: UInt8, keySize: UInt8) {
         let value = try descriptor.option(SOL_BLUETOOTH, BT_SECURITY, initial: SecurityOption())
         return (value.level, value.keySize)
@@ -79,10 +79,10 @@ package struct L2CAPSocket: ~Copyable {
         try unsafe descriptor.write(pdu.span.bytes)
     }
 
-    /// Receives one packet and passes it to `body`; returns the packet's length, or 0 if the peer has closed the
-    /// channel.
+    /// Receives one packet and passes it to `body`.
     ///
-    /// `dropped` is the number of packets that were dropped since the socket was created and before this packet.
+    /// Returns the packet's length, or 0 if the peer has closed the channel. `dropped` is the number of packets that
+    /// were dropped since the socket was created and before this packet.
     ///
     /// Throws `messageTooLong` for a packet that does not fit, because the end of its value is missing. The
     /// corresponding C function is `recvmsg` with SO_RXQ_OVFL and MSG_TRUNC.
@@ -119,9 +119,10 @@ package struct L2CAPSocket: ~Copyable {
         return received
     }
 
-    /// Receives one packet like `receive`, from a queue that has dropped no packets.
+    /// Receives one packet like `receive`, but from a queue that cannot have dropped any packets.
     ///
-    /// It saves about 800 instructions in the kernel. The corresponding C function is `recv` with MSG_TRUNC.
+    /// Compared to `receive`, it saves about 800 instructions in the kernel. The corresponding C function is `recv`
+    /// with MSG_TRUNC.
     package func receiveUnmarked(_ body: (Span<UInt8>) -> Void) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (descriptor.number, CallSite(.link, .recvmsg))
         // Unlike an array, this memory is not filled with zeros first.
@@ -147,8 +148,9 @@ package struct L2CAPSocket: ~Copyable {
         if length > Packet.count { throw .messageTooLong }
     }
 
-    /// Contents of a struct cmsghdr, followed by the count of SO_RXQ_OVFL; the kernel writes none before the first
-    /// drop.
+    /// Contents of a struct cmsghdr, followed by the drop count of SO_RXQ_OVFL.
+    ///
+    /// The kernel writes no such message before the first drop.
     private struct DropMessage: BitwiseCopyable {
         var length = 0
         var level: Int32 = 0

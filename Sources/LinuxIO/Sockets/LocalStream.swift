@@ -53,8 +53,9 @@ package struct LocalStream: ~Copyable {
         return Peer(process: credentials.process, user: credentials.user, group: credentials.group)
     }
 
-    /// Writes as many bytes as the socket accepts now; throws `brokenPipe`, without a signal, if the peer has
-    /// disconnected (C: `send` with MSG_NOSIGNAL).
+    /// Writes as many bytes as the socket accepts now (C: `send` with MSG_NOSIGNAL).
+    ///
+    /// Throws `brokenPipe`, without a signal, if the peer has disconnected.
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try descriptor.send(bytes) }
 
     /// Writes as many bytes of an array as the socket accepts now.
@@ -76,7 +77,7 @@ package struct LocalStream: ~Copyable {
             return try SystemCall.run { unsafe blewedge_ppoll(&entry, 1, nil) } > 0
         }
         return try SystemCall.run {
-            // The time is computed again if a signal has interrupted the call.
+            // Compute the time again for each call, because a signal may have interrupted the previous one.
             var time = timespec(max(.zero, deadline - MonotonicClock.now))
             return unsafe blewedge_ppoll(&entry, 1, &time)
         } > 0
@@ -177,11 +178,11 @@ package struct LocalListener: ~Copyable {
     /// Maximum number of clients that wait to be accepted.
     private static let backlog: Int32 = 16
 
-    /// Listens at `path`, for users who may write to a file with this `mode`.
+    /// Listens at `path` for users whom a file with this `mode` would allow to write.
     ///
     /// Replaces a socket that a killed process has left behind. Throws `addressInUse` if a process listens at the path,
-    /// or if it leads to anything but a socket, `fileNameTooLong` for a path that does not fit into a socket address.
-    /// The corresponding C functions are `socket`, `bind`, `chmod` and `listen`.
+    /// or if the path leads to anything but a socket, `fileNameTooLong` for a path that does not fit into a socket
+    /// address. The corresponding C functions are `socket`, `bind`, `chmod` and `listen`.
     package init(at path: String, mode: UInt32) throws(Errno) {
         let address = try sockaddr_un(path: path)
         let socket = try Descriptor.localSocket(.listener)
@@ -299,7 +300,7 @@ package final class RecoveringListener {
                 try onClient(client)
             }
         } catch {
-            // Until then, clients wait in the kernel's queue, and do not wake the loop.
+            // Until the listener resumes, clients wait in the kernel's queue, and do not wake the loop.
             unwatch()
             watchLater()
         }

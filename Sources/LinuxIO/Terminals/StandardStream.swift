@@ -86,11 +86,12 @@ package enum StandardInput {
 /// Standard output that never blocks this program, even if other programs have the same pipe or terminal open.
 package struct StandardOutput: ~Copyable {
     private enum Kind {
-        /// A pipe or terminal that was opened again, so that its non-blocking mode does not affect other programs.
+        /// A pipe or terminal that this process has opened again, so that non-blocking mode does not affect other
+        /// programs.
         case own
-        /// A socket, for which each call can request not to block.
+        /// A socket; each call can request not to block.
         case socket
-        /// A file, which never blocks; or a pipe or terminal that cannot be opened again.
+        /// A file, which never blocks, or a pipe or terminal that cannot be opened again.
         case shared
     }
 
@@ -156,12 +157,14 @@ extension Process {
     }
 }
 
-/// A writer of lines to a stream that may be slow or stuck; it never blocks, except in `finish`.
+/// Writes lines to a stream that may be slow or stuck, and never blocks, except in `finish`.
 ///
 /// Up to `capacity` bytes are queued for a slow stream. Lines that do not fit are dropped, and a notice with their
-/// number precedes the next line that fits. The stream's open file is shared with other programs, so its flags are not
-/// changed: a pipe or a terminal is opened again in non-blocking mode, and each write to a socket uses MSG_DONTWAIT.
-/// The writer is used on the event loop's thread.
+/// number precedes the next line that fits.
+///
+/// The stream's open file is shared with other programs, so its flags are not changed: a pipe or a terminal is opened
+/// again in non-blocking mode, and each write to a socket uses MSG_DONTWAIT. The writer is used on the event loop's
+/// thread.
 package final class LineWriter {
     package static let capacity = 64 * 1024
 
@@ -249,8 +252,8 @@ package final class LineWriter {
                 guard try empty() else { return watch() }
             }
         } catch {
-            // The reading end is closed, so the queued bytes are lost; another program may open it before the next
-            // line.
+            // The reading end is closed, so the queued bytes are lost, but another program may open that end before the
+            // next line.
             waiting.removeAll()
             fault = error
         }

@@ -30,8 +30,8 @@ package final class Terminal {
         // Sound: the structure is a local variable that outlives the call.
         _ = try SystemCall.run { unsafe tcgetattr(0, &settings) }
         before = Self.usable(settings)
-        // The descriptor blocks, as other users of this terminal expect, so it is read only once each time it is
-        // readable.
+        // The descriptor is in blocking mode, as other users of this terminal expect, so read it only once each time it
+        // is readable.
         descriptor = try Descriptor.forStandardInput()
     }
 
@@ -50,8 +50,9 @@ package final class Terminal {
         _ = tcflush(0, TCIFLUSH)
     }
 
-    /// Returns the settings to restore: `settings`, or those of a shell if a killed program has left the terminal in
-    /// raw mode.
+    /// Returns the settings to restore when the program ends.
+    ///
+    /// These are `settings`, or those of a shell if a killed program has left the terminal in raw mode.
     private static func usable(_ settings: termios) -> termios {
         guard settings.c_lflag & tcflag_t(ICANON | ECHO | ISIG) == 0 else { return settings }
         var usable = settings
@@ -79,7 +80,7 @@ package final class Terminal {
     }
 }
 
-/// A device on a serial port that is described by the firmware or a device tree.
+/// A device on a serial port, as described by the firmware or a device tree.
 package struct SerialDevice: Equatable, Sendable {
     /// Name of the device, such as `serial0-0`.
     package var name: String
@@ -132,7 +133,7 @@ package struct PseudoTerminal: ~Copyable {
     private let path: String
     /// Watch for programs that open the device; nil on a kernel without inotify.
     private let openings: OpeningWatch?
-    /// Slave end, kept open if openings cannot be watched, so that the master end reports no hang-up.
+    /// Slave end; it is kept open if openings cannot be watched, so that the master end reports no hang-up.
     private let line: Descriptor?
 
     /// Creates a pseudo-terminal, raw in both directions, and a symbolic link to it at `path`.
