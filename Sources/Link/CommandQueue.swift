@@ -2,17 +2,17 @@
 
 package import Configuration
 
-/// Queue of commands to a connected device, which are executed one after another; each may expect a reply within a
-/// time-out (BT-6).
+/// Queue of commands to a connected device (BT-6); they are executed one after another.
 ///
-/// A pure state machine. The bytes of a reply are removed from the received bytes; all other bytes are returned in
-/// order. Bytes that may begin a reply are held until more bytes arrive or the time-out passes.
+/// Each command may expect a reply within a time-out. The queue is a pure state machine. The bytes of a reply are
+/// removed from the received bytes; all other bytes are returned in order. Bytes that may begin a reply are held until
+/// more bytes arrive or the time-out passes.
 package struct CommandQueue: Sendable {
     /// Maximum number of commands, including the current one.
     package static let mostCommands = 32
 
     package enum Outcome: Equatable, Sendable {
-        /// The command was answered; the bytes are the reply, or empty if the command expects none.
+        /// The command was answered; the bytes are the reply, and are empty if the command expects none.
         case answered([UInt8])
         /// The reply to the last attempt did not arrive in time.
         case unanswered
@@ -21,7 +21,7 @@ package struct CommandQueue: Sendable {
         case lost(isWritten: Bool)
     }
 
-    /// Outcome of the command with this number.
+    /// The outcome of a command, and the command's number.
     package struct End: Equatable, Sendable {
         package var number: UInt64
         package var outcome: Outcome
@@ -58,7 +58,7 @@ package struct CommandQueue: Sendable {
     /// Time at which `handleDeadline` must be called; nil while the queue does not wait for a reply.
     package var deadline: Duration? { isAwaiting ? running?.deadline : nil }
 
-    /// Adds a command; returns the command's number and the next steps, or nil if the queue is full.
+    /// Adds a command; returns the command's number and the steps to perform next, or nil if the queue is full.
     package mutating func add(_ command: ChatScript.Command, now: Duration) -> (number: UInt64, steps: Steps)? {
         guard waiting.count + (running == nil ? 0 : 1) < Self.mostCommands else { return nil }
         lastNumber &+= 1
@@ -118,7 +118,9 @@ package struct CommandQueue: Sendable {
         return steps
     }
 
-    /// Ends all commands because the link has ended; returns the commands' outcomes, in order, and the held bytes.
+    /// Ends all commands because the link has ended.
+    ///
+    /// Returns the commands' outcomes, in order, and the held bytes.
     package mutating func removeAll() -> Steps {
         var steps = Steps()
         if let running {

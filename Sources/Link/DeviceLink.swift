@@ -7,7 +7,7 @@ package import Configuration
 import Devices
 import LinuxIO
 
-/// The only link of the wedge, from the attempt to connect until the link ends.
+/// The link to the device, from the attempt to connect until the link ends; there is only one at a time.
 ///
 /// Each link has a number, called its epoch, which starts at 1. Values of a closed link are never passed on (BT-9).
 /// Used on the event loop's thread.
@@ -18,7 +18,7 @@ package final class DeviceLink {
         case unsupported(LinkSetup.Lack)
         /// The link was lost, or could not be established or set up.
         case failed(Failure)
-        /// The device has not proved that it is the paired device, or the link is no longer secure enough.
+        /// The device has not proved that it is the paired device, or the link has become less secure than required.
         case notSecured
     }
 
@@ -43,11 +43,13 @@ package final class DeviceLink {
     ///
     /// It is private so that the compiler can see all accesses and omit exclusivity checks.
     private var valueHandler: ((Span<UInt8>, _ isFromOpenDevice: Bool) -> Void)?
-    /// Handler for the timing of each new link, which is nil if unknown, and for each change of the timing.
+    /// Handler for the timing of each new link, and for each change of the timing; nil if the timing is unknown.
     package var onTiming: ((ConnectionTiming?) -> Void)?
     /// Handler that is called after the kernel has dropped packets, before the next value is delivered.
     package var onGap: (() -> Void)?
-    /// Handler for the profile found on the device, called before the first value; called with nil when a link begins.
+    /// Handler for the profile found on the device; called before the first value.
+    ///
+    /// It is called with nil when a link begins.
     package var onProfile: ((Profile?) -> Void)?
 
     package var epoch: UInt32 { number }
@@ -55,14 +57,15 @@ package final class DeviceLink {
     private var number: UInt32 = 0
     package private(set) var device: DeviceAddress?
     private var received = ValueCounts()
-    /// Time when the link became ready, and the number of notifications received before; nil while no link is ready.
+    /// Time when the link became ready, and the number of notifications received by then; nil while no link is ready.
     private var beginning: (time: Duration, notifications: UInt64)?
     /// Minimum security level; nothing is accepted from a link with a lower level.
     package var required: GATTLinkSecurity.Level { demanded }
     /// The storage of `required`, private for the same reason as that of `onValue`.
     private var demanded = GATTLinkSecurity.Level.none
-    /// True once a value has arrived over an insufficiently secured link; the link is then ended, and further values
-    /// are refused.
+    /// True once a value has arrived over a link that is less secure than required.
+    ///
+    /// The link is then ended, and further values are refused.
     private var isRefused = false
     package private(set) var counts = LinkCounts()
 
@@ -79,12 +82,12 @@ package final class DeviceLink {
         didSet { wanted = commands.isAwaiting ? nil : setup.wanted }
     }
     private var commandEnds: [UInt64: (CommandQueue.Outcome) -> Void] = [:]
-    /// Procedure that writes the current command; nil if no write is in progress.
+    /// GATT procedure that writes the current command; nil if no write is in progress.
     private var commandProcedure: GATTClient.ProcedureID?
     private let commandTimer = LoopTimer()
     /// Handle whose values are typed, cached for the hot path; nil while a reply is expected.
     private var wanted: AttributeHandle?
-    /// Completion handlers of `close`, called when the link has been closed.
+    /// Completion handlers passed to `close`, to be called when the link has been closed.
     private var closers: [() -> Void] = []
     private var closings = 0
     private let replyTimer = LoopTimer()
@@ -128,7 +131,7 @@ package final class DeviceLink {
         driver.open(device, .once(timeout), requiring: required)
     }
 
-    /// Records that the link is about to be ended because the device has sent too much.
+    /// Records that the device has sent too much, which is why the link is about to be ended.
     package func noteFlood() { counts.end(.flooded) }
 
     package func noteAdapterLoss() { counts.end(.withAdapter) }
@@ -162,10 +165,9 @@ package final class DeviceLink {
         }
     }
 
-    /// Writes a command to the device after the earlier commands have ended; returns false if too many commands are
-    /// waiting.
+    /// Writes a command to the device after the earlier commands have ended.
     ///
-    /// `completion` is called once, when the link ends at the latest.
+    /// Returns false if too many commands are waiting. `completion` is called once, when the link ends at the latest.
     package func ask(_ command: ChatScript.Command, completion: @escaping (CommandQueue.Outcome) -> Void) -> Bool {
         guard let added = commands.add(command, now: MonotonicClock.now) else { return false }
         commandEnds[added.number] = completion
@@ -173,7 +175,7 @@ package final class DeviceLink {
         return true
     }
 
-    /// Calls the completion handlers of all pending `close` calls after the loss of the adapter.
+    /// Calls the completion handlers of all pending `close` calls because the adapter was lost.
     package func abandon() {
         closings = 0
         closed()
@@ -185,7 +187,7 @@ package final class DeviceLink {
         for caller in callers { caller() }
     }
 
-    /// Raises the required security to the level of the profile; returns false if the link does not have that level.
+    /// Raises the required security to the level of the profile; returns false if the link's level is lower.
     private func demand(_ level: GATTLinkSecurity.Level) -> Bool {
         guard level > required else { return true }
         demanded = level
@@ -204,7 +206,7 @@ package final class DeviceLink {
         }
     }
 
-    /// Handles a received value; this is the start of the hot path to the keyboard's ring buffer.
+    /// Handles a received value; this method is the start of the hot path to the keyboard's ring buffer.
     private func receive(_ value: ReceivedValue, _ bytes: Span<UInt8>) {
         if demanded > .none, isRefused || !isSecured { return refuseValue() }
         guard value.handle == wanted else { return takeReply(bytes, from: value.handle) }
@@ -228,7 +230,7 @@ package final class DeviceLink {
             guard let link else { return }
             progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         case .notSecured: onEvent?(.notSecured)
-        // Ignored here, because `AdapterCore` reports the loss of the adapter.
+        // Do nothing, because `AdapterCore` reports the loss of the adapter.
         case .failed(.adapterLost) where link == nil: break
         case .failed(let failure):
             if link != nil { counts.end(LinkCounts.End(failure)) }
@@ -248,7 +250,7 @@ package final class DeviceLink {
         case .ready:
             counts.begin()
             beginning = (MonotonicClock.now, received.notifications)
-            // Queries the link quality now, so that the first `status` includes the signal strength.
+            // Query the link quality now, so that the first `status` includes the signal strength.
             if let device { _ = radio.adapter?.quality(of: device) }
             let earlyBytes = setup.earlyBytes
             onEvent?(.ready)
@@ -263,8 +265,9 @@ package final class DeviceLink {
         }
     }
 
-    /// Passes a value to the command that expects a reply or to the profile's handshake; otherwise counts the value as
-    /// stray.
+    /// Passes a value to the command that expects a reply, or to the profile's handshake.
+    ///
+    /// If there is neither, counts the value as stray.
     private func takeReply(_ value: Span<UInt8>, from handle: AttributeHandle) {
         if commands.isAwaiting, handle == setup.wanted {
             return take(commands.receive([UInt8](copying: value), now: MonotonicClock.now))
@@ -301,7 +304,7 @@ package final class DeviceLink {
         }
     }
 
-    /// Writes a command; returns nil if the completion will be reported by an event.
+    /// Writes a command; returns nil if an event will report when the write has completed.
     private func write(_ bytes: [UInt8]) -> CommandQueue.Steps? {
         guard let link, let output = setup.output, output.isWritable else {
             return commands.notWritten(now: MonotonicClock.now)
@@ -344,13 +347,14 @@ package final class DeviceLink {
     }
 }
 
-/// Limit for the number of bytes that one link may lose because its device sends more than can be typed.
+/// Limit for the number of bytes that may be lost on one link because the device sends more than can be typed.
 ///
 /// The limit applies to the loss, not to the rate. When an inventory scanner sends its memory as fast as the radio
 /// allows, some bytes are typed from the ring buffer and the others are lost, but the burst ends by itself (D-1a). A
 /// device that does not stop is faulty, and would delay the keys of clients indefinitely.
 package struct FloodLimit {
-    /// Maximum number of bytes that a link may lose: about 18,000 barcodes more than the ring buffer holds.
+    /// Maximum number of bytes that may be lost on a link: about 18,000 barcodes in addition to those in the ring
+    /// buffer.
     package static let bytes: UInt64 = 1 << 18
 
     private var base: UInt64 = 0
@@ -365,7 +369,7 @@ package struct FloodLimit {
         border = lost &+ Self.bytes
     }
 
-    /// Returns the number of bytes that the link has lost if it exceeds the limit, once per link; otherwise nil.
+    /// Returns the number of bytes lost on this link if it exceeds the limit, but only once per link; otherwise nil.
     package mutating func check(_ lost: UInt64) -> UInt64? {
         guard lost > border else { return nil }
         border = .max

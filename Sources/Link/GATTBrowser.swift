@@ -4,11 +4,11 @@ package import BluetoothHost
 package import BluetoothPackets
 import Configuration
 
-/// State machine for one request on a ready link: listing all attributes of a device, or reading, writing or
-/// subscribing.
+/// State machine for one request on a ready link.
 ///
-/// It does no input or output itself, but uses a `GATTClient`. Limits for the number of attributes and for the time
-/// ensure that it ends, whatever the device does.
+/// The request lists all attributes of a device, or it reads, writes or subscribes. The state machine does no input or
+/// output itself, but uses a `GATTClient`. It always ends, whatever the device does, because the number of attributes
+/// and the time are limited.
 package struct GATTBrowser: Sendable {
     package enum Task: Equatable, Sendable {
         /// Discover the services, characteristics and descriptors.
@@ -22,13 +22,13 @@ package struct GATTBrowser: Sendable {
 
     package enum Progress: Equatable, Sendable {
         case underWay
-        /// The services, characteristics and descriptors that the device has.
+        /// The services, characteristics and descriptors of the device.
         case tree(GATTTree)
         /// The complete values that were read.
         case values([ATTPDU.HandleValue])
-        /// The value was written or, if no response was requested, has been delivered.
+        /// The value was written or, if no response was requested, has arrived at the device.
         case written
-        /// The subscription is active; values of this characteristic follow.
+        /// The subscription is active; from now on, values of this characteristic arrive.
         case subscribed(GATTCharacteristic)
         case failed(Failure)
     }
@@ -61,7 +61,7 @@ package struct GATTBrowser: Sendable {
     /// response.
     private var subscribed: GATTCharacteristic?
 
-    /// The length from which a value in a Read By Type Response may be truncated.
+    /// Length in bytes from which a value in a Read By Type Response may be truncated.
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.4.2.
     private static let longestListedValue = 253
@@ -70,7 +70,7 @@ package struct GATTBrowser: Sendable {
         self.task = task
     }
 
-    /// Returns true if the request has subscribed to the values of this handle (D-36).
+    /// Returns true if this request has subscribed to the values of the handle (D-36).
     package func isWanted(_ handle: AttributeHandle) -> Bool { subscribed?.valueHandle == handle }
 
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
@@ -186,7 +186,7 @@ package struct GATTBrowser: Sendable {
         guard withResponse else {
             return attempt(.settle) { () throws(GATTError) in
                 try client.writeWithoutResponse(bytes, to: handle, now: now)
-                // Every device has this service, and its response shows that all earlier requests have arrived.
+                // Request a service that every device has; its response shows that all earlier requests have arrived.
                 return try client.discoverPrimaryServices(.genericAccess, now: now)
             }
         }

@@ -3,7 +3,9 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// Attributes of a device: its primary services with their characteristics and descriptors, in ascending handle order.
+/// The attributes of a device: its primary services with their characteristics and descriptors.
+///
+/// They are in ascending order of their handles.
 package struct GATTTree: Equatable, Sendable {
     package struct Characteristic: Equatable, Sendable {
         package var characteristic: GATTCharacteristic
@@ -38,17 +40,18 @@ package struct GATTTree: Equatable, Sendable {
     }
 }
 
-/// Attribute as specified by the user.
+/// An attribute, as the user specifies it: by its handle or by a UUID.
 package enum GATTTarget: Equatable, Sendable {
     case handle(AttributeHandle)
     case uuid(BluetoothUUID)
 
-    /// Parses a handle such as `0x0012` (one to four digits) or a UUID such as `2A00` or longer; returns nil for any
-    /// other text.
+    /// Parses a handle such as `0x0012` (one to four digits), or a UUID such as `2A00` or longer.
+    ///
+    /// Returns nil for any other text.
     package init?(_ text: String) {
         if text.hasPrefix("0x") || text.hasPrefix("0X") {
             let digits = text.dropFirst(2)
-            // At most four hexadecimal digits: `UInt16(_:radix:)` alone would also accept a sign.
+            // Require one to four hexadecimal digits, because `UInt16(_:radix:)` alone would also accept a sign.
             guard digits.utf8.count <= 4, digits.allSatisfy(\.isHexDigit), let number = UInt16(digits, radix: 16),
                 number != 0
             else { return nil }

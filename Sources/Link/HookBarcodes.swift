@@ -2,7 +2,7 @@
 
 package import Configuration
 
-/// Barcodes for the hook, which wait in a bounded queue until the hook runs and reads them from its standard input.
+/// A bounded queue of barcodes for the hook, which reads them from its standard input when it runs.
 ///
 /// A barcode counts as delivered if the hook has read all of it. Used on the loop's thread.
 package final class HookBarcodes: OutputEnd {
@@ -20,7 +20,7 @@ package final class HookBarcodes: OutputEnd {
     package let policy: SlowReaderPolicy
 
     private var queue: LineQueue
-    /// Barcodes of the current run, each with its length in the text.
+    /// Barcodes passed to the current run of the hook, each with its length in the text.
     private var running: [(line: OutputLine, length: Int)] = []
 
     package init(_ policy: SlowReaderPolicy) {
@@ -39,7 +39,7 @@ package final class HookBarcodes: OutputEnd {
 
     package func flush() {}
 
-    /// Removes the queued barcodes and returns them for a run of the hook; call `end` after the run.
+    /// Removes the queued barcodes, and returns them for one run of the hook; call `end` after the run.
     package func begin() -> Batch {
         var batch = Batch()
         for line in queue.takeAll() {
@@ -53,8 +53,9 @@ package final class HookBarcodes: OutputEnd {
         return batch
     }
 
-    /// Ends the run after the hook has read `count` bytes; returns the number of barcodes that were not read
-    /// completely.
+    /// Ends the run after the hook has read `count` bytes.
+    ///
+    /// Returns the number of barcodes that the hook has not read completely.
     @discardableResult
     package func end(read count: Int) -> Int {
         var rest = count

@@ -8,11 +8,11 @@ package import Configuration
 /// is always room for the rest. If the beginning was refused or dropped, the rest is refused too. A line that the
 /// client has begun to receive is never dropped while the client is connected.
 package struct LineQueue {
-    /// Counts for one client, in received bytes.
+    /// Byte counts for one client, in bytes received from the device.
     package struct Counts: Equatable, Sendable {
-        /// Bytes of lines that the client has received completely.
+        /// Number of bytes in lines that the client has received completely.
         package var delivered: UInt64 = 0
-        /// Bytes of lines that the client has not received, or not completely.
+        /// Number of bytes in lines that the client has not received, or not completely.
         package var missed: UInt64 = 0
 
         package init() {}
@@ -20,9 +20,9 @@ package struct LineQueue {
 
     /// Maximum number of queued bytes.
     package static let capacity = 1 << 16
-    /// Maximum number of queued lines and parts of lines; at this number, no further line is accepted.
+    /// Maximum number of queued lines and parts of lines; when it is reached, no further line is accepted.
     package static let mostLines = 1 << 12
-    /// Longest line that arrives in parts, in bytes.
+    /// Maximum length of a line that arrives in parts, in bytes.
     package static let longestLine = 4096
 
     /// Numbers of bytes that the client has received and missed.
@@ -35,7 +35,7 @@ package struct LineQueue {
     /// Index of the first queued line; the client has received the lines before it.
     private var first = 0
     private var offset = 0
-    /// True if all parts of the latest line have been queued so far.
+    /// True if all parts of the latest line that have arrived so far were queued.
     private var isInLine = false
 
     /// Creates an empty queue.

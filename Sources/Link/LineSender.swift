@@ -2,7 +2,7 @@
 
 package import LinuxIO
 
-/// Sends lines through a simulated module, whole and in order, and no faster than the subscribers accept them.
+/// Sends lines through a simulated module, completely and in order, and no faster than the subscribers accept them.
 ///
 /// A line is requested from its source only if a subscriber has room for it, so that no line is lost. At least one
 /// period passes between the starts of two lines. If the last subscriber leaves during a line, the next subscriber
@@ -11,7 +11,7 @@ package final class LineSender {
     private let module: SimulatedModule
     private let loop: EventLoop
     private let period: Duration
-    /// Earliest time for the next line.
+    /// Earliest time at which the next line may be sent.
     private var dueTime = Duration.zero
     private let timer = LoopTimer()
     private let next: () -> [UInt8]?
@@ -23,10 +23,10 @@ package final class LineSender {
     /// Number of lines that the module has accepted completely.
     package private(set) var lines = 0
 
-    /// Creates a sender for the lines that `next` returns, each with its line end; after `next` has returned nil, call
-    /// `pump` when there is another line.
+    /// Creates a sender for the lines that `next` returns, each with its line end.
     ///
-    /// `onSent` is called with each line that the module has accepted completely.
+    /// After `next` has returned nil, call `pump` when there is another line. `onSent` is called with each line that
+    /// the module has accepted completely.
     package init(
         _ module: SimulatedModule,
         every period: Duration = .zero,
@@ -42,9 +42,11 @@ package final class LineSender {
         module.onRoom = { [weak self] in self?.pump() }
     }
 
-    /// Sends all lines that can be sent now; call it when a central has subscribed, and when a line is available again.
+    /// Sends all lines that can be sent now.
+    ///
+    /// Call it when a central has subscribed, and when a line is available again.
     package func pump() {
-        // `onRoom` may call this method during the loop below, which continues by itself.
+        // `onRoom` may call this method while the loop below is running; the running loop then sends the lines.
         guard !isPumping else { return }
         isPumping = true
         defer {
@@ -54,7 +56,7 @@ package final class LineSender {
         while module.isSubscribed {
             if rest.isEmpty {
                 guard isDue(), let line = next() else { return }
-                // After a delay, lines are not sent faster to catch up: the period always applies.
+                // After a delay, do not send lines faster to catch up; the period always applies.
                 dueTime = max(dueTime, MonotonicClock.now) + period
                 self.line = line
                 rest = line[...]
@@ -71,7 +73,7 @@ package final class LineSender {
         }
     }
 
-    /// Postpones the next line by `pause` from now, unless it is due later anyway.
+    /// Postpones the next line until `pause` from now, unless it is due even later.
     package func postpone(by pause: Duration) {
         dueTime = max(dueTime, MonotonicClock.now + pause)
         pump()

@@ -6,12 +6,12 @@ import BluetoothPackets
 import SystemPackage
 package import Texts
 
-/// Counts of the links that have become ready since the start, and of the reasons why links ended.
+/// Number of links that have become ready since the start, and counts of the reasons why links ended.
 package struct LinkCounts: Equatable, Sendable {
     /// Reason why a link ended.
     package enum End: Int, CaseIterable, Sendable {
         case endedByDevice
-        /// The device sent nothing until the supervision time-out passed.
+        /// Nothing was received from the device until the supervision time-out passed.
         case outOfReach
         /// The device violated the Attribute Protocol, or did not respond in time.
         case protocolBroken
@@ -26,7 +26,7 @@ package struct LinkCounts: Equatable, Sendable {
     }
 
     package private(set) var ready: UInt64 = 0
-    /// Counts of the ready links that ended, by reason, in the order of `End.allCases`.
+    /// Number of ready links that ended for each reason, in the order of `End.allCases`.
     private var ends: [UInt64] = Array(repeating: 0, count: End.allCases.count)
     private var isStanding = false
 
@@ -40,14 +40,16 @@ package struct LinkCounts: Equatable, Sendable {
         isStanding = true
     }
 
-    /// Counts the end of the current link if it was ready; if several reasons are reported, only the first counts.
+    /// Counts the end of the current link if the link was ready.
+    ///
+    /// If several reasons are reported, only the first counts.
     mutating func end(_ end: End) {
         guard isStanding else { return }
         isStanding = false
         ends[end.rawValue] &+= 1
     }
 
-    /// Counts as the JSON object in `status`.
+    /// The counts as a JSON object, as shown in `status`.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("ready", ready)
@@ -72,15 +74,16 @@ extension LinkCounts.End {
 package struct LinkFacts: Equatable, Sendable {
     /// Time since the link became ready.
     package var age: Duration
-    /// Number of values of the profile's characteristic received since then.
+    /// Number of values of the profile's characteristic that were received since the link became ready.
     package var notifications: UInt64
     /// Maximum length of an Attribute Protocol PDU, in bytes.
     package var mtu: UInt16
     package var security = GATTLinkSecurity()
     package var quality: LinkQuality
 
-    /// Facts as the JSON object in `status`; times are in whole microseconds, milliseconds or seconds, according to the
-    /// member's name.
+    /// The facts as a JSON object, as shown in `status`.
+    ///
+    /// Times are in whole microseconds, milliseconds or seconds, according to the member's name.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("rssi", quality.rssi)
@@ -104,9 +107,9 @@ package struct LinkFacts: Equatable, Sendable {
 package struct ValueCounts: Equatable, Sendable {
     /// Number of values of the profile's characteristic.
     package var notifications: UInt64 = 0
-    /// Number of values of handles that were not expected.
+    /// Number of values from handles whose values were not expected.
     package var stray: UInt64 = 0
-    /// Number of values that were too long for any link; their bytes were discarded.
+    /// Number of values that were longer than any link permits; their bytes were discarded.
     package var tooLong: UInt64 = 0
     /// Number of values that arrived while the link did not have the required security; they are not typed.
     package var refused: UInt64 = 0

@@ -5,16 +5,18 @@ package import BluetoothPackets
 package import Configuration
 import Devices
 
-/// Setup of a ready link up to its first value: service, characteristics, subscription, and the profile's handshake.
+/// Sets up a ready link until values can arrive: service, characteristics, subscription, and the profile's handshake.
 ///
-/// A pure state machine that uses the `GATTClient` of one connection, and only the services of its profiles (CB-31).
-/// The owner creates a setup for each connection, and passes it only that connection's client (BT-9). The owner also
-/// calls `handleDeadline` at `deadline`, and passes every value of the handle `replies` to `receive`.
+/// It is a pure state machine that uses the `GATTClient` of one connection, and only the services of its profiles
+/// (CB-31). The owner creates a setup for each connection, and passes it only that connection's client (BT-9). The
+/// owner also calls `handleDeadline` at `deadline`, and passes every value of the handle `replies` to `receive`.
 package struct LinkSetup: Sendable {
     package enum Progress: Equatable, Sendable {
         /// A procedure is running, or a reply is expected.
         case underWay
-        /// The setup is complete: type `earlyBytes` first, and then the values of this handle.
+        /// The setup is complete.
+        ///
+        /// Type `earlyBytes` first, and then the values of this handle.
         case ready(AttributeHandle)
         /// The device responds, but offers none of the profiles.
         case unsupported(Lack)
@@ -23,9 +25,9 @@ package struct LinkSetup: Sendable {
         case refused(ChatScript.Failure)
     }
 
-    /// The part of a profile that the device does not have.
+    /// The part of a profile that is missing on the device.
     package enum Lack: Equatable, Sendable {
-        /// None of the device's services belongs to these profiles.
+        /// The device has none of the services of these profiles; `offered` are the services that it has.
         case profile([Profile], offered: [BluetoothUUID])
         case characteristic(BluetoothUUID)
         case writing(BluetoothUUID)
@@ -52,10 +54,11 @@ package struct LinkSetup: Sendable {
     private var candidates: ArraySlice<Candidate> = []
     /// Services that the device offers; nil if only one service was requested.
     private var others: [BluetoothUUID]?
-    /// Feature that the last rejected candidate lacks; nil if no candidate was rejected.
+    /// The part that the last rejected candidate lacks; nil if no candidate was rejected.
     private var refusal: Lack?
-    /// First candidate whose characteristic cannot be configured to send, but may send anyway; used if no other
-    /// candidate is suitable.
+    /// First candidate whose characteristic cannot be configured to send, but may send anyway.
+    ///
+    /// It is used only if no other candidate is suitable.
     private var unconfigured: Choice?
     private var queue = ChatScript([])
 
@@ -65,7 +68,7 @@ package struct LinkSetup: Sendable {
     package private(set) var characteristic: GATTCharacteristic?
     /// Characteristic that accepts bytes for the device; nil if the device has none.
     package private(set) var output: GATTCharacteristic?
-    /// Bytes received after the last reply of the handshake; they are typed first.
+    /// Bytes that were received after the last reply of the handshake; they must be typed first.
     package private(set) var earlyBytes: [UInt8] = []
 
     /// Handle whose notified or indicated values are typed (D-36); nil before the handle is known and during the
@@ -83,7 +86,7 @@ package struct LinkSetup: Sendable {
         self.init(profiles: [profile])
     }
 
-    /// Creates a setup for one connection to a device; it uses the first of these profiles that the device offers.
+    /// Creates a setup for one connection to a device, with the first of these profiles that the device offers.
     package init(profiles: [Profile]) {
         self.profiles = profiles
     }
@@ -94,7 +97,7 @@ package struct LinkSetup: Sendable {
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
         step = .services
         return Self.attempt { () throws(GATTError) in
-            // If only one service is needed, it is discovered by its UUID, which is the least work for the device.
+            // If only one service is needed, discover it by its UUID, which requires the least work from the device.
             procedure =
                 if !isOfAll, let only = profiles.first?.service {
                     try client.discoverPrimaryServices(only, now: now)
@@ -138,10 +141,9 @@ package struct LinkSetup: Sendable {
         return carryOut(queue.handleDeadline(now: now), &client, now)
     }
 
-    /// Writes bytes to the device in pieces that fit into the MTU; returns the number of bytes that were sent or
-    /// queued.
+    /// Writes bytes to the device in pieces that fit into the MTU.
     ///
-    /// The writes request no response if the device permits that.
+    /// Returns the number of bytes that were sent or queued. The writes request no response if the device permits that.
     package func send(_ bytes: [UInt8], _ client: inout GATTClient, now: Duration) -> Int {
         guard step == .done, let output, output.isWritable else { return 0 }
         let length = max(1, Int(client.mtu) - 3)
@@ -155,7 +157,7 @@ package struct LinkSetup: Sendable {
                     _ = try client.write(piece, to: output.valueHandle, now: now)
                 }
             } catch {
-                // No more writes can be queued.
+                // The client cannot queue more writes.
                 return sent
             }
             sent += piece.count
@@ -165,7 +167,7 @@ package struct LinkSetup: Sendable {
 
     // MARK: Discovery
 
-    /// True if all services of the device are discovered, because the profiles use more than one.
+    /// True if all services of the device are discovered, because the profiles use more than one service.
     private var isOfAll: Bool { Set(profiles.map(\.service)).count != 1 }
 
     private mutating func nextCandidate(_ client: inout GATTClient, _ now: Duration) -> Progress {
@@ -282,7 +284,8 @@ extension GATTCharacteristic {
 }
 
 extension [GATTCharacteristic] {
-    /// Returns the first characteristic with the UUID that meets the condition, or otherwise the first with the UUID.
+    /// Returns the first characteristic with the UUID that meets the condition; if there is none, the first with the
+    /// UUID.
     ///
     /// Some devices use one UUID twice in a service, once for each direction.
     fileprivate func chosen(_ uuid: BluetoothUUID, _ can: (GATTCharacteristic) -> Bool) -> GATTCharacteristic? {

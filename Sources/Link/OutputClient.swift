@@ -4,9 +4,9 @@ package import Configuration
 package import LinuxIO
 package import SystemPackage
 
-/// Descriptor of an output.
+/// The channel through which an output sends and receives bytes.
 package enum WireChannel: ~Copyable {
-    /// Master end of a pseudo-terminal.
+    /// The master end of a pseudo-terminal.
     case terminal(PseudoTerminal)
     case client(LocalStream)
     /// Standard output, which is never read.
@@ -83,7 +83,7 @@ package enum WireChannel: ~Copyable {
         }
     }
 
-    /// True if the peer can stop writing and continue to read.
+    /// True if the channel is a socket, whose peer can stop writing and continue to read.
     fileprivate var isSocket: Bool {
         switch self {
         case .client: true
@@ -109,10 +109,10 @@ package enum WireChannel: ~Copyable {
     }
 }
 
-/// Output client on the event loop; it sends lines through a bounded queue, and receives bytes.
+/// A client of an output, on the event loop; it sends lines through a bounded queue, and receives bytes.
 package final class OutputClient {
     private static let pieceLength = 4096
-    /// Interval between writes of queued bytes to an output that epoll cannot watch.
+    /// Interval at which queued bytes are written to an output that epoll cannot watch.
     private static let retryInterval = Duration.milliseconds(20)
 
     package var onBytes: (([UInt8]) -> Void)?
@@ -129,9 +129,9 @@ package final class OutputClient {
     private var registration: EventLoop.Registration?
     /// Watch for programs that open the terminal; nil for other outputs.
     private var openings: EventLoop.Registration?
-    /// False while no program has the terminal open; during that time nothing is queued.
+    /// False while no program has the terminal open; nothing is queued during that time.
     package private(set) var isAttended = true
-    /// True once the client of a socket has stopped writing; it may continue to read.
+    /// True once the peer of a socket has stopped writing; it may continue to read.
     private var isInputOver = false
     private let timer = LoopTimer()
     private var isOpen = true
@@ -146,7 +146,7 @@ package final class OutputClient {
             self.channel.clearOpenings()
             attend()
         }
-        // A terminal that no program has open is not watched, because it would be reported as hung up repeatedly.
+        // Do not watch a terminal that no program has open, because it would be reported as hung up repeatedly.
         isAttended = openings == nil || self.channel.isOpened
         if isAttended { try watch() }
     }
@@ -160,7 +160,7 @@ package final class OutputClient {
         }
     }
 
-    /// Checks if a program has the terminal open; if the program has closed it, drops the queued bytes.
+    /// Checks if a program has the terminal open; if a program has just closed it, drops the queued bytes.
     private func attend() {
         guard isOpen, openings != nil, channel.isOpened != isAttended else { return }
         isAttended.toggle()
@@ -196,7 +196,7 @@ package final class OutputClient {
         return !isOpen || !isAttended || queue.fits(line)
     }
 
-    /// Queues a line, or drops a line according to the policy; `flush` sends the queue.
+    /// Queues a line or, if there is no room, drops a line as the policy requires; `flush` sends the queue.
     package func append(_ line: OutputLine) {
         guard isOpen else { return }
         attend()

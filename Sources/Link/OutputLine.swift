@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Line, or part of a line, for the output clients; its outcome is reported when the last holder has released it.
+/// A line, or part of a line, for the output clients.
 ///
-/// It counts as delivered if at least one client has received all of it.
+/// Its outcome is reported when the last holder has released it. It counts as delivered if at least one client has
+/// received all of it.
 package final class OutputLine {
     package let bytes: [UInt8]
     /// Number of received bytes from which the line was made.
@@ -33,14 +34,14 @@ package final class OutputLine {
 
     func hold() { holders += 1 }
 
-    /// Releases the line on behalf of one holder; `isTaken` is true if that holder has received all of the line.
+    /// Releases the line for one holder; `isTaken` is true if that holder has received all of the line.
     package func letGo(isTaken: Bool) {
         if isTaken { self.isTaken = true }
         holders -= 1
         if holders == 0 { onOutcome(self.isTaken, cost) }
     }
 
-    /// Counts received bytes that belong to the line but arrived after it.
+    /// Adds received bytes that belong to the line but arrived after it was created.
     func add(late count: Int) {
         if holders > 0 { cost += count } else { onOutcome(isTaken, count) }
     }

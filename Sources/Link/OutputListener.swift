@@ -12,11 +12,11 @@ package enum OutputError: Error, Equatable, Sendable {
     case noScreen(Errno)
 }
 
-/// Output other than the keyboard: standard output, a pseudo-terminal, or a local socket.
+/// An output other than the keyboard: standard output, a pseudo-terminal, or a local socket.
 package final class OutputListener: OutputEnd {
     package static let mostClients = 8
 
-    /// Handler for the outcome of received bytes: the numbers of delivered and undelivered bytes.
+    /// Handler that is called with the numbers of received bytes that were delivered and not delivered.
     package var onOutcome: ((_ delivered: Int, _ undelivered: Int) -> Void)?
     /// Handler that is called when a client has received queued bytes, has connected, or has disconnected.
     package var onRoom: (() -> Void)?
@@ -77,25 +77,25 @@ package final class OutputListener: OutputEnd {
         }
     }
 
-    /// Counts of each connected client, and the number of bytes that disconnected clients have missed.
+    /// Counts of each connected client, and the number of bytes missed by clients that have disconnected.
     package var counts: OutputCounts {
         OutputCounts(readers: connections.map { ($0.counts, $0.waiting, $0.isAttended) }, missedByGone: missedByGone)
     }
 
     /// Returns true if the line can be delivered now; false only under the policy `wait`.
     ///
-    /// Under that policy, a line must wait until every client has room. A socket without clients waits for a client. If
-    /// standard output has been closed, lines do not wait.
+    /// Under that policy, a line must wait until every client has room; if no client is connected to a socket, it waits
+    /// for a client. If standard output has been closed, lines do not wait.
     package func hasRoom(for line: OutputLine) -> Bool {
         guard policy == .wait else { return true }
         guard !connections.isEmpty else { return listener == nil }
         return connections.allSatisfy { $0.fits(line) }
     }
 
-    /// Queues a line for every client, or drops a line for a client without room, according to the policy; `flush`
-    /// sends it.
+    /// Queues a line for every client; `flush` sends it.
     ///
-    /// The line counts as delivered if one client has received all of it.
+    /// For a client without room, a line is dropped as the policy requires. The line counts as delivered if one client
+    /// has received all of it.
     package func deliver(_ line: OutputLine) {
         if !line.bytes.isEmpty { for connection in connections { connection.append(line) } }
         line.letGo(isTaken: line.bytes.isEmpty)
@@ -129,8 +129,9 @@ package final class OutputListener: OutputEnd {
 
 /// Numbers of bytes that the clients of an output have received and missed.
 package struct OutputCounts: Sendable {
-    /// Counts and queued bytes of each client, in the order of connection; `isAttended` is false for a terminal that no
-    /// program has open.
+    /// Counts and queued bytes of each client, in the order in which the clients connected.
+    ///
+    /// `isAttended` is false for a terminal that no program has open.
     package var readers: [(counts: LineQueue.Counts, waiting: Int, isAttended: Bool)]
     package var missedByGone: UInt64
 

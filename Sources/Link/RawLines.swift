@@ -2,20 +2,20 @@
 
 import Typing
 
-/// Splitter of raw output bytes into lines and parts of lines.
+/// Splits the raw bytes of an output into lines and parts of lines.
 ///
 /// A line ends with a carriage return or a line feed, when no bytes arrive for a while, or at the maximum length. The
 /// parts of a line are passed on as they arrive.
 package struct RawLines {
     package struct Part: Equatable, Sendable {
-        /// Bytes of the part; there is at least one.
+        /// Bytes of the part; at least one.
         package var bytes: [UInt8]
         package var begins: Bool
         /// True if the last byte is a carriage return or a line feed.
         package var ends: Bool
     }
 
-    /// True while the current line is being refused, until its end.
+    /// True from the refusal of a part until the end of its line.
     package var isRefusing = false
     /// Length of the current line; nil if no line has begun.
     private var length: Int?
@@ -23,7 +23,7 @@ package struct RawLines {
 
     package init() {}
 
-    /// Splits the bytes received at `now` into at most two parts: up to the last line end in the bytes, and after it.
+    /// Splits the bytes received at `now` into at most two parts: one up to the last line end, and one after it.
     package mutating func parts(_ bytes: Span<UInt8>, now: Duration) -> [Part] {
         if now - lastTime > LineBuffer.silence { length = nil }
         lastTime = now

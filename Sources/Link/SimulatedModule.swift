@@ -5,9 +5,10 @@ package import BluetoothHost
 package import BluetoothPackets
 package import Configuration
 
-/// Simulated device with a profile: it advertises, accepts centrals, sends notifications, and reports received bytes.
+/// A simulated device with a profile.
 ///
-/// Like the real module, it discards values while no central is subscribed. Used on the loop's thread.
+/// It advertises, accepts centrals, sends notifications, and reports the bytes that it receives. Like the real module,
+/// it discards values while no central is subscribed. Used on the loop's thread.
 package final class SimulatedModule {
     package enum Event {
         case connected(DeviceAddress)
@@ -29,16 +30,16 @@ package final class SimulatedModule {
     private let output: AttributeHandle
     private let server: ServerCore
 
-    /// Value for which some subscribers had no room, and these subscribers.
+    /// A value that some subscribers had no room for, and the subscribers that have not received it yet.
     private var held: (value: [UInt8], missing: [GATTServer.PeerID])?
 
     package private(set) var counts = Counts()
     /// Handler that is called when `notify` accepts values again.
     package var onRoom: (() -> Void)?
 
-    /// Creates a module that does not advertise yet; subscribing and writing require `access` with a 16-byte key.
+    /// Creates a module, which does not advertise yet.
     ///
-    /// Throws if the name is longer than 248 bytes.
+    /// Subscribing and writing require `access` with a 16-byte key. Throws if the name is longer than 248 bytes.
     package init(
         _ profile: Profile,
         name: String,
@@ -84,8 +85,8 @@ package final class SimulatedModule {
                     box.module?.retry()
                 case .readyToUpdate: box.module?.retry()
                 case .read(let request, _, _, _):
-                    // This does not occur: the server itself refuses reads, because no characteristic of the profile
-                    // can be read.
+                    // This cannot happen: the server itself refuses reads, because the profile has no readable
+                    // characteristic.
                     _ = try? core.perform { server throws(GATTServerError) in
                         try server.refuse(request, .readNotPermitted)
                     }
@@ -106,7 +107,8 @@ package final class SimulatedModule {
         weak var module: SimulatedModule?
     }
 
-    /// Advertises the service and the name until `stop`; throws if the name does not fit into the advertisement.
+    /// Advertises the service and the name until `stop` is called; throws if the name does not fit into the
+    /// advertisement.
     package func start(completion: @escaping (Result<Void, BluetoothError>) -> Void) throws(SimulationFailure) {
         do {
             let layout = try AdvertisementLayout(
@@ -141,18 +143,18 @@ package final class SimulatedModule {
     /// True if a central is subscribed to the output characteristic.
     package var isSubscribed: Bool { !server.subscribers(of: output).isEmpty }
 
-    /// Maximum length in bytes of a value that fits into one notification for every subscriber; without subscribers,
-    /// the length that any MTU allows.
+    /// Maximum length, in bytes, of a value that fits into one notification for every subscriber.
+    ///
+    /// Without subscribers, it is the length that any MTU allows.
     package var longestValue: Int {
         let lengths = server.subscribers(of: output).compactMap { server.mtu(of: $0) }
         return Int(lengths.min() ?? 23) - 3
     }
 
-    /// Notifies all subscribers of a value; returns false while the previous value waits for room, until `onRoom` is
-    /// called.
+    /// Sends a value to all subscribers.
     ///
-    /// An accepted value reaches every subscriber once and in order, unless the subscriber leaves. Values are truncated
-    /// to `longestValue` bytes.
+    /// Returns false while the previous value is waiting for room, until `onRoom` is called. An accepted value reaches
+    /// every subscriber once and in order, unless the subscriber leaves. Values are truncated to `longestValue` bytes.
     package func notify(_ value: [UInt8]) -> Bool {
         guard held == nil else { return false }
         guard isSubscribed else {
@@ -168,7 +170,7 @@ package final class SimulatedModule {
     private func deliver(_ value: [UInt8], to missing: [GATTServer.PeerID]?) {
         _ = try? server.perform { server throws(GATTServerError) in
             let full = try server.update(value, of: output, for: missing)
-            // Set before the server continues, because it may have room immediately.
+            // Set this before the server continues, because it may have room immediately.
             held = full.isEmpty ? nil : (value, full)
         }
     }
@@ -215,7 +217,7 @@ package enum Barcodes {
         return digits + String((10 - sum % 10) % 10)
     }
 
-    /// Returns the EAN-13 with this index; the numbers repeat after 10,000,000,000.
+    /// Returns the sample EAN-13 number with this index; the numbers repeat after 10,000,000,000.
     package static func numbered(_ index: Int) -> String {
         // The prefixes 20 to 29 are reserved for internal use by shops.
         let number = String(UInt(bitPattern: index) % 10_000_000_000)

@@ -6,15 +6,15 @@ package import LinuxIO
 import SystemPackage
 package import Typing
 
-/// Output of the device's text or raw bytes to somewhere else than a keyboard, and source of bytes for the device (X-9,
+/// Delivers the device's text or raw bytes to an output other than the keyboard, and accepts bytes for the device (X-9,
 /// D-7).
 ///
 /// Text is processed in the same way as for the keyboard, with the same table, barcodes and counts. The text that an
 /// application would get from the keystrokes is delivered line by line.
 package final class TextOutput {
-    /// Keyboard on which the service types, without a kernel device.
+    /// Keyboard without a kernel device, on which the service types the text.
     package let screen: TextKeyboard
-    /// Destination from the configuration.
+    /// The output's destination, as written in the configuration.
     package let name: String
     package let end: any OutputEnd
     /// The listener of the output; nil if the output is the hook.
@@ -26,7 +26,7 @@ package final class TextOutput {
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
     private var goOn: (() -> Void)?
-    /// Lines that wait for room, oldest first; the first one has the index `first`.
+    /// Lines that are waiting for room, oldest first; those before the index `first` have been delivered.
     private var waiting: [OutputLine] = []
     private var first = 0
     private var last: OutputLine?
@@ -95,13 +95,13 @@ package final class TextOutput {
         loop.unwatch(registration, screen.screen.arrival.descriptor)
         silence.cancel()
         endLine()
-        // The output is closing, so the waiting lines will not get room any more.
+        // The output is closing, so there will be no more room for the waiting lines.
         for line in waiting[first...] { line.letGo(isTaken: false) }
         (waiting, first) = ([], 0)
         end.close()
     }
 
-    /// Ends the current line, and delivers lines as long as there is room.
+    /// Ends the current line, and delivers lines while there is room for them.
     package func endLine() {
         lines.endLine()
         take()
@@ -110,9 +110,9 @@ package final class TextOutput {
 
     // MARK: Text
 
-    /// Delivers complete lines as long as there is room.
+    /// Delivers complete lines while there is room for them.
     private func handOver() {
-        // Sending makes room, and then `onRoom` calls this method recursively.
+        // Sending makes room, which makes `onRoom` call this method recursively.
         guard !isHandingOver else { return }
         isHandingOver = true
         defer { isHandingOver = false }
@@ -148,12 +148,12 @@ package final class TextOutput {
 
     // MARK: Raw bytes
 
-    /// Delivers raw bytes; returns false if the policy is to wait for the clients and they have no room.
+    /// Delivers raw bytes; returns false if they must wait until the clients have room, because the policy is `wait`.
     private func pass(_ bytes: Span<UInt8>) -> Bool {
         let parts = raw.parts(bytes, now: MonotonicClock.now).map { part in
             end.line(part.bytes, cost: part.bytes.count, begins: part.begins, ends: part.ends)
         }
-        // The parts of one value are either all delivered or all refused, so that the value is counted as a whole.
+        // Either deliver or refuse all parts of one value, so that the value is counted as a whole.
         guard let first = parts.first else { return true }
         if first.begins { raw.isRefusing = !end.hasRoom(for: first) }
         guard !raw.isRefusing else {
