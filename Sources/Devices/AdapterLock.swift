@@ -3,22 +3,23 @@
 import LinuxIO
 package import SystemPackage
 
-/// Lock that prevents other processes from using the same adapter (D-12).
+/// A lock on an adapter, which prevents other processes from using the same adapter (D-12).
 package final class AdapterLock {
     package enum Refusal: Equatable, Sendable {
-        /// Another process uses the adapter; its number is 0 if unknown.
+        /// Another process is using this adapter; the process number is 0 if unknown.
         case used(String, by: Int32)
         case notMade(FilePath, Errno)
     }
 
     private let paths: DaemonPaths
     private var lock: LockFile?
-    /// Name of the locked adapter; nil if there is no lock, or if the lock was inherited and its adapter is not known
-    /// yet.
+    /// Name of the locked adapter; nil if nothing is locked.
+    ///
+    /// It is also nil if the lock was inherited and its adapter is not known yet.
     private var name: String?
     private var isAbandoned = false
 
-    /// Creates a lock that is not held, in the runtime directory, which must exist.
+    /// Creates an object that holds no lock yet; its lock files are in the runtime directory, which must exist.
     package init(_ paths: DaemonPaths) {
         self.paths = paths
     }
@@ -31,11 +32,12 @@ package final class AdapterLock {
         return AdapterLock(paths)
     }
 
-    /// Locks an adapter such as `hci0`, and releases any other adapter; returns a reason if the lock cannot be
-    /// obtained.
+    /// Locks an adapter such as `hci0`, and releases any other adapter.
+    ///
+    /// Returns the reason if the lock cannot be obtained.
     package func take(_ adapter: String) -> Refusal? {
         guard name != adapter else { return nil }
-        // An inherited lock for this adapter is kept, so that the adapter is never unlocked.
+        // Keep an inherited lock for this adapter, so that the adapter is never unlocked in between.
         if name == nil, lock?.isLock(at: paths.lock(adapter)) == true {
             name = adapter
             return nil
@@ -52,7 +54,7 @@ package final class AdapterLock {
             name = adapter
             return nil
         } catch {
-            // A lock file that cannot be opened may be another user's lock.
+            // If a lock file cannot be opened, another user may hold the lock.
             if error == .wouldBlock || error == .permissionDenied, let holder = LockFile.holder(paths.lock(adapter)) {
                 return .used(adapter, by: holder)
             }
@@ -61,7 +63,7 @@ package final class AdapterLock {
         }
     }
 
-    /// Returns true, once, if the process that last held the lock ended without releasing it.
+    /// Returns true if the process that last held the lock ended without releasing it; each lock is reported only once.
     package func takeAbandonment() -> Bool {
         defer { isAbandoned = false }
         return isAbandoned
@@ -72,8 +74,9 @@ package final class AdapterLock {
         name = nil
     }
 
-    /// Passes the lock on to the program that replaces this one; returns the lock's descriptor number, or nil if there
-    /// is no lock.
+    /// Passes the lock on to the program that replaces this one.
+    ///
+    /// Returns the lock's descriptor number, or nil if there is no lock.
     package func keep() -> Int32? { lock?.keepOpen() }
 
     package func inherit(_ number: Int32) { lock = LockFile(inherited: number) }

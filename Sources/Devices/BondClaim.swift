@@ -3,11 +3,11 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// The bond, if any, whose key a device must prove to have before its data is typed.
+/// The security that a device's bond, if it has one, provides and demands before the device's data is typed.
 package struct BondClaim: Equatable, Sendable {
-    /// The reason why a bond provides no key for this device on this adapter.
+    /// The reason why the bond provides no key for this device on this adapter.
     package enum Fault: Equatable, Sendable {
-        /// The bond is with another device that has the same name, or the same address with another type.
+        /// The bond belongs to another device that has the same name, or the same address with another type.
         case otherDevice(DeviceAddress)
         case otherAdapter(BluetoothAddress)
         case damaged
@@ -19,7 +19,7 @@ package struct BondClaim: Equatable, Sendable {
     package var isLegacy = false
     /// Security level that is required because a bond exists; `none` without a bond.
     package var demanded = GATTLinkSecurity.Level.none
-    /// Reason why the bond's keys cannot be used; nil if they can be used, or if there is no bond.
+    /// Reason why the bond's keys cannot be used; nil if they are usable, or if there is no bond.
     package var fault: Fault?
 
     /// Creates a claim; the default is that of an unpaired device.
@@ -35,7 +35,7 @@ package struct BondClaim: Equatable, Sendable {
         self.fault = fault
     }
 
-    /// True if no device can prove the bond on this adapter, because its keys belong to another adapter or are damaged.
+    /// True if the bond's keys belong to another adapter or are damaged, so that no device can prove to have them.
     package var isUnusable: Bool {
         switch fault {
         case .otherAdapter, .damaged: true
@@ -45,10 +45,10 @@ package struct BondClaim: Equatable, Sendable {
 }
 
 extension BondStore.Contents {
-    /// Returns the claim for a device that was heard or is about to be selected; if `adapter` is nil, the bonds with
-    /// all adapters count.
+    /// Returns the claim for a device that was heard or is about to be selected.
     ///
-    /// A bond can match by its identity, by the same address with any type, or by the selector.
+    /// If `adapter` is nil, the bonds with all adapters count. A bond can match by its identity, by the same address
+    /// with any type, or by the selector.
     package func claim(
         of device: DeviceAddress,
         for choice: DeviceSelector? = nil,
@@ -74,8 +74,9 @@ extension BondStore.Contents {
         return isLost ? BondClaim(demanded: .encrypted, fault: .damaged) : BondClaim()
     }
 
-    /// Returns the paired device that the selector matches, as a selected device; nil if it matches no paired device or
-    /// several.
+    /// Returns the paired device that the selector matches, as a selected device.
+    ///
+    /// Returns nil if the selector matches no paired device, or several.
     package func pairedChoice(_ choice: DeviceSelector) -> SelectedDevice? {
         if case .kept = choice { return nil }
         let meant = bonds.filter { choice.names($0.identityAddress, names[$0.identityAddress]) }
@@ -98,10 +99,10 @@ extension BondStore.Contents {
         return damaged.contains { $0.mayBe(of: address) }
     }
 
-    /// Returns the reason for rejecting a pairing; nil if neither the device nor any other device that the selector
-    /// matches is paired with this adapter.
+    /// Returns the reason why a device must not be paired again; nil if it may be paired.
     ///
-    /// A private address is first resolved with the keys of the bonds.
+    /// A pairing is rejected if the device, or any other device that the selector matches, is already paired with this
+    /// adapter. A private address is first resolved with the keys of the bonds.
     package func refusal(
         of device: DeviceAddress,
         for choice: DeviceSelector,

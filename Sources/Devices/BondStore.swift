@@ -17,7 +17,7 @@ package struct BondStore: Sendable {
     /// Error for the file as a whole; it never occurs, because each faulty line is skipped.
     package enum Fault: Error, Equatable, Sendable {}
 
-    /// The cause of a failed read or change; the bonds are unchanged.
+    /// The cause of a failed read or change; in either case, the bonds are unchanged.
     package enum Failure: Error, Equatable, Sendable {
         case file(KeptFile<Fault>.Failure)
         /// A bond with this device on this adapter already exists, and must be removed first.
@@ -27,13 +27,14 @@ package struct BondStore: Sendable {
 
     package struct Contents: Equatable, Sendable {
         package var bonds: [Bond] = []
-        /// Numbers of the skipped lines, starting at 1: lines that cannot be parsed, repeat a bond, or exceed the
-        /// maximum number of bonds.
+        /// Numbers of the skipped lines, starting at 1.
+        ///
+        /// These are lines that cannot be parsed, repeat a bond, or exceed the maximum number of bonds.
         package var brokenLines: [Int] = []
         /// Skipped lines that may have contained bonds.
         package var damaged: [DamagedBond] = []
         package var names: [DeviceAddress: String] = [:]
-        /// Paths that other users could access until this read, which has restricted their permissions.
+        /// Paths that other users could access before this read, which has restricted their permissions.
         package var tightened: [FilePath] = []
 
         package init() {}
@@ -45,7 +46,7 @@ package struct BondStore: Sendable {
 
     package static let mostBonds = 128
     private static let limit = 1 << 16
-    /// User that `setup` creates for the service.
+    /// Name of the user that `blewedge setup` creates for the service.
     private static let service = "blewedge"
     private static let heading = "# blewedge-bonds"
 
@@ -59,7 +60,7 @@ package struct BondStore: Sendable {
     /// Reads the bonds; if the file does not exist, there are none.
     package func read() throws(Failure) -> Contents { try load().contents }
 
-    /// Returns the bonds that can be read, without changing the file.
+    /// Returns the bonds that can be read, without changing the file or its permissions.
     package func peek() -> [Bond] {
         let bytes = (try? FileSystem.contents(of: path.string, limit: Self.limit)) ?? []
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap {
@@ -67,11 +68,11 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// Adds a bond with the device's advertised name; both are on disk when the method returns.
+    /// Adds a bond and the device's advertised name; both are on disk when the method returns.
     package func add(_ bond: Bond, name: String? = nil) throws(Failure) {
         try withLock { () throws(Failure) in
             let (lines, contents) = try load()
-            // The address identifies a device regardless of the address type.
+            // An address identifies a device, whatever its address type is.
             let known = contents.bonds.first { known in
                 known.identityAddress.address == bond.identityAddress.address && known.localAddress == bond.localAddress
             }
@@ -86,11 +87,12 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// Removes the bonds with the device at this address on any adapter, and damaged lines that may be such a bond;
-    /// returns false if there were none.
+    /// Removes all bonds with the device at this address, on any adapter; returns false if there were none.
+    ///
+    /// Damaged lines that may be such a bond are removed too.
     @discardableResult
     package func remove(_ address: BluetoothAddress) throws(Failure) -> Bool {
-        // If there is no such record, the state directory need not exist or be writable.
+        // If the file has no record of the device, the state directory need not exist or be writable.
         guard Self.kept(try load().lines, without: address) != nil else { return false }
         return try withLock { () throws(Failure) in
             guard let kept = Self.kept(try load().lines, without: address) else { return false }
@@ -99,7 +101,7 @@ package struct BondStore: Sendable {
         }
     }
 
-    /// Returns the lines without the lines for a device; nil if there are no lines for it.
+    /// Returns the lines that remain after a device is removed; nil if there are no lines for the device.
     private static func kept(_ lines: [String], without address: BluetoothAddress) -> [String]? {
         func isMeant(_ line: String, exactly: Bool) -> Bool {
             if let bond = Bond(record: line) { return bond.identityAddress.address == address }
@@ -113,7 +115,7 @@ package struct BondStore: Sendable {
         return kept.count < lines.count ? kept : nil
     }
 
-    /// Runs `body` under the file lock, because a pairing on another adapter may end at the same time.
+    /// Runs `body` while holding the file's lock, because a pairing on another adapter may end at the same time.
     private func withLock<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         try file.withLock(refused: { .file($0) }, body)
     }
@@ -162,7 +164,7 @@ package struct BondStore: Sendable {
 }
 
 extension BondStore.Contents {
-    /// Returns messages for the user about tightened permissions and skipped lines of the file.
+    /// Returns messages for the user about skipped lines, and about permissions that were restricted.
     package func notes(_ path: FilePath) -> [Message] {
         var notes = tightened.map { BondText.tightened.message("\($0)") }
         if !brokenLines.isEmpty {
@@ -205,7 +207,7 @@ package struct DamagedBond: Equatable, Sendable {
     private static let length = 17
 
     package var number: Int
-    /// Words of the line that look like addresses.
+    /// The words in the line that look like addresses.
     private var addresses: [String]
 
     init(_ line: String, number: Int) {

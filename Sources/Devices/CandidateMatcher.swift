@@ -3,7 +3,7 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// Matcher that finds the selector's device among the devices heard, and never guesses between two devices (D-4).
+/// Finds the selector's device among the devices heard, and never guesses between two devices (D-4).
 ///
 /// A name is accepted only if no other device with that name is heard within a short time. A device that was picked
 /// before is accepted again immediately.
@@ -21,8 +21,9 @@ package struct CandidateMatcher: Sendable {
     }
 
     package let choice: DeviceSelector
-    /// True to wait for the name of a device even if it is selected by its address, because the name is stored too
-    /// (D-4).
+    /// True to wait for the device's name even if the device is selected by its address.
+    ///
+    /// The name is needed because it is stored too (D-4).
     package let wantsName: Bool
     package private(set) var known: DeviceAddress?
     private var candidates: [DiscoveredDevice] = []
@@ -41,11 +42,10 @@ package struct CandidateMatcher: Sendable {
         deadline = nil
     }
 
-    /// Handles a report of a device; `isMatch` is false if only its address matches, which is that of the device picked
-    /// before.
+    /// Handles a report of a device.
     ///
-    /// A directed advertisement of the device picked before contains neither name nor manufacturer data, so it does not
-    /// match the filter.
+    /// `isMatch` is false if the report does not match the filter, but its address is that of the device picked before.
+    /// This happens because a directed advertisement of that device contains neither name nor manufacturer data.
     package mutating func heard(_ device: DiscoveredDevice, isMatch: Bool = true, now: Duration) -> Verdict {
         guard device.isConnectable, isMatch || (device.address == known && device.name == nil) else { return .listen }
         guard case .name = choice, device.address != known else {
@@ -58,7 +58,7 @@ package struct CandidateMatcher: Sendable {
         if let place = candidates.firstIndex(where: { $0.address == device.address }) {
             candidates[place] = device
         } else if candidates.count < 2 {
-            // Two candidates are enough for an ambiguous result, and limit the length of the list.
+            // More than two candidates are not needed: two make the result ambiguous.
             candidates.append(device)
         }
         return decide(now: now)

@@ -3,7 +3,7 @@
 package import LinuxIO
 package import SystemPackage
 
-/// Watches the file that stores the selected device, regardless of which process writes it (LK-18).
+/// Watches the file that stores the selected device, whichever process writes it (LK-18).
 ///
 /// On a kernel without inotify, the file is polled every 2 s.
 package final class ChoiceFollower {
@@ -51,9 +51,9 @@ package final class ChoiceFollower {
 
     /// Reads the selected device from the file; the result is nil if no device is selected.
     ///
-    /// An unreadable file is read again later, and `onChange` is called if the result has changed. This is necessary
-    /// because the cause, such as a lack of descriptors or a missing permission, can disappear without a change of the
-    /// file.
+    /// A file that cannot be read is read again later, and `onChange` is called if the result has changed. This is
+    /// necessary because the cause, such as a lack of descriptors or a missing permission, can disappear without a
+    /// change of the file.
     package func read() -> Result<SelectedDevice?, ChoiceStore.Failure> {
         retryTimer.cancel()
         do throws(ChoiceStore.Failure) {
@@ -72,7 +72,7 @@ package final class ChoiceFollower {
         retryTimer.set(on: loop, after: backoff.next()) { [unowned self] in
             let before = failure
             let result = read()
-            // The same failure is reported only once, however long it lasts.
+            // Report the same failure only once, however long it lasts.
             if failure == nil || failure != before { onChange?(result) }
         }
     }
@@ -96,7 +96,7 @@ package final class ChoiceFollower {
 
     private func look() {
         guard let changes = try? watch?.take(), let name = store.path.lastComponent?.string else { return }
-        // Once the directory is removed, no more changes can follow; the last selection remains valid.
+        // After the directory was removed, no more changes can follow; the last selection remains valid.
         if changes.isGone { return end() }
         if changes.mayConcern(name) { onChange?(read()) }
     }

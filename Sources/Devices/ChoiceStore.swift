@@ -5,7 +5,7 @@ package import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
 
-/// File that stores the selected device across restarts (LK-5, LK-20).
+/// The file that stores the selected device across restarts (LK-5, LK-20).
 package struct ChoiceStore: Sendable {
     /// The cause of a failed read or write of the selected device; the file is unchanged.
     package typealias Failure = KeptFile<SelectedDevice.Fault>.Failure
@@ -15,7 +15,7 @@ package struct ChoiceStore: Sendable {
     package var path: FilePath { file.path }
 
     package init(_ path: FilePath) {
-        // This program never writes longer files: an address, a type and a name of at most 248 bytes.
+        // The limit exceeds any file that this program writes: an address, a type and a name of at most 248 bytes.
         file = KeptFile(path, limit: 4096)
     }
 
@@ -28,7 +28,7 @@ package struct ChoiceStore: Sendable {
         }
     }
 
-    /// Converts a file from an earlier version, which consists of lines, to JSON; best effort.
+    /// Best effort: converts a file from an earlier version, which consists of lines, to JSON.
     package func upgrade() {
         if file.isJSON == false, let choice = try? read() { try? write(choice) }
     }
@@ -36,10 +36,10 @@ package struct ChoiceStore: Sendable {
     /// Stores the selected device on disk before the method returns; if it throws, the file is unchanged.
     package func write(_ choice: SelectedDevice) throws(Failure) { try file.write(choice.text) }
 
-    /// Raises the security of the selected device to that of a new bond with the same device, which was heard at
-    /// `address`.
+    /// Raises the security of the selected device to that of a new bond with the same device.
     ///
-    /// Returns the new selection; nil if another device is selected, or if the device already has that security.
+    /// `address` is the address at which the bonded device was heard. Returns the new selection; nil if another device
+    /// is selected, or if the device already has that security.
     package func raise(for bond: Bond, heardAt address: DeviceAddress) throws(Failure) -> SelectedDevice? {
         guard var choice = try read(), [bond.identityAddress.address, address.address].contains(choice.device.address)
         else { return nil }

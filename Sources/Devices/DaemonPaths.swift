@@ -3,17 +3,19 @@
 import LinuxIO
 package import SystemPackage
 
-/// Directories of a daemon (D-8).
+/// The directories that a daemon uses (D-8).
 ///
 /// In system mode, they are /etc/blewedge, /var/lib/blewedge and /run/blewedge; in user mode, they are the XDG
-/// directories. Directories that systemd sets for a service override both.
+/// directories. If systemd sets directories for a service, these are used instead.
 package struct DaemonPaths: Hashable, Sendable {
     package enum Refusal: Error, Equatable, Sendable {
-        /// The file or state directory, or a directory above it, belongs to another user; the path is nil for the state
-        /// directory.
+        /// The checked file or directory, or a directory above it, belongs to another user.
+        ///
+        /// The last value is the path of the checked file; nil if the state directory was checked.
         case foreign(String, owner: UInt32, FilePath?)
-        /// The file or state directory, or a directory above it, is writable by other users; the path is nil for the
-        /// state directory.
+        /// The checked file or directory, or a directory above it, is writable by other users.
+        ///
+        /// The last value is the path of the checked file; nil if the state directory was checked.
         case writable(String, mode: UInt32, FilePath?)
         case noRuntimeDirectory(FilePath, Errno)
 
@@ -45,10 +47,10 @@ package struct DaemonPaths: Hashable, Sendable {
         runtime: "/run/blewedge"
     )
 
-    /// Determines the paths for a process from its user and environment; nil if the user has neither XDG directories
-    /// nor a home directory.
+    /// Determines the paths for a process from its user and environment.
     ///
-    /// systemd.exec(5), RuntimeDirectory=; XDG Base Directory Specification 0.8.
+    /// The result is nil if the user has neither XDG directories nor a home directory. Sources: systemd.exec(5),
+    /// RuntimeDirectory=; XDG Base Directory Specification 0.8.
     package init?(user: UInt32, environment: (String) -> String?) {
         var paths: DaemonPaths
         if user == 0 {
@@ -66,7 +68,7 @@ package struct DaemonPaths: Hashable, Sendable {
         self = paths
     }
 
-    /// Throws if other users could plant a selected device in the state directory (T31).
+    /// Throws if another user could store a selected device in the state directory (T31).
     ///
     /// The directory must belong to `user`, to root or, when running as root, to the service's user. Nobody else may
     /// write to it or replace a directory above it. A missing directory is accepted.
@@ -82,11 +84,10 @@ package struct DaemonPaths: Hashable, Sendable {
         if let exposure = FileSystem.exposure(of: state, trusted: trusted) { throw Refusal(exposure, nil) }
     }
 
-    /// Throws if another user can change the file at `path`, which is the configuration or a file that the
-    /// configuration names.
+    /// Throws if another user can change the configuration, or a file that the configuration names.
     ///
-    /// Such files control what is typed and executed. The file and the directories above it must belong to `user`, to
-    /// root, or to the user who became root with sudo(8).
+    /// Such files control what is typed and executed. The file at `path` and the directories above it must belong to
+    /// `user`, to root, or to the user who became root with sudo(8).
     package static func check(
         _ path: FilePath,
         user: UInt32 = ProcessFacts.user,
@@ -125,8 +126,8 @@ package struct DaemonPaths: Hashable, Sendable {
 
     /// Returns the paths where a command looks for a daemon: first the process's own paths, then the system's.
     ///
-    /// If `RUNTIME_DIRECTORY` is set in the environment, the search is restricted to the process's own paths, so that
-    /// no other daemon is contacted. The result is nil if `init` fails.
+    /// If `RUNTIME_DIRECTORY` is set in the environment, only the process's own paths are searched, so that no other
+    /// daemon is contacted. The result is nil if `init` fails.
     package static func reachable(user: UInt32, environment: (String) -> String?) -> [DaemonPaths]? {
         DaemonPaths(user: user, environment: environment).map { own in
             first(of: environment("RUNTIME_DIRECTORY")) == nil ? own.withSystem : [own]
@@ -142,7 +143,7 @@ package struct DaemonPaths: Hashable, Sendable {
         return DaemonPaths(
             configuration: configuration.appending(name),
             state: own,
-            // Without a session, no directory is removed at logout, so a directory in the state directory is used.
+            // Outside a login session, there is no runtime directory, so use a directory in the state directory.
             runtime: absolute(environment("XDG_RUNTIME_DIR"))?.appending(name) ?? own.appending("run")
         )
     }

@@ -5,33 +5,37 @@ package import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// Finds the selector's device with a radio scan and a matcher that picks it from the devices heard.
+/// Scans for the selector's device, and picks the device from the devices heard.
 package final class DeviceFinder {
     /// The reason why a search found no device.
     package enum Failure: Error {
         case several([DiscoveredDevice])
-        /// The device was not heard within this time; `namesake` is another device with the same name, if one was
-        /// heard.
+        /// The device was not heard within this time.
+        ///
+        /// `namesake` is another device with the same name, if one was heard.
         case notHeard(within: Duration, namesake: DiscoveredDevice?)
         case scan(ScanError)
     }
 
-    /// Default time limit for a search that a command waits for.
+    /// Default time limit of a search for which a command waits.
     package static let usualLimit = Duration.seconds(10)
 
-    /// Time to scan for the selected device by address before its name is also searched for.
+    /// Time to scan for the selected device only by its address, before its name is searched for as well.
     private static let nameDelay = Duration.seconds(3)
-    /// Duration of a search by name; it is limited because such a search receives the reports of every device.
+    /// Duration of a search by name.
+    ///
+    /// It is limited because such a search receives the reports of every device.
     private static let nameWindow = Duration.seconds(7)
     private static let namePause = Duration.seconds(60)
 
-    /// Handler that is called for another device with the selected device's name; the search continues.
+    /// Handler that is called for another device that has the selected device's name; the search continues.
     package var onNamesake: ((DiscoveredDevice) -> Void)?
     /// Last device reported to `onNamesake` since the start; nil if there was none.
     private var namesake: DiscoveredDevice?
-    /// Handler of the result, called once after each `start` and each `goOn`, unless the finder is stopped first.
+    /// Handler that receives the result.
     ///
-    /// If the result is a device, it was heard and accepts connections. The scan continues until `stop`.
+    /// It is called once after each `start` and each `goOn`, unless the finder is stopped first. If the result is a
+    /// device, it was heard and accepts connections. The scan continues until `stop` is called.
     package var onResult: ((Result<DiscoveredDevice, Failure>) -> Void)?
     /// True to scan actively even if the selector does not require it.
     ///
@@ -119,7 +123,7 @@ package final class DeviceFinder {
         return scan
     }
 
-    /// Searches periodically for other devices with this name; the first search starts after a delay.
+    /// Searches periodically for other devices with this name; the first search starts after `delay`.
     private func listen(for name: String, in delay: Duration) {
         nameTimer.set(on: radio.loop, after: delay) { [unowned self] in
             listen(for: name)
@@ -160,8 +164,9 @@ package final class DeviceFinder {
         }
     }
 
-    /// Stops scanning; `completion` is called when the controller has stopped, or scans only for other users of the
-    /// radio.
+    /// Stops scanning.
+    ///
+    /// `completion` is called when the controller has stopped, or when it scans only for other users of the radio.
     package func stop(completion: @escaping () -> Void = {}) {
         quiet()
         let ended = scan
@@ -187,8 +192,8 @@ package final class DeviceFinder {
 
     private func end(_ result: Result<DiscoveredDevice, Failure>) {
         quiet()
-        // The handler may stop the scan, connect, and start another scan; with `together`, the radio acts only once,
-        // after all of this.
+        // The handler may stop the scan, connect, and start another scan; `together` makes the radio act only once,
+        // after all of these calls.
         radio.together { onResult?(result) }
     }
 

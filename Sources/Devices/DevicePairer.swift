@@ -18,8 +18,9 @@ package enum PairingError: Error {
     case notKept(BondStore.Failure)
 }
 
-/// Pairs with a device, from its first advertisement until its keys are stored; used by a command and by the
-/// daemon.
+/// Pairs with a device, from its first advertisement until its keys are stored.
+///
+/// It is used by a command and by the daemon.
 package final class DevicePairer {
     package enum Event {
         case listening
@@ -27,19 +28,20 @@ package final class DevicePairer {
         case ask(ManagedPairing.Question)
         /// Passkey that the user must enter on the other device.
         case show(UInt32)
-        /// The security of the selected device was raised to that of the bond, or could not be raised.
+        /// The security of the selected device was raised to that of the bond, or raising it has failed.
         case raised(Result<SelectedDevice, ChoiceStore.Failure>)
         case paired(Bond)
         case failed(PairingError)
     }
 
-    /// Handler of each step; after the last step, everything except the bond has been cleaned up.
+    /// Handler that is called for each step; after the last step, everything except the bond has been cleaned up.
     package var onEvent: ((Event) -> Void)?
     package var onEnd: (() -> Void)?
     /// Handler that is called if the new bond has raised the security of the selected device.
     package var onRaised: ((SelectedDevice) -> Void)?
-    /// Function that frees the radio before the scan (with nil) and before pairing with a device, and then calls its
-    /// second argument.
+    /// Function that frees the radio and then calls its second argument.
+    ///
+    /// The first argument is nil before the scan, and the device before pairing.
     package var clearWay: (DeviceAddress?, @escaping () -> Void) -> Void = { _, proceed in proceed() }
 
     private let request: PairingRequest

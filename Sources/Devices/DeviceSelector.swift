@@ -40,7 +40,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Matching
 
-    /// Returns the scan filter for the device, by its address and its name.
+    /// Returns the scan filter that matches the device by its address and its name.
     ///
     /// The address is the one from which the device advertises, or the one at `place` in its manufacturer data (BT-3).
     package func filter(advertisedAt place: ManufacturerAddressField?) -> ScanFilter {
@@ -67,7 +67,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns true if the selector matches a device with this identity and name, whatever the type of its address.
+    /// Returns true if the selector matches a device with this identity and name; the type of the address is ignored.
     package func names(_ identity: DeviceAddress, _ name: String?) -> Bool {
         switch self {
         case .address(let address): identity.address == address
@@ -78,7 +78,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the selected device to store, for a device that was heard and matches the selector (D-4).
+    /// Returns the selected device to store when a device was heard that matches the selector (D-4).
     ///
     /// Its address is the address in the selector, or else the only address in the manufacturer data, or else the
     /// address from which the device advertises, which may change.
@@ -93,7 +93,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
             case .name: advertised.count == 1 ? advertised.first : nil
             }
         let identity = address.map { DeviceAddress($0, device.address.type) } ?? device.address
-        // The stored name is kept if no name was heard this time.
+        // Keep the stored name if no name was heard this time.
         return SelectedDevice(identity, name: device.name?.text ?? kept?.name)
     }
 

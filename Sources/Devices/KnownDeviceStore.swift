@@ -5,7 +5,7 @@ package import LinuxIO
 package import SystemPackage
 import Texts
 
-/// Device to which a connection was made, with the date of the last connection.
+/// A device to which a connection was made, with the date of the last connection.
 package struct KnownDevice: Equatable, Sendable {
     package var device: DeviceAddress
     /// Name that was advertised before a connection; nil if no name was heard.
@@ -41,7 +41,7 @@ package struct KnownDevice: Equatable, Sendable {
     }
 }
 
-/// File with the devices of earlier connections, the most recent first, with one record per line (CB-14).
+/// The file that stores the devices of earlier connections, one record per line, the most recent first (CB-14).
 ///
 /// A line that is not a record is skipped, and removed at the next change. The file is replaced atomically, at most
 /// once a day for each device, so that frequent connections do not wear out a memory card.
@@ -50,7 +50,7 @@ package struct KnownDeviceStore: Sendable {
     package enum Fault: Error, Equatable, Sendable {}
     package typealias Failure = KeptFile<Fault>.Failure
 
-    /// Maximum number of devices; the device with the oldest last connection is dropped first.
+    /// Maximum number of devices; if there are more, the devices whose last connection is oldest are dropped.
     package static let capacity = 64
 
     private let file: KeptFile<Fault>
@@ -65,9 +65,10 @@ package struct KnownDeviceStore: Sendable {
         )
     }
 
-    /// Records a connection with a device at the time `seconds`; if `name` is nil, the stored name is kept.
+    /// Records a connection with a device; `seconds` is the time of the connection.
     ///
-    /// A device with a private address is not stored, because it will not use that address again.
+    /// If `name` is nil, the stored name is kept. A device with a private address is not stored, because it will not
+    /// use that address again.
     package func note(_ device: DeviceAddress, name: String?, at seconds: Int = WallClock.seconds) throws(Failure) {
         switch device.kind {
         case .public, .staticRandom: break

@@ -3,7 +3,7 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// The user's ways of taking part in a pairing; the raw values are their names in options and requests.
+/// The ways in which the user can take part in a pairing; the raw values are their names in options and requests.
 package enum PairingConsole: String, CaseIterable, Sendable {
     case none
     case display
@@ -32,11 +32,11 @@ package enum PairingConsole: String, CaseIterable, Sendable {
 
 /// The device to pair with, and the user's requirements for its keys.
 package struct PairingRequest: Equatable, Sendable {
-    /// Permitted time limits.
+    /// Permitted time limits of a pairing.
     package static let limits = Duration.seconds(1) ... .seconds(600)
 
     package var device: DeviceSelector
-    /// The user's ways of taking part in the pairing.
+    /// The way in which the user takes part in the pairing.
     package var console = PairingConsole.none
     /// Minimum security of the bond.
     package var required = GATTLinkSecurity.Level.encrypted
@@ -48,9 +48,9 @@ package struct PairingRequest: Equatable, Sendable {
 }
 
 package enum PairingAnswer: Equatable, Sendable {
-    /// True if both devices show the same number.
+    /// The user's answer to a comparison: true if both devices show the same number.
     case same(Bool)
-    /// Number shown by the other device; nil means that the user declines.
+    /// The number that the other device shows, as entered by the user; nil means that the user declines.
     case passkey(UInt32?)
 
     /// Formats a number with six digits, as devices show it.

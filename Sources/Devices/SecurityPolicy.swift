@@ -3,9 +3,10 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// Security policy for selecting a device: the requested level, and the minimum for every device.
+/// The security policy for selecting a device.
 ///
-/// An unpaired device is accepted only if the user has explicitly allowed it; no device is paired automatically.
+/// It consists of the level that the user requests, and the minimum level for every device. An unpaired device is
+/// accepted only if the user has explicitly allowed it; no device is paired automatically.
 package struct SecurityPolicy: Equatable, Sendable {
     package enum Refusal: Error, Equatable, Sendable {
         case lessSecure(GATTLinkSecurity.Level, least: GATTLinkSecurity.Level)
@@ -15,7 +16,7 @@ package struct SecurityPolicy: Equatable, Sendable {
 
     /// Level requested by the user; nil if the user requested none.
     package var asked: GATTLinkSecurity.Level?
-    /// Minimum level according to the configuration and its profiles.
+    /// Minimum level that the configuration and its profiles require.
     package var least: GATTLinkSecurity.Level
 
     package init(_ asked: GATTLinkSecurity.Level?, least: GATTLinkSecurity.Level) {

@@ -42,7 +42,7 @@ package struct SelectedDevice: Hashable, Sendable {
 
     /// An error in the text of a selected device: its line and its cause.
     package struct Fault: Error, Equatable, Sendable {
-        /// Line number, starting at 1; if a key is missing, the last line.
+        /// Number of the line with the error, starting at 1; if a key is missing, the number of the last line.
         package var line: Int
         package var cause: String
     }
@@ -156,7 +156,7 @@ package struct SelectedDevice: Hashable, Sendable {
 }
 
 extension Substring {
-    /// Returns the text without matching characters at its beginning and end.
+    /// Returns the text without leading and trailing characters for which `isTrimmed` is true.
     fileprivate func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
         var rest = drop(while: isTrimmed)
         while let last = rest.last, isTrimmed(last) { rest.removeLast() }

@@ -7,14 +7,14 @@ package import Texts
 ///
 /// If BluetoothAdapters has an English text for the same fault, that text is used.
 package enum AdapterFaultText: String, FaultText {
-    // The adapter.
+    // Texts about the adapter.
     case noBluetooth, noAdapter, notFound, noLowEnergy, softBlocked, hardBlocked, refusedByKernel, missingRights
     case removed, switchedOff, refused, unknownToKernel, silent, system
     case noAddress, noLine, stream, streamNotPermitted, socketNotPermitted, streamNotListening, controller
-    // Scanning.
+    // Texts about scanning.
     case listening, scanRefused, scanWithoutRights, scanUnsupported, scanUnknown, scanFailed, gone, nothingToListenWith
     case scannedAlready, busy
-    // Other programs that use the adapter.
+    // Texts about other programs that use the adapter.
     case used, usedBy, noLock
 
     package var said: (cause: LocalText, remedy: LocalText?) {

@@ -5,24 +5,24 @@ package import Texts
 
 /// Texts for the reasons why the link to a device ended, was not established, or cannot be used.
 package enum LinkFaultText: String, FaultText {
-    // The link; the English texts come from BluetoothAdapters.
+    // Texts about the link; the English ones come from BluetoothAdapters.
     case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed, notSecured
-    // The bond with the device.
+    // Texts about the bond with the device.
     case noBond, weakBond, legacyBond, otherDevice, otherAdapter, damagedBond, openDevice, unpaired, lessSecure
-    // Data from the device.
+    // Text about the data that the device sends.
     case flooded
-    // The services and characteristics of the device.
+    // Texts about the services and characteristics of the device.
     case noService, otherService, noSerialService, isKeyboard, noCharacteristic, noNotification, notWritable
     case nothingToRead, takesNothing
-    // The handshake of the device.
+    // Texts about the device's replies during the handshake.
     case noReply, otherReply
-    // Security that the device requires.
+    // Texts about the security that the device requires.
     case wantsPairing, wantsNumber
-    // The search for the device.
+    // Texts about the search for the device.
     case notHeard, notHeardInTime, heardElsewhere, severalHeard, notFinished
-    // Sending to the device.
+    // Texts about sending to the device.
     case notConnected, noLink, noOutput, outputNotWritable, tooMuchWaits
-    // Commands to the connected device.
+    // Texts about commands to the connected device.
     case commandsWait, commandUnanswered, commandNotWritten, commandCut, commandNotSent
 
     private static let writeProfile = LocalText(
