@@ -8,7 +8,7 @@ import BluetoothPackets
 ///
 /// Its memory is limited, regardless of the number of received beacons; `Tables` describes the limits.
 package struct BeaconMonitor: Sendable {
-    /// Group of regions that is watched or unwatched as a whole (SW-4).
+    /// A group of regions that are watched or unwatched together (SW-4).
     package enum Group: String, Hashable, Sendable, CaseIterable {
         /// Static regions, except those that contain a designated beacon (D-29).
         case initial
@@ -19,28 +19,30 @@ package struct BeaconMonitor: Sendable {
         case all
     }
 
-    /// Event to be reported.
+    /// An event that the owner must report.
     package enum Event: Equatable, Sendable {
-        /// A region was entered or left, or we are inside it when the display turns on.
+        /// We have entered or left a region, or we are inside it when the display turns on.
         case region(RegionWatch.Notice)
-        /// A switcher has started or stopped the watching of all regions except those of switchers; `regions` is their
-        /// number.
+        /// A switcher has turned the watching of all regions on or off, except for the regions of switchers.
+        ///
+        /// `regions` is the number of these regions.
         case switched(by: BeaconIdentity, isOn: Bool, regions: Int)
         /// Beacons of a ranged region, reported once a second.
         case ranged(BeaconRegion, [RangedBeacon])
     }
 
-    /// Counters since the start; they wrap around on overflow.
+    /// Counters since the program started; they wrap around on overflow.
     package struct Counters: Equatable, Sendable {
         /// Number of advertising reports examined.
         package var reports: UInt64 = 0
         package var beacons: UInt64 = 0
-        /// Number of events that could not be decoded.
+        /// Number of the controller's events that could not be decoded.
         package var badEvents: UInt64 = 0
-        /// Number of reports of beacons that did not fit into a ranged region's full list, counted once for each list.
+        /// Number of reports from beacons for which a ranged region's list had no room, counted once for each list.
         package var leftOut: UInt64 = 0
-        /// Number of beacons that were evicted from a ranged region's list although they had one report within the last
-        /// 5 s.
+        /// Number of beacons that a new beacon has evicted from a ranged region's list.
+        ///
+        /// Only evictions of a beacon that had one report within the last 5 s are counted.
         package var displaced: UInt64 = 0
         /// Number of regions that were not watched because `RegionWatch.capacity` was reached.
         package var regionsLeftOut: UInt64 = 0
@@ -49,12 +51,13 @@ package struct BeaconMonitor: Sendable {
     package struct Tables: Equatable, Sendable {
         /// Number of watched regions: at most 65,536 (`RegionWatch.capacity`).
         package var watched: Int
-        /// Number of deadlines after which regions may be left: at most two per watched region, plus 16.
+        /// Number of stored deadlines at which we may leave a region: at most two per watched region, plus 16.
         package var dues: Int
         /// Number of ranged regions: at most 32 (`mostRanged`).
         package var ranged: Int
-        /// Number of beacons in the lists of ranged regions: at most 256 per region (`BeaconRanging.capacity`), with
-        /// nine reports each.
+        /// Number of beacons in the lists of ranged regions.
+        ///
+        /// There are at most 256 per region (`BeaconRanging.capacity`), with nine reports each.
         package var beacons: Int
     }
 
@@ -107,13 +110,14 @@ package struct BeaconMonitor: Sendable {
 
     package func isInside(_ region: BeaconRegion) -> Bool { watch.isInside(region) }
 
-    /// Returns the last sightings for at most `most` watched regions: first the regions that we are inside, then the
-    /// most recently heard regions.
+    /// Returns the last sightings in watched regions, for at most `most` regions.
+    ///
+    /// The regions that we are inside come first, then the most recently heard regions.
     package func sightings(most: Int) -> [RegionWatch.Sighting] { watch.sightings(most: most) }
 
     package func isWatched(_ region: BeaconRegion) -> Bool { watch.isWatched(region) }
 
-    /// All known regions without duplicates: those from the file, from the server, and of the designated beacons.
+    /// All known regions without duplicates: those in the file, those from the server, and those of designated beacons.
     package var regions: [BeaconRegion] {
         let known = (catalogue.file.staticRegions + catalogue.file.dynamicRegions).map(\.region)
         let managed = catalogue.managed.current.map(\.region)
@@ -132,16 +136,17 @@ package struct BeaconMonitor: Sendable {
 
     // MARK: Watching
 
-    /// Watches the regions of a group, and returns the number of regions that are now watched.
+    /// Watches the regions of a group, and returns the number of regions in the group that are now watched.
     package mutating func watch(_ group: Group, _ options: WatchOptions = .usual) -> Int {
         regions(of: group).count { region in watch(region, options) }
     }
 
-    /// Watches a region, or changes the options of a watched region; if there is no room, counts the region and returns
-    /// false.
+    /// Watches a region, or changes the options of a watched region.
+    ///
+    /// If there is no room for the region, it is counted, and the result is false.
     @discardableResult
     package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) -> Bool {
-        // The entry and exit of a switcher are always needed, even if the options do not include them.
+        // Entering and leaving a switcher's region must always be noticed, even if the options do not include it.
         guard watch.watch(region, isSwitcher(region) ? options.union(.usual) : options) else {
             counters.regionsLeftOut &+= 1
             return false
@@ -192,14 +197,16 @@ package struct BeaconMonitor: Sendable {
         designated.beacons.contains { $0.isSwitcher && BeaconRegion($0.identity) == region }
     }
 
-    /// Handles the display turning on: reports each region that we are inside and that has `entryStateOnDisplay`
-    /// (D-24).
+    /// Handles the display turning on (D-24).
+    ///
+    /// Reports each region that we are inside and whose options include `entryStateOnDisplay`.
     package func displayCameOn(tell: (Event) -> Void) {
         watch.displayCameOn { notice in tell(.region(notice)) }
     }
 
-    /// Handles a display that turns on before the first sighting: regions are reported as inside when they are entered
-    /// (D-24).
+    /// Handles a display that turns on before the first sighting (D-24).
+    ///
+    /// In that case, a region is reported as inside when we enter it.
     package mutating func displayStarted(now: Duration) { watch.displayStarted(now: now) }
 
     /// Replaces the server's regions; watched regions remain watched.
@@ -207,8 +214,7 @@ package struct BeaconMonitor: Sendable {
 
     // MARK: Designated beacons
 
-    /// Designates beacons: watches the beacons' regions, and stops watching the static region that contains them
-    /// (D-29).
+    /// Designates beacons: watches their regions, and stops watching the static region that contains them (D-29).
     ///
     /// Changes nothing if `keep` returns false, or if there is no adapter to receive the beacons.
     package mutating func designate(
@@ -232,7 +238,9 @@ package struct BeaconMonitor: Sendable {
         return answer
     }
 
-    /// Makes the designated beacons with these codes switchers or non-switchers; returns false if nothing was changed.
+    /// Marks the designated beacons with these codes as switchers, or as beacons that are not switchers.
+    ///
+    /// Returns false if nothing was changed.
     package mutating func update(_ codes: [String], isSwitcher: Bool, keep: (DesignatedBeacons) -> Bool) -> Bool {
         var changed = designated
         guard changed.update(codes, isSwitcher: isSwitcher), changed == designated || keep(changed) else {
@@ -246,7 +254,7 @@ package struct BeaconMonitor: Sendable {
         return true
     }
 
-    /// Releases a designated beacon, and stops watching it; returns false if nothing was changed.
+    /// Ends the designation of a beacon, and stops watching the beacon; returns false if nothing was changed.
     package mutating func release(_ code: String, keep: (DesignatedBeacons) -> Bool) -> Bool {
         var changed = designated
         guard let beacon = changed.release(code), keep(changed) else { return false }
@@ -291,8 +299,9 @@ package struct BeaconMonitor: Sendable {
 
     // MARK: Received packets
 
-    /// Handles an event packet from the controller, including its indicator; ignores all events except advertising
-    /// reports.
+    /// Handles an event packet from the controller, which begins with its indicator.
+    ///
+    /// All events except advertising reports are ignored.
     package mutating func handle(_ packet: Span<UInt8>, now: Duration, tell: (Event) -> Void) {
         do throws(DecodingError) {
             guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet),
@@ -322,7 +331,7 @@ package struct BeaconMonitor: Sendable {
         for notice in notices { pass(notice, tell) }
     }
 
-    /// Time of the next call of `expire`; nil if none is scheduled.
+    /// Time at which `expire` must be called next; nil if no call is needed.
     package var deadline: Duration? {
         switch (watch.deadline, nextList) {
         case (let left?, let right?): min(left, right)
@@ -330,13 +339,13 @@ package struct BeaconMonitor: Sendable {
         }
     }
 
-    /// Leaves regions without a sighting for too long, and reports the lists of ranged beacons if they are due.
+    /// Handles the time: leaves regions that had no sighting for too long, and reports due lists of ranged beacons.
     package mutating func expire(now: Duration, tell: (Event) -> Void) {
         var notices: [RegionWatch.Notice] = []
         watch.expire(now: now) { notices.append($0) }
         for notice in notices { pass(notice, tell) }
         guard let due = nextList, due <= now else { return }
-        // After a delay, report only one list, not one list for each missed second.
+        // After a delay, report only one list, not one for each second that was missed.
         nextList = now - due < Self.rangingInterval ? due + Self.rangingInterval : now + Self.rangingInterval
         for place in ranged.indices { tell(.ranged(ranged[place].region, ranged[place].list(now: now))) }
     }

@@ -2,13 +2,15 @@
 
 import Texts
 
-/// Designated beacons: the only beacons of their regions that trigger events (SW-8, SW-9, D-29).
+/// The designated beacons; only they trigger events in their regions (SW-8, SW-9, D-29).
 package struct DesignatedBeacons: Equatable, Sendable {
     package struct Beacon: Equatable, Sendable {
         package var identity: BeaconIdentity
         package var keyCode: String
-        /// True if entering the beacon's region starts watching all non-switchers, and leaving the region stops
-        /// watching them (SW-15).
+        /// True if the beacon is a switcher (SW-15).
+        ///
+        /// Entering its region starts the watching of all beacons that are not switchers, and leaving the region stops
+        /// it.
         package var isSwitcher: Bool
 
         package init(_ identity: BeaconIdentity, keyCode: String, isSwitcher: Bool = false) {
@@ -24,7 +26,7 @@ package struct DesignatedBeacons: Equatable, Sendable {
         case limitReached = 0
         /// No adapter is available to receive beacons.
         case noAdapter = -1
-        /// No region was given, and the number of static regions is not one.
+        /// No region was given, and there is no static region or more than one.
         case noRegion = -2
         case noCodes = -3
         /// The region is not static.
@@ -60,10 +62,10 @@ package struct DesignatedBeacons: Equatable, Sendable {
     /// Returns true if the region contains a designated beacon, so that its other beacons are ignored.
     package func closes(_ region: BeaconRegion) -> Bool { beacons.contains { region.contains($0.identity) } }
 
-    /// Designates the beacons with these codes, in this order; beacons are added only if it returns `all` or
-    /// `limitReached`.
+    /// Designates the beacons with these codes, in this order.
     ///
-    /// A beacon that is already designated stays unchanged, and does not count towards the limit again.
+    /// Beacons are added only if the result is `all` or `limitReached`. A beacon that is already designated stays
+    /// unchanged, and does not count towards the limit again.
     package mutating func designate(
         _ codes: [String],
         in region: BeaconRegion?,
@@ -87,8 +89,9 @@ package struct DesignatedBeacons: Equatable, Sendable {
         return newcomers.count > room ? .limitReached : .all
     }
 
-    /// Makes all beacons with these codes switchers or non-switchers; if a code is unknown, changes nothing and returns
-    /// false.
+    /// Marks all beacons with these codes as switchers, or as beacons that are not switchers.
+    ///
+    /// If a code is unknown, it changes nothing and returns false.
     package mutating func update(_ codes: [String], isSwitcher: Bool) -> Bool {
         let places = codes.map { code in beacons.firstIndex { $0.keyCode == code } }
         guard !codes.isEmpty, !places.contains(nil) else { return false }
@@ -102,7 +105,7 @@ package struct DesignatedBeacons: Equatable, Sendable {
 }
 
 extension RegionCatalogue {
-    /// Region to use if none is given: the static region, if there is only one.
+    /// The region that is used if none is given: the static region, provided that there is only one.
     package var onlyStaticRegion: BeaconRegion? { file.staticRegions.count == 1 ? file.staticRegions[0].region : nil }
 }
 
@@ -130,8 +133,9 @@ extension DesignatedBeacons {
         return "{\"designated\":[\n" + lines.joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// Parses the contents of the file, in the current format or in the line format of an earlier version; throws if
-    /// any line is invalid.
+    /// Parses the contents of the file, in the current format or in the line format of an earlier version.
+    ///
+    /// Throws if any line is invalid.
     package init(text: String) throws(UnreadableLine) {
         self.init()
         for field in text.hasPrefix("{") ? try Self.elements(of: text) : try Self.lines(of: text) {
@@ -156,8 +160,9 @@ extension DesignatedBeacons {
         }
     }
 
-    /// Parses the line format of an earlier version: a heading, and then lines with `beacon` or `switcher`, the
-    /// identity and the code.
+    /// Parses the line format of an earlier version.
+    ///
+    /// After a heading, each line consists of `beacon` or `switcher`, the identity, and the code.
     private static func lines(of text: String) throws(UnreadableLine) -> [Field] {
         var lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         guard lines.first == "blewedge designated beacons 1" else { throw UnreadableLine(line: 1) }

@@ -20,26 +20,28 @@ package struct BeaconFrame: Hashable, Sendable {
 
     package let format: Format
     package let identity: BeaconIdentity
-    /// Signal strength at one metre, in dBm; nil if the frame contains no plausible value.
+    /// Signal strength at one metre, in dBm; nil if the frame does not contain a plausible value.
     package let measuredPower: Int8?
 
-    /// Plausible signal strengths at one metre, in dBm; other values cannot have been measured.
+    /// Range of plausible signal strengths at one metre, in dBm; values outside it cannot have been measured.
     package static let measuredPowers: ClosedRange<Int8> = -100 ... -10
-    /// Path loss over the first metre, in dB; it is needed because Eddystone specifies the strength at 0 m.
+    /// Path loss over the first metre, in dB.
+    ///
+    /// It is needed because Eddystone specifies the signal strength at 0 m instead of 1 m.
     static let firstMetre: Int8 = 41
     /// Company identifier of iBeacon (Assigned Numbers, 7).
     static let apple: UInt16 = 0x004C
     /// Service UUID of Eddystone (Assigned Numbers, 3.5.2).
     static let eddystoneService: UInt16 = 0xFEAA
-    /// Value that means that the power is not specified.
+    /// Value of the power field that means that the power is not specified.
     private static let unknownPower: Int8 = 127
 
-    /// Length of an iBeacon or AltBeacon structure up to and including the power, in bytes.
+    /// Length of an iBeacon or AltBeacon structure in bytes, from its beginning to the power.
     private static let numberedLength = 26
-    /// Length of an Eddystone-UID structure up to and including the instance, in bytes.
+    /// Length of an Eddystone-UID structure in bytes, from its beginning to the instance.
     private static let instanceLength = 21
 
-    /// Creates a frame for sending; fails if the identity does not fit the format.
+    /// Creates a frame to be sent; fails if the identity does not fit the format.
     package init?(_ format: Format, _ identity: BeaconIdentity, measuredPower: Int8?) {
         switch (format, identity.number) {
         case (.iBeacon, .majorMinor), (.altBeacon, .majorMinor), (.eddystone, .instance): break
@@ -68,7 +70,7 @@ package struct BeaconFrame: Hashable, Sendable {
         return nil
     }
 
-    /// Parses a beacon from one AD structure; the first byte is the structure's type.
+    /// Parses a beacon from one AD structure, whose first byte is its type.
     private init?(structure: Span<UInt8>) {
         switch (structure.count, structure[0]) {
         case (Self.numberedLength..., 0xFF):
@@ -115,7 +117,7 @@ package struct BeaconFrame: Hashable, Sendable {
         )
     }
 
-    /// Reads a big-endian number of at most eight bytes; the caller has checked the length of the structure.
+    /// Reads a big-endian number of at most eight bytes; the caller must have checked the length of the structure.
     private static func number(_ bytes: Span<UInt8>, from start: Int, count: Int) -> UInt64 {
         var value: UInt64 = 0
         for offset in start..<(start &+ count) { value = value &<< 8 | UInt64(bytes[offset]) }
@@ -163,7 +165,7 @@ package struct BeaconFrame: Hashable, Sendable {
 /// A device that sends iBeacon and AltBeacon frames counts as one beacon. Identities are not authenticated: any device
 /// can send any identity.
 package struct BeaconIdentity: Hashable, Sendable {
-    /// Part of the identity that distinguishes the beacons of a group.
+    /// The part of the identity that distinguishes beacons with the same UUID or namespace.
     package enum Number: Hashable, Sendable {
         /// Major number and minor number of an iBeacon or AltBeacon.
         case majorMinor(UInt16, UInt16)
@@ -171,9 +173,11 @@ package struct BeaconIdentity: Hashable, Sendable {
         case instance(UInt64)
     }
 
-    /// UUID of the group; for Eddystone, the low 80 bits are the ten bytes of the namespace.
+    /// UUID that all beacons of a group share.
+    ///
+    /// For Eddystone, its low 80 bits are the ten bytes of the namespace.
     package let group: BluetoothUUID
-    /// Part of the identity that distinguishes the beacons of a group.
+    /// The part of the identity that distinguishes beacons with the same UUID or namespace.
     package let number: Number
 
     /// Creates an identity for iBeacon and AltBeacon.

@@ -7,8 +7,8 @@ import Glibc
 ///
 /// A pure state machine with limited memory: `capacity` beacons with nine reports each. If the table is full, a new
 /// beacon replaces a beacon with at most one report or with expired reports, if a few probes find such a beacon.
-/// Otherwise the new beacon is left out, so that a flood of forged beacons cannot evict a real one. `take` returns the
-/// outcome.
+/// Otherwise the new beacon is not added, so that a flood of forged beacons cannot evict a real one. `take` returns
+/// which of these has happened.
 package struct BeaconRanging: Sendable {
     /// Maximum number of beacons of one region.
     package static let capacity = 256
@@ -23,7 +23,7 @@ package struct BeaconRanging: Sendable {
         /// The beacon is not in the region.
         case outside
         case taken
-        /// The report was accepted; its beacon has replaced a beacon with a single report within the last 5 s.
+        /// The report was accepted, and its beacon has replaced a beacon that had a single report within the last 5 s.
         case displacing
         /// The beacon is new, and the table had no room for it.
         case leftOut
@@ -121,11 +121,11 @@ package struct BeaconRanging: Sendable {
 /// Estimated distance of a beacon (D-28).
 package struct BeaconDistance: Equatable, Sendable {
     package enum Proximity: String, Hashable, Sendable {
-        /// Less than half a metre.
+        /// The beacon is less than half a metre away.
         case immediate
-        /// Less than three metres.
+        /// The beacon is less than three metres away.
         case near
-        /// Three metres and more.
+        /// The beacon is three metres away or more.
         case far
         case unknown
     }
@@ -136,7 +136,9 @@ package struct BeaconDistance: Equatable, Sendable {
     private static let nearEnd = 3.0
 
     package let proximity: Proximity
-    /// Estimated distance in metres, off by a factor of two or more if a person is in the path; nil if unknown.
+    /// Estimated distance in metres; nil if unknown.
+    ///
+    /// It can be wrong by a factor of two or more if a person is in the path of the signal.
     package let metres: Double?
 
     /// Estimates the distance with the log-distance path loss model: 10^((measured − received) / (10 · exponent))
@@ -160,8 +162,9 @@ package struct BeaconDistance: Equatable, Sendable {
 package struct RangedBeacon: Equatable, Sendable {
     package let identity: BeaconIdentity
     package let format: BeaconFrame.Format
-    /// Signal strength in dBm: the median of at most nine reports within the last 5 s; nil if the controller reported
-    /// none.
+    /// Signal strength in dBm: the median of at most nine reports within the last 5 s.
+    ///
+    /// It is nil if the controller reported no signal strength.
     package let rssi: Int8?
     /// Signal strength at one metre in dBm, as claimed by the beacon; nil if it claims no plausible value.
     package let measuredPower: Int8?
@@ -169,8 +172,9 @@ package struct RangedBeacon: Equatable, Sendable {
     package let reports: Int
     package let distance: BeaconDistance
 
-    /// Orders beacons by distance; beacons at an unknown distance come last, the strongest first; ties are broken by
-    /// identity.
+    /// Returns true if `one` precedes `other` in a list ordered by distance.
+    ///
+    /// Beacons at an unknown distance come last, the strongest first. The identity decides between equal beacons.
     static func isNearer(_ one: RangedBeacon, _ other: RangedBeacon) -> Bool {
         switch (one.distance.metres, other.distance.metres) {
         case (let left?, let right?) where left != right: return left < right
@@ -214,11 +218,10 @@ package struct BeaconTrack: Sendable {
         self.region = region
     }
 
-    /// Adds a list of beacons; returns all sightings when there are enough, an empty list after the time limit, and
-    /// otherwise nil.
+    /// Adds a list of beacons, and returns the sightings if the track is complete.
     ///
-    /// It also returns nil if the region is not static, and before the first beacon. After it has returned a list, a
-    /// new track starts.
+    /// The result is empty if the time limit has passed first. It is nil while the track is incomplete, if the region
+    /// is not static, and before the first beacon. After a result other than nil, a new track starts.
     package mutating func take(_ beacons: [RangedBeacon], in catalogue: RegionCatalogue, now: Duration) -> [Sighted]? {
         guard catalogue.isStatic(region) else { return nil }
         if began == nil {

@@ -2,7 +2,9 @@
 
 package import BluetoothPackets
 
-/// A set of beacons that is watched as a unit: a UUID with or without numbers, or an Eddystone namespace (D-22).
+/// A set of beacons that is watched as a unit (D-22).
+///
+/// It is specified by a UUID with or without numbers, or by an Eddystone namespace.
 package struct BeaconRegion: Hashable, Sendable {
     /// The part of a beacon's identity that the region specifies.
     package enum Part: Hashable, Sendable {
@@ -18,9 +20,11 @@ package struct BeaconRegion: Hashable, Sendable {
         case instance(UInt64)
     }
 
-    /// UUID of the group; for Eddystone, the low 80 bits are the ten bytes of the namespace.
+    /// UUID that all beacons of the region share.
+    ///
+    /// For Eddystone, its low 80 bits are the ten bytes of the namespace.
     package let group: BluetoothUUID
-    /// The part of the identity that the region specifies, including the group.
+    /// The part of the identity that the region specifies, including its UUID or namespace.
     package let part: Part
 
     package init(_ group: BluetoothUUID, _ part: Part = .all) {
@@ -55,7 +59,7 @@ package struct BeaconRegion: Hashable, Sendable {
         }
     }
 
-    /// The widest region that contains this one: only its UUID or namespace.
+    /// The widest region that contains this one; it specifies only the UUID or namespace.
     package var whole: BeaconRegion {
         switch part {
         case .all, .major, .majorMinor: BeaconRegion(group, .all)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Regions of a server after the last update (SW-20).
+/// The regions that a server manages, as of the last update (SW-20).
 package struct ManagedRegions: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         package let region: BeaconRegion
@@ -16,7 +16,7 @@ package struct ManagedRegions: Equatable, Sendable {
         }
     }
 
-    /// Effect of the last update on a region.
+    /// The effect that the last update had on a region.
     package enum Update: String, Hashable, Sendable, CaseIterable {
         case new
         case abandoned
@@ -33,14 +33,14 @@ package struct ManagedRegions: Equatable, Sendable {
 
     package init() {}
 
-    /// Creates a list; `new` contains the regions of `current` that the last update added.
+    /// Creates a list; `new` contains those regions in `current` that the last update added.
     package init(_ current: [Entry], new: [BeaconRegion] = [], abandoned: [Entry] = [], result: String? = nil) {
         (self.current, self.abandoned, self.result) = (current, abandoned, result)
         self.new = Set(new)
         places = Dictionary(current.indices.map { (current[$0].region, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns a current region and its change; nil if the server does not manage the region.
+    /// Returns a current region and the effect of the last update on it; nil if the server does not manage the region.
     package subscript(region: BeaconRegion) -> (entry: Entry, update: Update)? {
         places[region].map { (current[$0], new.contains(region) ? .new : .unchanged) }
     }

@@ -2,7 +2,7 @@
 
 import BluetoothPackets
 
-/// Known regions from the file and from the server, whether they are watched or not.
+/// The regions known from the file and from the server, whether they are watched or not.
 package struct RegionCatalogue: Sendable {
     package let file: RegionFile
     package var managed = ManagedRegions()
@@ -52,17 +52,17 @@ package struct RegionCatalogue: Sendable {
         dynamicByGroup[region.group]?.contains { $0.contains(region) } == true
     }
 
-    /// Returns the name of a region; if the region has no name, returns the name of a wider region that contains it.
+    /// Returns the name of a region or, if it has none, the name of a wider region that contains it.
     package func name(of region: BeaconRegion) -> String? {
         for case let name? in [names[region], managed[region]?.entry.name] where !name.isEmpty { return name }
         let wider = (staticByGroup[region.group] ?? []) + (dynamicByGroup[region.group] ?? [])
         return wider.first { $0.contains(region) }.flatMap { names[$0] }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the key code of a static beacon: the code from the file, or else the major and minor numbers as eight
-    /// hexadecimal digits (D-25).
+    /// Returns the key code of a static beacon (D-25).
     ///
-    /// It returns nil for beacons that are not static, and for Eddystone beacons without a key code in the file.
+    /// It is the code in the file or, if there is none, the major and minor numbers as eight hexadecimal digits. The
+    /// result is nil for beacons that are not static, and for Eddystone beacons without a key code in the file.
     package func keyCode(of identity: BeaconIdentity) -> String? {
         guard isStatic(BeaconRegion(identity)) else { return nil }
         if let code = file.keyCodes[identity] { return code }
@@ -80,25 +80,25 @@ package struct RegionCatalogue: Sendable {
             major: UInt16(truncatingIfNeeded: numbers &>> 16),
             minor: UInt16(truncatingIfNeeded: numbers)
         )
-        // Ignore a beacon that has another code in the file, or that is outside the region.
+        // Ignore a beacon that has a different code in the file, or that is outside the region.
         guard region.contains(identity), file.keyCodes[identity] == nil else { return nil }
         return identity
     }
 }
 
-/// Kinds of a region; most regions are of several kinds (SW-3).
+/// The kinds of a region; most regions are of several kinds (SW-3).
 package struct RegionKinds: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Region inside a static region from the file, or region of a designated beacon.
+    /// The region is part of a static region from the file, or it is the region of a designated beacon.
     package static let reserved = RegionKinds(rawValue: 1)
-    /// Region that is exactly one of the static regions from the file.
+    /// The region is exactly one of the static regions from the file.
     package static let initial = RegionKinds(rawValue: 2)
     package static let dynamic = RegionKinds(rawValue: 4)
     package static let managed = RegionKinds(rawValue: 8)
-    /// Region of a designated beacon.
+    /// The region is that of a designated beacon.
     package static let designated = RegionKinds(rawValue: 16)
 
     /// Words for the kinds, as used by clients and in configuration files.

@@ -2,7 +2,7 @@
 
 import BluetoothAdapters
 
-/// Watched regions, and if we are inside or outside each region according to the sightings of its beacons.
+/// The watched regions, and for each region if we are inside or outside, based on the sightings of its beacons.
 ///
 /// A pure state machine. A region is entered after `sightings` sightings of its beacons, each within `entryWindow`
 /// after the previous sighting; it is left after `exitSilence` without a sighting (D-23). A sighting requires at most
@@ -10,7 +10,7 @@ import BluetoothAdapters
 /// most `capacity`.
 package struct RegionWatch: Sendable {
     package struct Settings: Equatable, Sendable {
-        /// Maximum time between two of the sightings after which a region is entered.
+        /// Maximum time between two consecutive sightings that together cause a region to be entered.
         package var entryWindow = Duration.seconds(2)
         package var sightings = 2
         package var exitSilence = Duration.seconds(30)
@@ -26,7 +26,7 @@ package struct RegionWatch: Sendable {
         case inside
     }
 
-    /// A change to be reported.
+    /// A change that the owner must report.
     package struct Notice: Hashable, Sendable {
         package let region: BeaconRegion
         package let change: Change
@@ -49,30 +49,34 @@ package struct RegionWatch: Sendable {
         var last = Duration.zero
         var sightings = 0
         var isInside = false
-        /// Time of the region's only valid entry in `dues`; other entries for the region are stale.
+        /// Time of the region's only valid entry in `dues`; all other entries for the region are outdated.
         var due = Duration.zero
     }
 
-    /// A time at which we may have left a region; it is rescheduled if a beacon of the region was heard in the
-    /// meantime.
+    /// A time at which we may have left a region.
+    ///
+    /// It is postponed if a beacon of the region was heard in the meantime.
     private struct Due: Sendable {
         var time: Duration
         var region: BeaconRegion
     }
 
-    /// Maximum number of watched regions; there is room for 20,000 from the file, and for 10,000 that the server
-    /// manages and as many that it managed before.
+    /// Maximum number of watched regions.
+    ///
+    /// There is room for 20,000 regions from the file, for 10,000 that the server manages, and for as many that it
+    /// managed before.
     package static let capacity = 65_536
-    /// Number of entries that `dues` may have in addition to two per region.
+    /// Number of entries that `dues` may have, in addition to two for each region.
     private static let spareDues = 16
 
     package let settings: Settings
     private var places: [Place] = []
     private var index: [BeaconRegion: Int] = [:]
-    /// Min-heap by time: one valid entry for each region that we are inside, and some stale entries.
+    /// Min-heap, ordered by time: one valid entry for each region that we are inside, and some outdated entries.
     private var dues: [Due] = []
-    /// Time until which entered regions are also reported as inside, because the display has turned on; nil if it has
-    /// not.
+    /// Time until which each region that we enter is also reported as inside, because the display has turned on.
+    ///
+    /// It is nil if the display has not turned on.
     private var displayEnd: Duration?
 
     package init(_ settings: Settings = Settings()) {
@@ -81,7 +85,7 @@ package struct RegionWatch: Sendable {
 
     package var count: Int { places.count }
 
-    /// Number of entries in `dues`, both valid and stale: at most two per region, plus 16.
+    /// Number of entries in `dues`, both valid and outdated: at most two for each region, plus 16.
     package var dueCount: Int { dues.count }
 
     package var regions: [BeaconRegion] { places.map(\.region) }
@@ -92,8 +96,9 @@ package struct RegionWatch: Sendable {
 
     package func isWatched(_ region: BeaconRegion) -> Bool { index[region] != nil }
 
-    /// Returns the last sightings for at most `most` regions: first those that we are inside, then the most recently
-    /// sighted, then those never sighted.
+    /// Returns the last sightings, for at most `most` regions.
+    ///
+    /// The regions that we are inside come first, then the most recently sighted regions, then those never sighted.
     package func sightings(most: Int) -> [Sighting] {
         let heard = places.filter { $0.beacon != nil }.sorted { one, other in
             one.isInside == other.isInside ? one.last > other.last : one.isInside
@@ -129,7 +134,7 @@ package struct RegionWatch: Sendable {
         return true
     }
 
-    /// Handles a sighting of a beacon, and reports the entered regions to `tell`.
+    /// Handles a sighting of a beacon, and calls `tell` with each region that is entered.
     package mutating func sight(_ beacon: BeaconIdentity, now: Duration, tell: (Notice) -> Void) {
         switch beacon.number {
         case .majorMinor(let major, let minor):
@@ -164,11 +169,12 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Time of the next call of `expire`; nil if none is scheduled.
+    /// Time at which `expire` must be called next; nil if no call is needed.
     package var deadline: Duration? { dues.first?.time }
 
-    /// Leaves the regions that had no sighting for `exitSilence`, and reports them to `tell` in the order of their
-    /// deadlines.
+    /// Leaves the regions that had no sighting for `exitSilence`.
+    ///
+    /// It calls `tell` with each of them, in the order of their deadlines.
     package mutating func expire(now: Duration, tell: (Notice) -> Void) {
         while let due = dues.first, due.time <= now {
             pop()
@@ -186,16 +192,17 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Handles the display turning on: reports each region that we are inside and that has `entryStateOnDisplay`.
+    /// Handles the display turning on: reports each region that we are inside and whose options include
+    /// `entryStateOnDisplay`.
     package func displayCameOn(tell: (Notice) -> Void) {
         for place in places where place.isInside && place.options.contains(.entryStateOnDisplay) {
             if let beacon = place.beacon { tell(Notice(region: place.region, change: .inside, beacon: beacon)) }
         }
     }
 
-    /// Handles a display that turns on before the first sighting: regions are reported as inside when they are entered.
+    /// Handles a display that turns on before the first sighting: a region is then reported as inside when we enter it.
     ///
-    /// If a region is not entered within `exitSilence` after `now`, we are assumed to be outside.
+    /// If we do not enter a region within `exitSilence` after `now`, we are assumed to be outside.
     package mutating func displayStarted(now: Duration) { displayEnd = now + settings.exitSilence }
 
     // MARK: The heap
@@ -213,7 +220,7 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Removes stale deadlines: outdated deadlines, duplicates, and deadlines of regions that we are outside or no
+    /// Removes entries that are not needed: outdated and duplicate ones, and those of regions that we have left or no
     /// longer watch.
     private mutating func dropStaleDues() {
         var seen: Set<BeaconRegion> = []
@@ -223,7 +230,7 @@ package struct RegionWatch: Sendable {
             }
             return !seen.insert(due.region).inserted
         }
-        // A sorted array is a heap.
+        // Sorting is sufficient, because a sorted array is a heap.
         dues.sort { $0.time < $1.time }
     }
 
@@ -243,7 +250,7 @@ package struct RegionWatch: Sendable {
     }
 }
 
-/// Events of a watched region that are reported (SW-4).
+/// The events of a watched region that are reported (SW-4).
 package struct WatchOptions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
