@@ -4,9 +4,9 @@ package import LinuxIO
 package import SystemPackage
 import Texts
 
-/// Managed regions from the last fetch, with the changes that it made (SW-10).
+/// The managed regions from the last fetch, and the changes that the fetch has made (SW-10).
 package struct KeptRegions: Equatable, Sendable {
-    /// Difference between the fetched regions and the regions stored before.
+    /// The difference between the fetched regions and the regions that were stored before.
     package enum Difference: String, Hashable, Sendable {
         case none = "no-difference"
         case new = "has-new"
@@ -20,7 +20,7 @@ package struct KeptRegions: Equatable, Sendable {
     package private(set) var new: [ManagedRegion] = []
     /// Regions that the last fetch removed.
     package private(set) var abandoned: [ManagedRegion] = []
-    /// Times of the last fetches, in seconds since 1970-01-01 00:00:00 UTC, by requested scope.
+    /// Time of the last fetch of each scope, in seconds since 1970-01-01 00:00:00 UTC.
     package private(set) var fetched: [RegionScope: Int] = [:]
 
     package init() {}
@@ -34,11 +34,10 @@ package struct KeptRegions: Equatable, Sendable {
         }
     }
 
-    /// Returns when this scope may be fetched again, in seconds since 1970-01-01 00:00:00 UTC; nil if it may be fetched
-    /// now.
+    /// Returns the time from which this scope may be fetched again; nil if it may be fetched now.
     ///
-    /// A fetch counts for all scopes that it covers. A fetch whose time is in the future, because of a wrong clock, is
-    /// ignored.
+    /// Times are in seconds since 1970-01-01 00:00:00 UTC. A fetch counts for all scopes that it covers. A fetch whose
+    /// time is in the future, because of a wrong clock, is ignored.
     package func nextFetch(of scope: RegionScope, interval hours: Int, at now: Int) -> Int? {
         let last = fetched.filter { $0.key.covers(scope) && $0.value <= now }.values.max()
         guard let last else { return nil }
@@ -46,13 +45,14 @@ package struct KeptRegions: Equatable, Sendable {
         return next > now ? next : nil
     }
 
-    /// Returns true if a fetch between `start` and `now` covers the scope; times are in seconds since 1970-01-01
-    /// 00:00:00 UTC.
+    /// Returns true if a fetch between `start` and `now` covers the scope.
+    ///
+    /// Times are in seconds since 1970-01-01 00:00:00 UTC.
     package func isFetched(_ scope: RegionScope, since start: Int, at now: Int) -> Bool {
         fetched.contains { $0.key.covers(scope) && start <= $0.value && $0.value <= now }
     }
 
-    /// Replaces the regions of a scope by the fetched regions, and updates the lists of new and abandoned regions.
+    /// Replaces the regions of a scope with the fetched regions, and updates the lists of new and abandoned regions.
     package mutating func take(_ regions: [ManagedRegion], of scope: RegionScope, at now: Int) {
         let known = Set(current.map(\.region))
         let found = Set(regions.map(\.region))
@@ -95,7 +95,7 @@ package struct KeptRegions: Equatable, Sendable {
         abandoned = try Self.list(object["abandoned"])
     }
 
-    /// Parses a list of regions; its maximum length is the number of regions that all scopes together can have.
+    /// Parses a list of regions; the list may be as long as the lists of all scopes together.
     private static func list(_ member: AnswerMember) throws(ServerAnswerFault) -> [ManagedRegion] {
         var regions: [ManagedRegion] = []
         for element in try member.elements(most: 8 * ManagedRegion.most) { regions.append(try ManagedRegion(element)) }

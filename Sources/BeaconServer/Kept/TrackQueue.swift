@@ -2,7 +2,7 @@
 
 package import Texts
 
-/// Queue of the tracks to be sent, with the counts of earlier tracks (SW-7).
+/// The tracks that are waiting to be sent, and the counts of earlier tracks (SW-7).
 ///
 /// A record is given up after the first attempt and three retries, but waits while the server cannot be reached. An
 /// attempt is counted before it is made, so that the count is never too low.
@@ -12,15 +12,15 @@ package struct TrackQueue: Equatable, Sendable {
         package var attempts = 0
     }
 
-    /// Maximum number of records; if another record is added, the oldest is dropped.
+    /// Maximum number of records; when it is reached, adding a record drops the oldest one.
     package static let capacity = 1000
-    /// Maximum number of sightings in all records, which limits the size of the file.
+    /// Maximum number of sightings in all records together; it limits the size of the file.
     package static let mostSightings = 20_000
     /// Pauses before the first, second and third retry.
     package static let pauses = [Duration.seconds(2), .seconds(4), .seconds(8)]
     package static let mostAttempts = 1 + pauses.count
 
-    /// Records that are waiting to be sent, the oldest first.
+    /// Records that are waiting to be sent, oldest first.
     package private(set) var entries: [Entry] = []
     package private(set) var sent = 0
     /// Number of records that were dropped because the queue was full.
@@ -43,7 +43,9 @@ package struct TrackQueue: Equatable, Sendable {
         entries.append(Entry(record: record))
     }
 
-    /// Counts an attempt that is about to be made; returns false if the record was removed or has no attempts left.
+    /// Counts an attempt that is about to be made.
+    ///
+    /// Returns false if the record was removed or has no attempts left.
     package mutating func begin(_ record: TrackRecord) -> Bool {
         guard let index = index(of: record), entries[index].attempts < Self.mostAttempts else { return false }
         entries[index].attempts += 1
@@ -56,13 +58,14 @@ package struct TrackQueue: Equatable, Sendable {
         if let index = index(of: record) { entries.remove(at: index) }
     }
 
-    /// Subtracts an attempt in which nothing reached the server.
+    /// Uncounts an attempt in which nothing reached the server.
     package mutating func takeBack(_ record: TrackRecord) {
         if let index = index(of: record) { entries[index].attempts = max(0, entries[index].attempts - 1) }
     }
 
-    /// Handles a failed attempt; returns the pause before the next attempt, or nil if the record is given up or was
-    /// removed.
+    /// Handles a failed attempt, and returns the pause before the next attempt.
+    ///
+    /// The result is nil if the record is given up or was removed.
     package mutating func fail(_ record: TrackRecord) -> Duration? {
         guard let index = index(of: record) else { return nil }
         let attempts = entries[index].attempts
@@ -74,7 +77,7 @@ package struct TrackQueue: Equatable, Sendable {
         return Self.pauses[max(0, attempts - 1)]
     }
 
-    /// Gives up records whose last attempt was started by a process that ended before the attempt did.
+    /// Gives up records whose last attempt was interrupted because the sending process ended.
     package mutating func giveUpExhausted() {
         let count = entries.count
         entries.removeAll { $0.attempts >= Self.mostAttempts }

@@ -4,7 +4,7 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// Determines in which order and when the records of a queue are sent.
+/// Decides when the records of a queue are sent, and in which order.
 ///
 /// It has no side effects; the current time is an argument.
 package struct TrackSender: Sendable {
@@ -15,13 +15,15 @@ package struct TrackSender: Sendable {
         case done
     }
 
-    /// Times of the retries, by the numbers of the records.
+    /// Times at which records are due to be sent again, by the numbers of the records.
     private var due: [UInt64: Duration] = [:]
 
     package init() {}
 
-    /// Returns the next step: send the oldest record that is due, wait until the first record is due, or stop because
-    /// no records are left.
+    /// Returns the next step.
+    ///
+    /// It is to send the oldest record that is due, to wait until the first record is due, or to stop because no
+    /// records are left.
     package func step(_ queue: TrackQueue, at now: Duration) -> Step {
         var first: Duration?
         for entry in queue.entries {
@@ -31,7 +33,7 @@ package struct TrackSender: Sendable {
         return first.map { .wait($0 - now) } ?? .done
     }
 
-    /// Schedules a retry for a failed record after a pause.
+    /// Schedules a retry of a failed record, after a pause.
     package mutating func postpone(_ record: TrackRecord, by pause: Duration, at now: Duration) {
         due[record.number] = now + pause
     }
@@ -59,7 +61,8 @@ package struct TrackRun {
         package var contacts: [Contact] = []
         package var givenUp = 0
         package var waiting = 0
-        /// Error for the last record that was given up or for an unreachable server; nil if there was no error.
+        /// Error for the last record that was given up, or for a server that could not be reached; nil if there was no
+        /// error.
         package var fault: ServerFault?
 
         package init(contacts: [Contact] = [], givenUp: Int = 0, waiting: Int = 0, fault: ServerFault? = nil) {
@@ -72,7 +75,9 @@ package struct TrackRun {
     private let now: () -> Duration
     private let wait: (Duration) throws -> Void
 
-    /// Creates a run for the tracks in a file, with functions that send a record, read the clock, and wait.
+    /// Creates a run for the tracks in a file.
+    ///
+    /// It is passed functions that send a record, read the clock, and wait.
     package init(
         _ store: TrackStore,
         send: @escaping (TrackRecord) throws(ServerFault) -> ContactResult,
@@ -82,7 +87,7 @@ package struct TrackRun {
         (self.store, self.send, self.now, self.wait) = (store, send, now, wait)
     }
 
-    /// Sends records until no record is left, or until a record is given up because its request failed.
+    /// Sends records until none is left, or until a record is given up because its request failed.
     ///
     /// If the server is unreachable, the run makes three retries, for all records together. After that, all records
     /// wait for the next run, even if earlier runs have already failed.

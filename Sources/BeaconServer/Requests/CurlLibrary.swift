@@ -4,7 +4,7 @@ import CCurl
 import Glibc
 package import LinuxIO
 
-/// Functions of libcurl, which is loaded at run time (D-31).
+/// The functions of libcurl, which is loaded at run time (D-31).
 ///
 /// Their types are those in `<curl/curl.h>`, which is not needed for building. The library's ABI has not changed since
 /// its file name became `libcurl.so.4` (2006), and a library with another ABI has another file name.
@@ -47,13 +47,14 @@ package struct CurlLibrary {
         unsafe set = try loaded.function("curl_easy_setopt")
         unsafe get = try loaded.function("curl_easy_getinfo")
         let begin = unsafe unsafeBitCast(try loaded.function("curl_global_init"), to: GlobalInit.self)
-        // CURL_GLOBAL_DEFAULT, which includes TLS.
+        // 3 is CURL_GLOBAL_DEFAULT, which includes TLS.
         let status = begin(3)
         guard status == 0 else { throw LoadedLibrary.Failure(text(of: CurlResult(status))) }
     }
 
-    /// Returns the number of an option, or 0 for an unknown option; nil before libcurl 7.73, which introduced
-    /// `curl_easy_option_by_name`.
+    /// Returns the number of an option, or 0 for an unknown option.
+    ///
+    /// Returns nil before libcurl 7.73, which introduced `curl_easy_option_by_name`.
     package func number(ofOption name: String) -> Int32? {
         guard let find = unsafe try? loaded.function("curl_easy_option_by_name") else { return nil }
         // Sound: the function has this type, and the name outlives the call.
@@ -66,7 +67,7 @@ package struct CurlLibrary {
         unsafe describe(result.rawValue).map { unsafe String(cString: $0) } ?? "\(result.rawValue)"
     }
 
-    /// A request of the library: an easy handle.
+    /// A request made with the library, which calls it an easy handle.
     @safe
     struct Easy: ~Copyable {
         private let library: CurlLibrary
@@ -107,7 +108,7 @@ package struct CurlLibrary {
         func set(body: [UInt8]) -> CurlResult {
             let result = set(.bodyLength, body.count)
             guard result == .done else { return result }
-            // Sound: the library copies the number of bytes that was set before.
+            // Sound: the library copies exactly the number of bytes that was set as the body's size before.
             return CurlResult(
                 unsafe body.withUnsafeBytes { bytes in
                     unsafe blewedge_curl_set_pointer(
@@ -128,7 +129,8 @@ package struct CurlLibrary {
             return CurlResult(unsafe blewedge_curl_set_pointer(library.set, handle, CurlOption.lines.rawValue, longer))
         }
 
-        /// Performs the request on this thread, and passes the response body to the sink (C: `curl_easy_perform`).
+        /// Performs the request on the calling thread, and passes the response body to the sink (C:
+        /// `curl_easy_perform`).
         func perform(into sink: CurlSink) -> CurlResult {
             // Sound: the sink outlives the call, which is made on this thread, and each part is passed with its length.
             let take: blewedge_curl_sink = { bytes, size, count, context in
@@ -234,10 +236,10 @@ struct CurlResult: Equatable, Sendable {
     static let badAuthorityFile = CurlResult(77)
     static let timedOut = CurlResult(28)
 
-    /// True if no connection could be made, because the server's or the proxy's name cannot be resolved or the
-    /// connection attempt failed.
+    /// True if no connection to the server or the proxy could be made.
     ///
-    /// The codes are CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST and CURLE_COULDNT_CONNECT.
+    /// Either its name could not be resolved, or the connection attempt failed. The codes are
+    /// CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST and CURLE_COULDNT_CONNECT.
     var isUnreachable: Bool { (5...7).contains(rawValue) }
 
     /// True if the server's certificate does not match its name, or is not signed by a trusted authority.
@@ -247,7 +249,7 @@ struct CurlResult: Equatable, Sendable {
     var isRefusedCertificate: Bool { [51, 60, 83].contains(rawValue) }
 }
 
-/// Response body received so far, up to a limit.
+/// The part of the response body received so far, up to a limit.
 final class CurlSink {
     private(set) var bytes: [UInt8] = []
     /// True if the body exceeded the limit.
@@ -257,7 +259,9 @@ final class CurlSink {
     /// Creates a sink for at most `limit` bytes.
     init(limit: Int) { self.limit = limit }
 
-    /// Appends a part of the body; if the body would exceed the limit, discards all of it and returns false.
+    /// Appends a part of the body.
+    ///
+    /// If the body would exceed the limit, discards all of it and returns false.
     func take(_ part: UnsafeRawBufferPointer) -> Bool {
         guard part.count <= limit - bytes.count else {
             isOverfull = true

@@ -4,7 +4,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// HTTPS client of a beacon server: one request at a time, on the caller's thread.
+/// An HTTPS client for a beacon server; it makes one request at a time, on the caller's thread.
 ///
 /// The client always verifies the certificate, does not follow redirects, uses no other protocol, and limits the length
 /// of responses.
@@ -14,7 +14,9 @@ package struct HTTPSClient {
         case noLibrary(String)
         /// The library rejects an option, such as the TLS version; the values are the option and the error text.
         case unfit(CurlOption, String)
-        /// The server's name cannot be resolved, or the connection attempt failed or timed out; nothing was sent.
+        /// The server could not be reached, so nothing was sent.
+        ///
+        /// Its name cannot be resolved, or the connection attempt failed or timed out.
         case unreachable(String)
         case timedOut
         /// The certificate does not match the server's name, or is not signed by a trusted authority.
@@ -61,7 +63,9 @@ package struct HTTPSClient {
         self.token = token
     }
 
-    /// Posts JSON to the path `name` below the server's address, and returns the response, whatever its status.
+    /// Posts JSON to the path `name` below the server's address.
+    ///
+    /// Returns the response, whatever its status is.
     package func post(_ body: [UInt8], to name: String) throws(Failure) -> Answer {
         guard var easy = CurlLibrary.Easy(library) else { throw .broken(library.text(of: .noMemory)) }
         try restrict(easy)
@@ -89,7 +93,7 @@ package struct HTTPSClient {
         try check(.noSignals, easy.set(.noSignals, 1))
         let named = easy.set(.protocolNames, "https")
         if named == .unknownOption {
-            // libcurl before 7.85 has only this option.
+            // libcurl before 7.85 has only this option for the permitted protocols.
             try check(.protocols, easy.set(.protocols, Self.httpsBit))
         } else {
             try check(.protocolNames, named)

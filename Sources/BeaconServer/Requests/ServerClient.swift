@@ -9,7 +9,7 @@ package struct ServerClient {
     private let settings: ServerSettings
     private let client: HTTPSClient
 
-    /// Creates a client, reads the access token and loads libcurl; throws if the user has not agreed (SW-17).
+    /// Creates a client: reads the access token and loads libcurl; throws if the user has not agreed (SW-17).
     package init(
         _ settings: ServerSettings,
         user: UInt32 = ProcessFacts.user,
@@ -50,9 +50,10 @@ package struct ServerClient {
         try ServerAnswer.contact(ask(.track(record)))
     }
 
-    /// Adds an event to the server's test log (SW-11); throws, without sending a request, outside test mode.
+    /// Adds an event to the server's test log (SW-11).
     ///
-    /// `now` is the time of the event, in seconds since 1970-01-01 00:00:00 UTC.
+    /// Unless test mode is on, throws without sending a request. `now` is the time of the event, in seconds since
+    /// 1970-01-01 00:00:00 UTC.
     package func log(_ event: ServerRequest.Event, of region: ServerRegion, at now: Int) throws(ServerFault) {
         guard settings.isTestMode else { throw .notInTestMode }
         try ServerAnswer.acceptance(ask(.testLog(region, event, seconds: now)))
@@ -80,16 +81,16 @@ package struct ServerClient {
     }
 }
 
-/// Settings of the beacon server (D-27); without a server, no request is sent.
+/// Settings for the beacon server (D-27); if there is no server, no request is sent.
 package struct ServerSettings: Equatable, Sendable {
     package var address: ServerAddress
     /// File with the access token, accessible only to its owner.
     package var tokenFile: FilePath
-    /// File with CA certificates that are trusted instead of the system's; nil to use those of the system.
+    /// File with the CA certificates that are trusted instead of the system's; nil to trust those of the system.
     package var authorityFile: FilePath?
     /// Proxy in libcurl's syntax; nil to use no proxy, even if the environment specifies one.
     package var proxy: String?
-    /// Time-out for the connection, including the TLS handshake.
+    /// Time-out for connecting, including the TLS handshake.
     package var connectTimeout = Duration.seconds(15)
     /// Time-out for the whole request.
     package var timeout = Duration.seconds(15)
@@ -146,7 +147,9 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
 
     func callAsFunction(_ name: String) -> String { "\(description)/\(name)" }
 
-    /// Splits the authority into the host, which is a name or an IP address (IPv6 in brackets), and the port.
+    /// Splits the authority part of the address into the host and the port.
+    ///
+    /// The host is a name or an IP address; an IPv6 address is in brackets.
     private static func parts(of authority: Substring) -> (host: Substring, port: Substring?) {
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
         let start = end ?? authority.startIndex
@@ -168,12 +171,12 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The access token of an application (the application code in SW-1); it is never printed.
+/// The access token of an application (called the application code in SW-1); it is never printed.
 package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package enum Failure: Error, Equatable, Sendable {
         case unreadable(FilePath, Errno)
         case foreign(FilePath, owner: UInt32)
-        /// The mode of the file permits more than reading and writing by its owner.
+        /// The permissions of the file allow more than reading and writing by its owner.
         case open(FilePath, mode: UInt32)
         /// The file is not a single line of 1 to 4,096 visible ASCII characters.
         case garbled(FilePath)
@@ -181,13 +184,13 @@ package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugString
 
     private static let limit = 4096
 
-    /// Header line with the token, which may only be passed to libcurl.
+    /// Header line that contains the token; pass it only to libcurl.
     let line: String
 
     package init(file: FilePath, user: UInt32 = ProcessFacts.user) throws(Failure) {
         let read: (bytes: [UInt8], owner: UInt32, mode: UInt32)
         do throws(Errno) {
-            // The additional byte is for a line feed at the end.
+            // The additional byte allows for a line feed at the end.
             read = try FileSystem.contentsAndRights(of: file, limit: Self.limit + 1)
         } catch .fileTooLarge {
             throw .garbled(file)

@@ -6,7 +6,7 @@ package import Texts
 package enum ServerError: Int, Error, Hashable, Sendable, CaseIterable {
     /// The server has no regions for the application.
     case noRegions = 1400
-    /// The update interval since the last fetch has not passed; no request was sent.
+    /// The update interval has not passed since the last fetch, so no request was sent.
     case tooSoon = 1500
     /// The application is not registered for one-time beacons.
     case invalidApplication = 2001
@@ -52,7 +52,9 @@ package enum ServerFault: Error, Equatable, Sendable {
 }
 
 package enum ServerAnswer {
-    /// Parses a response to `regions`; there must be at least one region, and all must be within the requested scope.
+    /// Parses a response to `regions`.
+    ///
+    /// There must be at least one region, and all regions must be within the requested scope.
     package static func regions(
         _ answer: HTTPSClient.Answer,
         for scope: RegionScope
@@ -105,8 +107,9 @@ package enum ServerAnswer {
         }
     }
 
-    /// Returns the JSON object of a response; if the response reports an error, which must be one of `errors`, throws
-    /// that error.
+    /// Returns the JSON object of a response.
+    ///
+    /// If the response reports an error, throws that error, which must be one of `errors`.
     private static func whole(
         _ answer: HTTPSClient.Answer,
         errors: Set<ServerError>
@@ -128,7 +131,7 @@ package enum ServerAnswer {
     }
 }
 
-/// A fault in a server's response, or in a file made from a response: its place and its description.
+/// A fault in a server's response, or in a file that stores a response: its place and its description.
 package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// Path of the member, such as `regions[3].uuid`, or the line and column of invalid JSON.
     package var place: String
@@ -167,7 +170,7 @@ struct AnswerMember {
 
     var isThere: Bool { value != nil }
 
-    /// The member itself; nil if it is missing.
+    /// This member; nil if it is missing.
     var ifThere: AnswerMember? { isThere ? self : nil }
 
     func fault(_ reason: String) -> Fault { Fault(place: place, reason: isThere ? reason : "is missing") }

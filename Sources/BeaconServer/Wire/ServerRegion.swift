@@ -117,7 +117,7 @@ package struct ServerUUID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A one-time beacon, whose numbers change, and which a server can validate (SW-14).
+/// A one-time beacon: its numbers change, and a server can validate it (SW-14).
 package struct OnetimeBeacon: Hashable, Sendable {
     package var uuid: ServerUUID
     package var major: UInt16
@@ -134,9 +134,9 @@ package struct ManagedRegion: Hashable, Sendable {
         /// An official region of the server's operator.
         case service
         case test
-        /// Owned by the application.
+        /// The region is owned by the application.
         case owned
-        /// Owned by another party; the application may use it.
+        /// The region is owned by another party, and the application may use it.
         case thirdParty = "third-party"
     }
 
@@ -198,13 +198,14 @@ package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
     package let variety: ManagedRegion.Variety?
 
     package static let whole = RegionScope(kind: nil, variety: nil)
-    /// Official regions, which the set-up prepares (SW-21).
+    /// The official regions, which `beacons set-up` fetches (SW-21).
     package static let official = RegionScope(kind: .service, variety: nil)
 
     package static let words = ["whole"] + ManagedRegion.Kind.allCases.map(\.rawValue)
 
-    /// Creates a scope from the word for a kind; fails for an unknown word, or if a variety is given for a kind other
-    /// than `service` or `owned`.
+    /// Creates a scope from the word for a kind.
+    ///
+    /// Fails for an unknown word, or if a variety is given for a kind other than `service` or `owned`.
     package init?(_ word: String, beacons variety: ManagedRegion.Variety? = nil) {
         let kind = ManagedRegion.Kind(rawValue: word)
         guard kind != nil || word == "whole", variety == nil || kind == .service || kind == .owned else { return nil }

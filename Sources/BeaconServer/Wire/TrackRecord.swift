@@ -5,7 +5,9 @@ package import Texts
 /// A complete track (D-26): the sightings of one region's beacons.
 package struct TrackRecord: Hashable, Sendable {
     package struct Sighting: Hashable, Sendable {
-        /// The part of the beacon's identity after its UUID or namespace, which is the same as that of the region.
+        /// The part of the beacon's identity that follows its UUID or namespace.
+        ///
+        /// The UUID or namespace itself is that of the region.
         package enum Number: Hashable, Sendable {
             case majorMinor(UInt16, UInt16)
             /// Instance of an Eddystone beacon: 12 hexadecimal digits in upper case.
@@ -59,8 +61,7 @@ package struct TrackRecord: Hashable, Sendable {
 
     /// Maximum duration of a track, in milliseconds.
     package static let longest = 15_000
-    /// Maximum number of sightings: four, plus one list of a ranged region's beacons, which contains at most 256
-    /// beacons.
+    /// Maximum number of sightings: four, plus those in one list of a ranged region's beacons, which has at most 256.
     package static let mostSightings = 260
 
     /// Unique number of the record, which allows the server to detect duplicates.
@@ -68,13 +69,13 @@ package struct TrackRecord: Hashable, Sendable {
     package let region: ServerRegion
     /// Time of the first sighting, in seconds since 1970-01-01 00:00:00 UTC.
     package let seconds: Int
-    /// Sightings, in order; 1 to 260.
+    /// Sightings in order; there are 1 to 260.
     package private(set) var sightings: [Sighting]
 
-    /// Creates a record, with a random number if none is given; fails if a limit is exceeded, or a key code contains a
-    /// control character.
+    /// Creates a record, with a random number if none is given.
     ///
-    /// Therefore, every stored or sent record can be parsed again.
+    /// Fails if a limit is exceeded, or if a key code contains a control character. Therefore, every stored or sent
+    /// record can be parsed again.
     package init?(
         _ region: ServerRegion,
         seconds: Int,
@@ -87,7 +88,7 @@ package struct TrackRecord: Hashable, Sendable {
         }
     }
 
-    /// Number of the record as sent to the server: 16 hexadecimal digits.
+    /// Number of the record in the form in which it is sent to the server: 16 hexadecimal digits.
     package var identifier: String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
@@ -119,7 +120,7 @@ package struct TrackRecord: Hashable, Sendable {
 
 /// A request to a beacon server (D-27); the article `Wire` in the documentation contains examples.
 package enum ServerRequest: Hashable, Sendable {
-    /// An event or state of a region, for the test log (SW-11).
+    /// An event or a state of a region, which is written to the test log (SW-11).
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case enter
         case exit
