@@ -13,7 +13,7 @@ extension Doctor {
     private static let kernelLog = "dmesg | grep -i bluetooth"
     private static let firmwareLog = "dmesg | grep -i -e bluetooth -e firmware"
 
-    /// Returns the findings that prevent the use of the radio.
+    /// Returns the findings about faults that prevent the use of the radio.
     static func radio(_ facts: SystemFacts) -> [Finding] {
         // A controller on an H4 stream does not need the kernel's Bluetooth.
         guard facts.usesKernelController else { return [] }
@@ -31,7 +31,7 @@ extension Doctor {
         return state(of: adapter, facts) + otherServices(facts)
     }
 
-    /// Returns the finding for a selected adapter that does not exist.
+    /// Returns the finding that the selected adapter does not exist.
     private static func absence(_ facts: SystemFacts) -> Finding {
         if facts.selector != .any, !facts.adapters.isEmpty {
             let names = facts.adapters.map { "\($0.name) (\($0.address))" }.joined(separator: ", ")
@@ -58,7 +58,7 @@ extension Doctor {
         )
     }
 
-    /// Returns the findings about faults of an existing adapter.
+    /// Returns the findings about an adapter that exists.
     private static func state(of adapter: SystemFacts.Adapter, _ facts: SystemFacts) -> [Finding] {
         if !adapter.hasLowEnergy { return [Finding(.adapterWithoutLowEnergy, .unavailable, of: adapter.name)] }
         var findings: [Finding] = []
@@ -67,7 +67,7 @@ extension Doctor {
             let command = "rfkill unblock bluetooth"
             findings.append(Finding(.rfkillSoft, .unavailable, of: adapter.name, command: command))
         }
-        // If no daemon runs, the adapter may be off: the first program that needs it will switch it on.
+        // If no daemon is running, the adapter may be off: the first program that needs it will switch it on.
         if findings.isEmpty, !adapter.isPowered, case .running = facts.daemon {
             findings.append(Finding(.adapterDown, .unavailable, of: adapter.name, command: "btmon"))
         }
@@ -88,8 +88,9 @@ extension Doctor {
         ]
     }
 
-    /// Returns the finding about missing capabilities of this process; called if the process would use the adapter
-    /// itself.
+    /// Returns the finding about this process's missing capabilities.
+    ///
+    /// Call it only if this process would use the adapter itself.
     static func permissions(_ facts: SystemFacts) -> [Finding] {
         guard !facts.missingCapabilities.isEmpty else { return [] }
         return [
@@ -104,7 +105,7 @@ extension Doctor {
 
     // Checks of the virtual keyboard, and of the applications that read it.
 
-    /// Returns the findings that prevent the creation of a keyboard, or the reading of its keys.
+    /// Returns the findings about faults that prevent creating a keyboard or reading its keys.
     static func keyboard(_ facts: SystemFacts) -> [Finding] {
         guard facts.usesKeyboard else { return [] }
         var findings: [Finding] = []
@@ -142,12 +143,12 @@ extension Doctor {
         return Finding(.uinputMissing, .unavailable, of: UInputDevice.path, remedy: remedy, command: command)
     }
 
-    /// Returns the findings about the foreground terminal, which is the console or a desktop.
+    /// Returns the findings about the foreground terminal, which belongs to the console or to a desktop.
     static func readers(_ facts: SystemFacts) -> [Finding] {
         guard facts.usesKeyboard, let console = facts.console else { return [] }
         let name = "tty\(console.terminal)"
         if console.isGraphic {
-            // A desktop reads event nodes, and the console that it covers must not read the keys as well.
+            // A desktop reads event nodes, so the console behind it must not read the keys as well.
             guard console.keys.isText else { return [] }
             let command = "kbd_mode -f -s -C /dev/\(name)"
             return [Finding(.consoleLeaksKeys, .configuration, .hinders, of: name, command: command)]

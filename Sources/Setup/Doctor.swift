@@ -7,12 +7,14 @@ import Devices
 import LinuxIO
 package import Texts
 
-/// Diagnosis that finds every cause of "nothing is typed" from the facts about the machine.
+/// The diagnosis that finds every cause of "nothing is typed" in the facts about the machine.
 ///
 /// It is a pure function of the facts. The checks follow the path of the bytes; a fault that is only a consequence of
 /// another finding is omitted.
 package enum Doctor {
-    /// Returns the findings by severity, blocking ones first; those of equal severity follow the path of the bytes.
+    /// Returns the findings by severity, blocking ones first.
+    ///
+    /// Findings of equal severity are in the order of the stages that the bytes pass through.
     package static func findings(_ facts: SystemFacts) -> [Finding] {
         var findings = needs(facts)
         if findings.isEmpty { findings = radio(facts) }
@@ -27,7 +29,7 @@ package enum Doctor {
         return findings.map { $0.text(language) }.joined(separator: "\n")
     }
 
-    /// Returns the exit status of the first finding other than a note; success if there is none.
+    /// Returns the exit status for the first finding that is not a note; success if there is none.
     package static func status(_ findings: [Finding]) -> ExitStatus {
         findings.first { $0.severity != .note }?.status ?? .success
     }
@@ -71,7 +73,7 @@ package enum Doctor {
 
     // Checks of the daemon, based on the daemon's own report.
 
-    /// Returns the findings from the daemon's state that are not consequences of the findings in `explained`.
+    /// Returns the findings from the daemon's state, except those that the findings in `explained` already explain.
     static func daemon(_ facts: SystemFacts, explained: [Finding]) -> [Finding] {
         let isBlocked = explained.contains { $0.severity == .blocks }
         switch facts.daemon {
@@ -119,7 +121,7 @@ package enum Doctor {
         status.allows.map { [Finding(.keysBeyondText, .success, .note, of: $0, command: "blewedge config show")] } ?? []
     }
 
-    /// Returns the findings from the counters of received bytes.
+    /// Returns the findings from the daemon's counts of received bytes.
     private static func account(_ status: SystemFacts.Status) -> [Finding] {
         if status.lost > 0 {
             return [
@@ -140,7 +142,7 @@ package enum Doctor {
         return []
     }
 
-    /// Returns the finding from the session's state; called if no other finding explains that state.
+    /// Returns the finding from the session's state; call it only if no other finding explains that state.
     private static func session(_ status: SystemFacts.Status) -> [Finding] {
         let device = status.device.map { Message(detail: $0) } ?? PlainText.theDevice.message()
         let reason = status.reason.map { FindingPartText.because.message($0) } ?? Message(detail: "")
@@ -152,7 +154,7 @@ package enum Doctor {
         case .failed: return [Finding(.deviceNotReached, .unavailable, of: device, reason, command: "blewedge scan")]
         case .unsupported:
             var finding = Finding(.deviceUnsupported, .configuration, of: device, reason)
-            // The reason already states what the device offers, so its remedy replaces the general one.
+            // The reason already says what the device offers, so use its remedy instead of the general one.
             if let remedy = status.remedy { finding.remedy = remedy }
             return [finding]
         case .bluetoothOff:
@@ -170,8 +172,9 @@ extension SystemFacts.Status {
 }
 
 extension Doctor {
-    /// Returns the findings from the daemon's beacon status; if `isBlocked`, only those that a blocked radio does not
-    /// explain.
+    /// Returns the findings from the daemon's beacon status.
+    ///
+    /// If `isBlocked` is true, findings that a blocked radio explains are omitted.
     static func beacons(_ status: SystemFacts.Status, _ facts: SystemFacts, isBlocked: Bool) -> [Finding] {
         guard let beacons = status.beacons else { return [] }
         var findings: [Finding] = []
@@ -192,17 +195,17 @@ extension Doctor {
 
     // Checks of the kernel's features.
 
-    /// Returns the findings about missing kernel features that are indispensable.
+    /// Returns the findings about indispensable kernel features that are missing.
     ///
-    /// Each would cause all other findings about the radio.
+    /// A missing feature would also cause all other findings about the radio.
     static func needs(_ facts: SystemFacts) -> [Finding] {
         let needed: [KernelFeature] = facts.usesKernelController ? [.epoll, .management] : [.epoll]
         return needed.filter(facts.lacks).prefix(1).map { finding(.kernelUnfit, .unavailable, .blocks, [$0]) }
     }
 
-    /// Returns the findings about known faults of this kernel version, and about useful features that the kernel lacks.
+    /// Returns the findings about known faults of this kernel version, and about useful features that it lacks.
     static func kernel(_ facts: SystemFacts) -> [Finding] {
-        // Event nodes have their own finding.
+        // Omit event nodes, because they have a finding of their own.
         let missed = KernelFeature.allCases.filter { $0.weight == .missed && $0 != .evdev && facts.lacks($0) }
         var findings = missed.isEmpty ? [] : [finding(.kernelLacks, .success, .note, missed)]
         // The user channel and H4 do not use the kernel's channels.
@@ -231,7 +234,7 @@ extension Doctor {
         )
     }
 
-    /// Returns the table of kernel features, one row per feature; empty if the kernel was not probed.
+    /// Returns the table of kernel features, with one row for each feature; empty if the kernel was not probed.
     package static func table(_ facts: SystemFacts) -> [JSONObject] {
         KernelFeature.allCases.compactMap { feature in facts.kernel[feature].map { feature.row($0) } }
     }

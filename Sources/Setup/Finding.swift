@@ -3,7 +3,9 @@
 import BluetoothPackets
 package import Texts
 
-/// Reason why nothing is typed, or why typing may fail: the fault, its effect, and its remedy.
+/// The reason why nothing is typed, or why typing may fail.
+///
+/// It consists of the fault, its effect, and its remedy.
 package struct Finding: Equatable, Sendable {
     package enum Severity: String, Sendable, CaseIterable {
         /// Nothing is typed until the fault is repaired.
@@ -14,7 +16,7 @@ package struct Finding: Equatable, Sendable {
         case note
     }
 
-    /// Stable id of a cause, for use in scripts.
+    /// Stable identifier of the cause, for use in scripts.
     package enum Cause: String, Sendable, CaseIterable {
         // Findings about the radio.
         case kernelWithoutBluetooth = "kernel-without-bluetooth"
@@ -86,7 +88,9 @@ package struct Finding: Equatable, Sendable {
     package var remedy: Message
     package var command: String?
 
-    /// Creates a finding with the texts of its cause and their arguments; `remedy` replaces the remedy of the cause.
+    /// Creates a finding from the texts for its cause and from their arguments.
+    ///
+    /// `remedy` replaces the remedy from these texts.
     package init(
         _ cause: Cause,
         _ status: ExitStatus,
@@ -118,7 +122,7 @@ package struct Finding: Equatable, Sendable {
         return object
     }
 
-    /// Returns the finding as text: at most four lines with line feeds, without terminal control characters.
+    /// Returns the finding as text: at most four lines, each with a line feed, without terminal control characters.
     package func text(_ language: Language) -> String {
         var lines = [
             "\(severity.text(language)): \(what.text(language)) [\(cause.rawValue)]",

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Commands that lead from a machine with only an adapter to the first typed character.
+/// The commands with which a new user gets from a machine with only an adapter to the first typed character.
 ///
 /// The guide prints them, the README lists them, and the lab runs them unchanged.
 package enum FirstSteps {
     /// Maximum number of commands.
     package static let most = 3
-    /// Placeholder for the user's device in the commands.
+    /// Placeholder in the commands for the user's device.
     package static let device = "DEVICE"
 
-    /// Returns the commands, in order; if the service manager is known, they set the keyboard up as a service.
+    /// Returns the commands in order; if the service manager is known, they install the keyboard as a service.
     package static func commands(hasManager: Bool) -> [String] {
         let choose = ["sudo blewedge scan --once", "sudo blewedge use \(device)"]
         return hasManager ? [setup] + choose : choose + ["sudo blewedge run"]
@@ -18,12 +18,12 @@ package enum FirstSteps {
     static let setup = "sudo blewedge setup"
 }
 
-/// Help file for shell users: the manual page, or the completions of a shell.
+/// A help file for people who use a shell: the manual page, or the completions for a shell.
 package struct HelpFile: Hashable, Sendable {
     package enum Reader: String, CaseIterable, Sendable {
         case man, bash, zsh, fish
 
-        /// Path where the reader looks for files installed by the administrator.
+        /// Path where the reader looks for files that the administrator has installed.
         package var path: String {
             switch self {
             case .man: "/usr/local/share/man/man1/blewedge.1"

@@ -6,8 +6,9 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-/// Kernel feature that is used if it exists: one newer than Linux 4.19, or optional in the kernel's configuration
-///
+/// A kernel feature that is used if it exists.
+///
+/// It is newer than Linux 4.19, or optional in the kernel's configuration.
 package enum KernelFeature: String, CaseIterable, Sendable {
     // Bluetooth features.
     case bluetooth
@@ -30,7 +31,7 @@ package enum KernelFeature: String, CaseIterable, Sendable {
     case virtualTerminals = "virtual-terminals"
     case rfkill
 
-    /// Severity of the feature's absence for the user.
+    /// Severity of the effect on the user if the kernel lacks the feature.
     package enum Weight: Equatable, Sendable {
         /// The program does not work at all.
         case needed
@@ -82,7 +83,9 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// Severity of the feature's absence; the absence of Bluetooth, uinput and evdev is reported by other findings.
+    /// Severity of the effect if the kernel lacks the feature.
+    ///
+    /// Other findings report that Bluetooth, uinput or evdev is missing.
     package var weight: Weight {
         switch self {
         case .bluetooth, .management, .epoll, .uinput: .needed
@@ -96,7 +99,8 @@ package enum KernelFeature: String, CaseIterable, Sendable {
 
     /// Returns the feature's row in the table for programs.
     ///
-    /// It contains the id, the first version, the state, and the effect of the feature's absence.
+    /// It contains the feature's identifier, the first version with the feature, the state, and the effect of its
+    /// absence.
     package func row(_ state: State) -> JSONObject {
         var object = JSONObject()
         object.add("id", rawValue)
@@ -122,7 +126,9 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         .userConfirmationReply, .userPasskeyReply, .loadIdentityResolvingKeys,
     ]
 
-    /// Probes the kernel for every feature; the states of sockets, uinput and event nodes are taken from the facts.
+    /// Probes the kernel for every feature.
+    ///
+    /// The states of sockets, uinput and event nodes are taken from the facts.
     static func ask(_ facts: SystemFacts, sysfs: String) -> [KernelFeature: State] {
         let support = facts.sockets == .available ? try? ManagementSurvey.take() : nil
         return Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.state(facts, support, sysfs: sysfs)) })
@@ -172,16 +178,18 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         return support.isWhole ? .absent(nil) : .unknown(nil)
     }
 
-    /// Returns the state of a group of commands; if one is not in the kernel's list, they are absent only if the list
-    /// is complete.
+    /// Returns the state of several management commands together.
+    ///
+    /// If one is not in the kernel's list, they count as absent only if the list is complete.
     private static func state(_ commands: Set<ManagementOpcode>, in support: SupportedManagement?) -> State {
         guard let support else { return .unknown(nil) }
         if support.commands.isSuperset(of: commands) { return .present }
         return support.isWhole ? .absent(nil) : .unknown(nil)
     }
 
-    /// Returns the state that follows from the error of a socket option; unknown if Bluetooth sockets are not
-    /// available.
+    /// Returns the state that follows from the error that a socket option has caused.
+    ///
+    /// The state is unknown if Bluetooth sockets are not available.
     private static func state(_ error: Errno?, _ facts: SystemFacts) -> State {
         facts.sockets == .available ? state(error) : .unknown(nil)
     }

@@ -2,10 +2,10 @@
 
 import LinuxIO
 
-/// Program that starts and restarts the services of a machine.
+/// The program that starts and restarts the services of a machine.
 package enum ServiceManager: Hashable, Sendable, CaseIterable {
     case systemd
-    /// OpenRC, with any init.
+    /// OpenRC, whichever program is the init.
     case openrc
     case runit
     /// The init of sysvinit, through /etc/inittab.
@@ -28,7 +28,7 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
         package init() {}
     }
 
-    /// Determines the service manager from these signs; nil if it is not supported.
+    /// Determines the service manager from the machine's features; nil if it is not supported.
     ///
     /// If there is no inittab, BusyBox's init uses built-in lines, and sysvinit does nothing: neither can run a
     /// service.
@@ -48,7 +48,9 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Words of the command that starts the service without asking for a password on the terminal.
+    /// The words of the command that starts the service.
+    ///
+    /// The command does not ask for a password on the terminal.
     package var startWords: [String] {
         let words = start.split(separator: " ").map(String.init)
         return self == .systemd ? [words[0], "--no-ask-password"] + words.dropFirst() : words
@@ -66,7 +68,7 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
     /// Service manager of this machine; nil if it is not supported.
     package static var ofThisMachine: ServiceManager? { ServiceManager(.collect()) }
 
-    /// Directory with the services that runit runs, at one of its usual paths; nil if none exists.
+    /// Directory where runit looks for services; nil if it is at none of the usual paths.
     static var serviceDirectory: String? {
         ["/etc/service", "/var/service", "/service"].first(where: FileSystem.exists)
     }
@@ -90,31 +92,32 @@ extension ServiceManager.Signs {
     }
 }
 
-/// Lines of blewedge in a shared file, between two comments that mark them.
+/// Lines that blewedge adds to a shared file; a comment before and a comment after them mark the lines.
 package enum MarkedLines {
-    /// Comment before the lines.
+    /// Comment that marks the beginning of blewedge's lines.
     package static let begin = "# blewedge: its own lines begin; `blewedge setup --remove` takes them away"
-    /// Comment after the lines.
+    /// Comment that marks the end of blewedge's lines.
     package static let end = "# blewedge: its own lines end"
 
-    /// Returns the lines between the comments; nil if a comment is missing.
+    /// Returns the lines between the two comments; nil if a comment is missing.
     package static func found(in text: String) -> [String]? {
         let all = lines(of: text)
         guard let first = all.firstIndex(of: begin), let last = all[first...].firstIndex(of: end) else { return nil }
         return Array(all[(first + 1)..<last])
     }
 
-    /// Returns the text with these lines instead of the earlier ones: before all other lines if `first`, else after
-    /// them.
+    /// Returns the text with the lines in `own` instead of blewedge's earlier lines.
+    ///
+    /// If `first` is true, they come before all other lines, otherwise after them.
     package static func adding(_ own: [String], to text: String, first: Bool) -> String {
         let others = lines(of: removing(own, from: text))
         let block = [begin] + own + [end]
         return (first ? block + others : others + block).map { $0 + "\n" }.joined()
     }
 
-    /// Returns the text without the comments and the lines between them.
+    /// Returns the text without blewedge's two comments and the lines between them.
     ///
-    /// If somebody has deleted one of the comments, removes the other comment and all lines in `own`.
+    /// If somebody has deleted one of the comments, the other comment and all lines in `own` are removed.
     package static func removing(_ own: [String], from text: String) -> String {
         var rest = lines(of: text)
         while let first = rest.firstIndex(of: begin), let last = rest[first...].firstIndex(of: end) {

@@ -7,17 +7,17 @@ import LinuxIO
 import ServiceFiles
 import SystemPackage
 
-/// Facts about a machine that determine the plan of `blewedge setup`.
+/// The facts about a machine from which `blewedge setup` determines its steps.
 package struct SetupFacts: Equatable, Sendable {
-    /// Paths of the existing programs that setup may run, by name.
+    /// Paths, by name, of those programs that setup may run and that exist.
     package var programs: [String: String] = [:]
     /// Service manager of the machine; nil if setup does not support it.
     package var manager: ServiceManager?
-    /// Directory with the services that runit runs; empty if there is none.
+    /// Directory where runit looks for services; empty if there is none.
     package var serviceDirectory = ""
     /// True if mdev, not udev, creates device nodes.
     package var hasMdev = false
-    /// True if kernel modules are listed in /etc/modules because there is no directory for such lists.
+    /// True if kernel modules are listed in /etc/modules, because there is no directory for lists of modules.
     package var hasModuleList = false
     /// True if the service's user exists.
     package var hasUser = false
@@ -28,18 +28,19 @@ package struct SetupFacts: Equatable, Sendable {
     package var isPackaged = false
     /// True if the timer for the beacon server is enabled at boot.
     package var isTimerEnabled = false
-    /// Manual page and completions of this program.
+    /// The manual page and the completions of this program.
     package var help: [HelpFile] = []
-    /// Contents, by path, of the existing files that setup installs or adds lines to.
+    /// Contents, by path, of those files that setup installs or adds lines to, if they exist.
     package var files: [String: String] = [:]
-    /// Existing symbolic links and directories that setup or the service manager creates for the service.
+    /// Those symbolic links and directories that setup or the service manager creates for the service, if they exist.
     package var made: Set<String> = []
     /// Path of this program's executable file.
     package var program = ""
     /// True if the file at the installation path has the same contents as this program.
     package var isProgramInstalled = false
-    /// Paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them unblocks the
-    /// radio.
+    /// Paths of the rfkill switches that block Bluetooth radios in software.
+    ///
+    /// Writing "0" to a switch unblocks its radio.
     package var softBlocks: [String] = []
     /// True if /dev/uinput belongs to the service's user.
     package var isMakerGiven = false
@@ -53,11 +54,11 @@ package struct SetupFacts: Equatable, Sendable {
         "systemctl", "rc-service", "rc-update", "sv", "kill", "udevadm", "systemd-sysusers", "systemd-tmpfiles",
         "modprobe", "useradd", "adduser", "addgroup",
     ]
-    /// Names of all programs to look for: `names`, and the programs that read the manual page and the completions.
+    /// Names of all programs to look for: those in `names`, and those that read the manual page and the completions.
     package static let allNames = names + HelpFile.Reader.allCases.map(\.rawValue)
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
-    /// Maximum size of the program file to copy, in bytes; a static build has about 10 MB.
+    /// Maximum size of the program file that is copied, in bytes; a static build has about 10 MB.
     static let mostBytes = 1 << 28
 
     /// Collects the facts about this machine, without changing anything.

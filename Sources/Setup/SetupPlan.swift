@@ -4,16 +4,16 @@ import LinuxIO
 import ServiceFiles
 package import Texts
 
-/// Steps that install blewedge as a service of a machine, or remove it; computed only from the facts.
+/// The steps that install blewedge as a service of a machine, or remove it; computed only from the facts.
 package enum SetupPlan {
     /// Name of the service's user and of its group.
     package static let user = "blewedge"
-    /// Path to which the program is copied if it is not in one of the usual directories for programs.
+    /// Path to which the program is copied unless it is in one of the usual directories for programs.
     package static let programPath = "/usr/local/bin/blewedge"
-    /// Modules listed in modules-load.conf.
+    /// Kernel modules that are loaded at boot, as listed in the modules-load.d file.
     private static let modules = ["uinput", "evdev", "bluetooth"]
 
-    /// Returns the remaining steps of the installation; empty if it is complete.
+    /// Returns the installation steps that have not been performed yet; empty if the installation is complete.
     package static func installing(_ facts: SetupFacts) -> [SetupStep] {
         let own = ServiceFile.all.filter { !(facts.isPackaged && $0.packagedPath != nil) }
         let files = own.filter { isRead($0, facts) && facts.files[$0.path] != $0.text }.map { file in
@@ -28,7 +28,8 @@ package enum SetupPlan {
         steps += user(facts, hasNews)
         if hasNews { steps += modules(facts) + udev(facts) }
         steps += mending(facts)
-        // The lines are added after all files, because the program that reads them may start the service immediately.
+        // Add the lines after all files are written, because the program that reads the lines may start the service
+        // immediately.
         return steps + lines + starting(facts, files: files, hasNews: hasNews) + help(facts)
     }
 
@@ -47,13 +48,13 @@ package enum SetupPlan {
         steps += stopping(facts)
         for path in paths where !steps.contains(.remove(path: path)) { steps.append(.remove(path: path)) }
         steps += forgetting(facts)
-        // udev keeps the owner when its rule is removed, so the owner is reset here; the rules of other packages are
-        // then applied.
+        // When its rule is removed, udev does not change the owner back, so reset the owner here; after that, the rules
+        // of other packages are applied.
         let isGivenBack = facts.isMakerGiven && !facts.isPackaged
         return steps + (isGivenBack ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts) + help
     }
 
-    /// Returns true if the machine has a program that reads the file.
+    /// Returns true if the machine has a program that reads this file.
     private static func isRead(_ file: ServiceFile, _ facts: SetupFacts) -> Bool {
         if file.isOfServer, !facts.hasServer { return false }
         return switch file.reader {
@@ -70,7 +71,7 @@ package enum SetupPlan {
         }
     }
 
-    /// Returns blewedge's lines for those shared files that the machine reads.
+    /// Returns blewedge's lines for shared files, but only for those files that the machine reads.
     private static func lines(_ facts: SetupFacts) -> [ServiceLines] {
         var lines: [ServiceLines] = []
         if facts.hasModuleList { lines.append(.modules) }
@@ -121,7 +122,7 @@ package enum SetupPlan {
         return steps
     }
 
-    /// Returns the path of the file with this reader, as installed by setup or by the package.
+    /// Returns the path of the file for this reader, as installed by setup or by the package.
     private static func place(_ reader: ServiceFile.Reader, _ facts: SetupFacts) -> String {
         guard let file = ServiceFile.all.first(where: { $0.reader == reader }) else { return "" }
         return facts.isPackaged ? file.packagedPath ?? file.path : file.path
@@ -129,7 +130,7 @@ package enum SetupPlan {
 
     private static func modules(_ facts: SetupFacts) -> [SetupStep] {
         guard let modprobe = facts.programs["modprobe"] else { return [] }
-        // This fails for drivers that are built into the kernel. The doctor reports missing drivers.
+        // Loading fails for drivers that are built into the kernel. The doctor reports drivers that are missing.
         return [.run([modprobe, "-a"] + modules, mayFail: true)]
     }
 
@@ -141,7 +142,7 @@ package enum SetupPlan {
         ]
     }
 
-    /// Returns the steps that fix findings of the doctor permanently, where software can do that.
+    /// Returns the steps that permanently fix the causes of the doctor's findings, where software can do that.
     private static func mending(_ facts: SetupFacts) -> [SetupStep] {
         var steps = facts.softBlocks.map { SetupStep.set(path: $0, value: "0") }
         if facts.needsSerialDriver, let modprobe = facts.programs["modprobe"] {
@@ -153,7 +154,7 @@ package enum SetupPlan {
     // If a system package has installed the service, it owns the service's files, its user and its help. Setup then
     // handles only the radio, the timer for the beacon server, and the files of an earlier setup.
 
-    /// Returns the notes to show with the steps.
+    /// Returns the notes that are shown with the steps.
     package static func notes(_ facts: SetupFacts, isRemoving: Bool) -> [Message] {
         guard facts.isPackaged else {
             return isRemoving || facts.manager != nil ? [] : [SetupText.noManager.message()]
@@ -163,20 +164,23 @@ package enum SetupPlan {
         return [SetupText.packaged.message()] + (isShadowed ? [SetupText.shadowing.message()] : [])
     }
 
-    /// Returns the commands that are still necessary before the first character is typed.
+    /// Returns the commands that the user must still run before the first character can be typed.
     package static func nextSteps(_ facts: SetupFacts) -> Message {
         let commands = FirstSteps.commands(hasManager: facts.manager != nil).filter { $0 != FirstSteps.setup }
         return SetupText.next.message(Message.listed(commands.map { Message(detail: "`\($0)`") }))
     }
 
-    /// Returns the steps that install the manual page and the completions of those programs that are installed.
+    /// Returns the steps that install the manual page and the completions, if the programs that read them are
+    /// installed.
     static func help(_ facts: SetupFacts) -> [SetupStep] {
         guard !facts.isPackaged else { return [] }
         return facts.help.filter { facts.programs[$0.reader.rawValue] != nil && facts.files[$0.reader.path] != $0.text }
             .map { .write(path: $0.reader.path, text: $0.text, isNew: facts.files[$0.reader.path] == nil) }
     }
 
-    /// Returns the step that enables the package's timer if a beacon server is configured, and disables it otherwise.
+    /// Returns the step that enables or disables the package's timer.
+    ///
+    /// The timer is enabled if a beacon server is configured, and disabled otherwise.
     static func packagedServer(_ facts: SetupFacts, _ systemctl: String) -> [SetupStep] {
         guard facts.hasServer != facts.isTimerEnabled else { return [] }
         return [.run([systemctl, facts.hasServer ? "enable" : "disable", "--now", timer], mayFail: !facts.hasServer)]
@@ -188,10 +192,10 @@ package enum SetupPlan {
     /// Name of the timer for requests to the beacon server.
     static let timer = "blewedge-beacons.timer"
     private static let supervised = "/etc/sv/blewedge"
-    /// Step that waits until the service accepts requests, for service managers that do not wait themselves.
+    /// The step that waits until the service accepts requests; it is for service managers that do not wait themselves.
     private static let awaiting = SetupStep.run(["/usr/local/sbin/blewedge-service", "await"], mayFail: false)
 
-    /// Returns the links and directories for the service that setup or the service manager creates.
+    /// Returns those links and directories for the service that setup or the service manager creates.
     static func made(_ facts: SetupFacts) -> [String] {
         switch facts.manager {
         case .openrc: ["/etc/runlevels/default/blewedge"]
@@ -202,7 +206,9 @@ package enum SetupPlan {
         }
     }
 
-    /// Returns the steps that start the service now and at every boot; `files` are the steps that write its files.
+    /// Returns the steps that start the service now and at every boot.
+    ///
+    /// `files` are the steps that write the service's files.
     static func starting(_ facts: SetupFacts, files: [SetupStep], hasNews: Bool) -> [SetupStep] {
         var steps: [SetupStep] = []
         switch facts.manager {
@@ -228,7 +234,7 @@ package enum SetupPlan {
         case .runit:
             let link = facts.serviceDirectory + "/blewedge"
             if !facts.made.contains(link) {
-                // runit looks for new services every five seconds, so the link is sufficient.
+                // Creating the link is sufficient, because runit looks for new services every five seconds.
                 steps += [.link(path: link, target: supervised)]
             } else if hasNews || !facts.isActive, let sv = facts.programs["sv"] {
                 steps += [.run([sv, hasNews ? "restart" : "up", supervised], mayFail: false)]
@@ -270,12 +276,12 @@ package enum SetupPlan {
         }
     }
 
-    /// Returns the steps that follow the removal of the files.
+    /// Returns the steps to perform after the files are removed.
     static func forgetting(_ facts: SetupFacts) -> [SetupStep] {
         switch facts.manager {
         case .systemd:
             guard let systemctl = facts.programs["systemctl"] else { return [] }
-            // The package's service then runs from the package's files.
+            // The service from the package then uses the package's files.
             let again = facts.isPackaged ? [SetupStep.run([systemctl, "restart", unit], mayFail: true)] : []
             return [.run([systemctl, "daemon-reload"], mayFail: true)] + again
         case .runit:
@@ -286,15 +292,14 @@ package enum SetupPlan {
         }
     }
 
-    /// Returns the step that makes init reload its table.
+    /// Returns the step that makes the init program read its table again.
     private static func readInittab(_ facts: SetupFacts) -> [SetupStep] {
         // If there is no program `kill`, use the shell's built-in command.
         let kill = facts.programs["kill"].map { [$0, "-HUP", "1"] } ?? ["/bin/sh", "-c", "kill -HUP 1"]
         return [.run(kill, mayFail: false)]
     }
 
-    /// Returns the steps that enable the timer for the beacon server if one is configured, or remove the timer
-    /// otherwise.
+    /// Returns the steps that enable the timer for the beacon server, or remove it if no server is configured.
     private static func server(_ facts: SetupFacts, _ systemctl: String, isWritten: Bool) -> [SetupStep] {
         if facts.isPackaged { return packagedServer(facts, systemctl) }
         if isWritten {
@@ -323,13 +328,15 @@ extension SetupStep {
     }
 }
 
-/// Step of `blewedge setup`, shown before it is performed.
+/// A step of `blewedge setup`; it is shown before it is performed.
 package enum SetupStep: Equatable, Sendable {
     /// Writes a file, and creates its parent directories; `isNew` is false if the file exists with other contents.
     case write(path: String, text: String, isNew: Bool, isProgram: Bool = false)
-    /// Adds lines to a shared file, replacing lines added earlier; if `first`, they precede all other lines.
+    /// Adds lines to a shared file, replacing lines that were added earlier.
+    ///
+    /// If `first` is true, they come before all other lines.
     case addLines(path: String, lines: [String], first: Bool)
-    /// Removes added lines from a shared file, and the file itself if it is then empty.
+    /// Removes lines that were added to a shared file, and then the file itself if it is empty.
     case removeLines(path: String, lines: [String])
     case link(path: String, target: String)
     /// Removes a directory and its files, but not its subdirectories.
@@ -338,14 +345,14 @@ package enum SetupStep: Equatable, Sendable {
     case copyProgram(from: String, to: String)
     case remove(path: String)
     case set(path: String, value: String)
-    /// Creates a directory that belongs to the service's user; used without systemd-tmpfiles.
+    /// Creates a directory that belongs to the service's user; used if there is no systemd-tmpfiles.
     case makeDirectory(path: String, owner: String)
-    /// Restores root as the owner of a device node, as before a udev rule changed it.
+    /// Gives a device node back to root, its owner before a udev rule changed it.
     case giveBack(path: String)
-    /// Runs a program with its arguments; with `mayFail`, setup continues after a failure.
+    /// Runs a program with its arguments; if `mayFail` is true, setup continues after a failure.
     case run([String], mayFail: Bool)
 
-    /// Returns the step as text: the equivalent shell command, or a sentence for a file that is written.
+    /// Returns the step as text: the equivalent shell command or, for a file that is written, a sentence.
     package func text(_ language: Language) -> String {
         switch self {
         case .write(let path, _, isNew: true, _): SetupText.write.text(language, path)

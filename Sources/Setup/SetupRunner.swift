@@ -4,7 +4,7 @@ import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// Executor of the steps of a `SetupPlan`.
+/// Performs the steps of a `SetupPlan`.
 package struct SetupRunner {
     /// Directory that all paths are relative to: `/`, or another directory in tests.
     package var root: FilePath = "/"
@@ -56,7 +56,9 @@ package struct SetupRunner {
         }
     }
 
-    /// Runs `body` with the location of a path below `root`; `what` names the operation in the failure.
+    /// Runs `body` with a path below `root` converted to its actual location.
+    ///
+    /// `what` is the name of the operation in the error message.
     private func attempt(
         _ what: SetupText,
         _ path: String,
@@ -69,7 +71,7 @@ package struct SetupRunner {
         }
     }
 
-    /// Changes the text of a shared file, and keeps the file's mode; removes the file if it is then empty.
+    /// Changes the text of a shared file, but not the file's permissions; removes the file if it is then empty.
     private func change(_ path: String, _ what: SetupText, _ change: (String) -> String) throws(CommandFailure) {
         // Follow a symbolic link, so that it is not replaced.
         let link = FileSystem.target(ofLink: place(path).string).map { FilePath($0) }
@@ -125,7 +127,7 @@ extension FilePath {
 }
 
 extension ChildProcess.End {
-    /// Description of how the process ended, to follow the program's name.
+    /// Describes how the process ended, in words that can follow the program's name.
     fileprivate var message: Message {
         switch self {
         case .exited(let code): SetupText.exited.message("\(code)")

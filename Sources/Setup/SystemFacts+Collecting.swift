@@ -14,13 +14,13 @@ import Texts
 import Typing
 
 extension SystemFacts {
-    /// Names of programs that manage adapters, truncated to 15 bytes as in /proc.
+    /// Names of programs that manage adapters, truncated to 15 bytes like the names in /proc.
     private static let bluetoothServices = ["bluetoothd", "bluetooth-meshd"]
     /// Names of programs that ask for a login name or a password.
     private static let loginPrompts = ["agetty", "getty", "mingetty", "fgetty", "login"]
     private static let unitDirectories = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
 
-    /// Service manager of this machine, if blewedge is installed as its service; nil otherwise.
+    /// The service manager of this machine if blewedge is installed as its service; nil otherwise.
     package static var installedService: ServiceManager? {
         guard let manager = ServiceManager.ofThisMachine else { return nil }
         let paths =
@@ -34,8 +34,8 @@ extension SystemFacts {
 
     /// Collects the facts about this machine, without changing anything.
     ///
-    /// `places` are the possible places of a daemon, beginning with the user's own. `adapter` and `named` replace the
-    /// adapter and the layout of the daemon or the configuration.
+    /// `places` are the paths where a daemon may listen, beginning with the user's own. `adapter` and `named` replace
+    /// the adapter and the layout of the daemon or the configuration.
     package init(at places: [DaemonPaths], adapter: AdapterTransport?, layout named: String?) {
         daemon = Daemon(at: places)
         // If the service is installed, the diagnosis concerns the service, not the user.
@@ -96,7 +96,7 @@ extension SystemFacts {
         }
         let managed = Set(adapters.map(\.name))
         takenControllers = FileSystem.names(in: "/sys/class/bluetooth").filter {
-            // Names that contain a colon belong to connections.
+            // Skip names that contain a colon, because they belong to connections.
             $0.hasPrefix("hci") && !$0.contains(":") && !managed.contains($0)
         }
         serialControllers = SerialDevice.bluetoothControllers()
@@ -124,8 +124,9 @@ extension SystemFacts {
         layoutDifferences = LayoutDifference.between(typed, keymap.levels)
     }
 
-    /// Records an event node that the daemon cannot read; this can be tested only if the daemon runs as this process's
-    /// user.
+    /// Records the keyboard's event node if the daemon cannot read it.
+    ///
+    /// This can be tested only if the daemon runs as this process's user.
     private mutating func lookAtEventNode() {
         guard let status = daemon.status, ProcessFacts.user(of: status.pid) == ProcessFacts.user,
             let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
@@ -135,7 +136,7 @@ extension SystemFacts {
 }
 
 extension SystemFacts.Adapter {
-    /// Creates an adapter from the kernel's information and the adapter's rfkill switches.
+    /// Creates an adapter from the information that the kernel provides, and from the adapter's rfkill switches.
     fileprivate init(_ entry: AdapterEnumerator.Entry) {
         self.init(index: entry.index, address: entry.information.address)
         hasLowEnergy = entry.information.supportedSettings.contains(.lowEnergy)
@@ -147,7 +148,9 @@ extension SystemFacts.Adapter {
 }
 
 extension SystemFacts.ConfigurationState {
-    /// Reads a configuration and the files that it names; returns the default if a file is wrong or missing.
+    /// Reads a configuration and the files that it names.
+    ///
+    /// If a file is wrong or missing, returns the default configuration.
     fileprivate static func read(_ path: FilePath) -> (state: Self, configuration: Configuration) {
         do throws(ConfigurationError) {
             let configuration = try Configuration.read(path)
@@ -155,7 +158,7 @@ extension SystemFacts.ConfigurationState {
             _ = try configuration.regions()
             return (.correct, configuration)
         } catch {
-            // A file that this process may not read may still be readable for the daemon.
+            // The daemon may be able to read a file that this process may not read.
             let failure = error.failure
             guard failure.status == .configuration else { return (.correct, Configuration()) }
             return (.wrong(path: path.string, reason: failure.cause.firstLine), Configuration())
@@ -164,7 +167,8 @@ extension SystemFacts.ConfigurationState {
 }
 
 extension SystemFacts.Choice {
-    /// Uses the selected device reported by a running daemon, or else the device in the file.
+    /// Determines the selected device: the one that a running daemon reports or, if none is running, the one in the
+    /// file.
     package init(_ daemon: SystemFacts.Daemon, _ store: ChoiceStore) {
         guard let status = daemon.status else {
             self.init(store)

@@ -12,9 +12,9 @@ import SystemPackage
 package import Texts
 package import Typing
 
-/// Facts that the doctor examines: the state of the machine, the permissions of this process, and the configuration.
+/// The facts that the doctor examines: the state of the machine, this process's permissions, and the configuration.
 package struct SystemFacts: Equatable, Sendable {
-    /// Availability of Bluetooth sockets in the kernel.
+    /// The kernel's support for Bluetooth sockets.
     package enum Sockets: Equatable, Sendable {
         case available
         /// The kernel does not know the address family or the protocol (EAFNOSUPPORT, EPROTONOSUPPORT).
@@ -46,7 +46,7 @@ package struct SystemFacts: Equatable, Sendable {
     package enum UInput: Equatable, Sendable {
         case open
         case missing(ModuleState)
-        /// This process lacks the permission.
+        /// This process lacks the permission to open it.
         case notPermitted
         /// Opening it fails with another error; the value describes the error.
         case refused(String)
@@ -67,44 +67,44 @@ package struct SystemFacts: Equatable, Sendable {
     }
 
     package enum Daemon: Equatable, Sendable {
-        /// No daemon answers, and no lock is held.
+        /// No daemon answers, and no process holds the lock of an adapter.
         case none
-        /// A daemon exists but does not answer; `pid` is its process id, if known.
+        /// A daemon exists but does not answer; `pid` is its process number, if known.
         case silent(pid: Int32?)
         /// A daemon listens, but this process may not connect to it.
         case hidden
-        /// A daemon is running and reported this status.
+        /// A daemon is running, and has reported this status.
         case running(Status)
     }
 
-    /// Status that a running daemon reports.
+    /// The status that a running daemon reports.
     package struct Status: Equatable, Sendable {
         package var state: Session.State
         package var reason: Message?
         package var remedy: Message?
-        /// Controller in use, with its transport; nil if no controller is in use.
+        /// Transport of the controller in use; nil if no controller is in use.
         package var transport: AdapterTransport?
         package var hasOtherOutput = false
         package var device: String?
-        /// Reason why the gate is closed; nil while it is open.
+        /// Reason why the gate is closed, which disables typing; nil while the gate is open.
         package var pause: Message?
-        /// Number of bytes received since the daemon's start.
+        /// Number of bytes received since the daemon started.
         package var received: UInt64 = 0
         package var typed: UInt64 = 0
-        /// Number of received bytes that were discarded or rejected by the table.
+        /// Number of received bytes that the table has discarded or rejected.
         package var discarded: UInt64 = 0
         package var lost: UInt64 = 0
         package var layout: String?
         package var eventNode: String?
-        /// Keys beyond text that the daemon's keyboard may press, as text; nil if there are none.
+        /// A list of the keys beyond text that the daemon's keyboard may press; nil if there are none.
         package var allows: Message?
-        /// Error in reading or storing the selected device; nil if there was none.
+        /// Error that occurred when the selected device was read or stored; nil if there was none.
         package var choiceFault: Message?
-        /// Beacon status of the daemon; nil if it was not queried.
+        /// The daemon's beacon status; nil if it was not requested.
         package var beacons: Beacons?
         package var pid: Int32
 
-        /// Names of the counters of bytes that were lost because of a fault.
+        /// Names of the counters for bytes that were lost because of a fault.
         static let losses = [Ledger.Loss.ringFull, .writeFailed, .tooOld].map { "\($0)" }
 
         package init(state: Session.State, pid: Int32) {
@@ -113,13 +113,13 @@ package struct SystemFacts: Equatable, Sendable {
         }
     }
 
-    /// Beacon status of a running daemon.
+    /// The beacon status of a running daemon.
     package struct Beacons: Equatable, Sendable {
         /// Number of watched regions.
         package var watched = 0
-        /// Reason why beacons cannot be received; nil if they can.
+        /// Reason why beacons cannot be received; nil if they can be received.
         package var fault: Message?
-        /// Reason why the configured beacon is not advertised; nil if it is, or if none is configured.
+        /// Reason why the configured beacon is not advertised; nil if it is advertised, or if none is configured.
         package var advertisingFault: Message?
 
         package init() {}
@@ -127,20 +127,21 @@ package struct SystemFacts: Equatable, Sendable {
 
     /// Kernel version; nil if it cannot be read.
     package var kernelVersion: KernelVersion?
-    /// True if connections use the kernel's L2CAP sockets; false with the user channel or H4.
+    /// True if connections use the kernel's L2CAP sockets; false if the user channel or H4 is used.
     package var usesKernelChannels = true
-    /// True if the kernel manages the controller; false for an H4 stream.
+    /// True if the kernel manages the controller; false if the controller is on an H4 stream.
     package var usesKernelController = true
     /// True if the output is the keyboard; false for a terminal, a socket or standard output.
     package var usesKeyboard = true
-    /// State of each kernel feature that the product uses; empty if the kernel was not probed.
+    /// State of each kernel feature that the product can use; empty if the kernel was not probed.
     package var kernel: [KernelFeature: KernelFeature.State] = [:]
     package var sockets = Sockets.available
-    /// Adapters that the kernel manages, by index.
+    /// The adapters that the kernel manages, sorted by index.
     package var adapters: [Adapter] = []
-    /// Error in reading the adapters; nil if there was none.
+    /// Error that occurred when the adapters were read; nil if there was none.
     package var adapterFault: Message?
-    /// Names of controllers that exist but are not managed, because another program uses them exclusively.
+    /// Names of controllers that exist but that the kernel does not manage, because another program uses them
+    /// exclusively.
     package var takenControllers: [String] = []
     /// Serial devices that the firmware or the device tree declares as Bluetooth controllers.
     package var serialControllers: [SerialDevice] = []
@@ -150,21 +151,21 @@ package struct SystemFacts: Equatable, Sendable {
     package var missingCapabilities: [Capability] = []
     package var uinput = UInput.open
     package var hasEventNodes = true
-    /// Event node of the keyboard if the self-check needs it but the daemon's user may not read it; nil otherwise.
+    /// The keyboard's event node, if the self-check needs it but the daemon's user may not read it; nil otherwise.
     package var unreadableEventNode: String?
-    /// Event queue of the applications that read the keyboard, as configured.
+    /// Kind of event queue of the applications that read the keyboard, as configured.
     package var queue = ReaderQueue.large
-    /// File that shows that Xorg uses the evdev driver or has no other driver; nil if there is no such file.
+    /// A file that shows that Xorg uses the evdev driver or has no other driver; nil if there is no such file.
     package var oldInputDriver: String?
-    /// Service manager with which the service is installed; nil if it is not installed.
+    /// Service manager with which blewedge is installed as a service; nil if it is not installed.
     package var service: ServiceManager?
     /// True if `blewedge setup` supports the service manager of this machine.
     package var hasManager = true
     package var configuration = ConfigurationState.correct
-    /// True if the configuration watches beacon regions.
+    /// True if beacon regions are watched according to the configuration.
     package var watchesBeacons = false
     package var choice = Choice.none
-    /// Address of the selected device if it must be authenticated but its keys are from legacy pairing; nil otherwise.
+    /// Address of the selected device if it must be authenticated but only has keys from legacy pairing; nil otherwise.
     package var legacyBond: String?
     package var daemon = Daemon.none
     /// Foreground virtual terminal; nil if there is none, or if it cannot be read.
@@ -172,10 +173,10 @@ package struct SystemFacts: Equatable, Sendable {
     /// Process on the foreground terminal that asks for a login name or a password; nil if there is none.
     package var loginPrompt: ProcessEntry?
     package var layout = "us"
-    /// Characters that the foreground terminal converts into other characters.
+    /// Characters in place of which the foreground terminal produces other characters.
     package var layoutDifferences: [LayoutDifference] = []
 
-    /// Creates the facts of a machine without an adapter, a selected device and a daemon.
+    /// Creates the facts of a machine that has no adapter, no selected device, and no daemon.
     package init() {}
 
     /// Returns true if the kernel was probed for the feature and lacks it.
@@ -188,7 +189,7 @@ package struct SystemFacts: Equatable, Sendable {
     /// Command that starts the daemon on this machine.
     package var startCommand: String { service?.start ?? (hasManager ? "blewedge setup" : "blewedge run") }
 
-    /// Sets the controller and the output that are in use.
+    /// Sets the controller and the kind of output that are in use.
     package mutating func use(_ transport: AdapterTransport, isKeyboard: Bool) {
         selector = transport.selector ?? .any
         usesKernelChannels = transport.isShared
@@ -196,7 +197,7 @@ package struct SystemFacts: Equatable, Sendable {
         usesKeyboard = isKeyboard
     }
 
-    /// Selected adapter; nil if it does not exist.
+    /// The selected adapter; nil if it does not exist.
     package var adapter: Adapter? {
         switch selector {
         case .any: adapters.min { $0.index.rawValue < $1.index.rawValue }
@@ -205,16 +206,17 @@ package struct SystemFacts: Equatable, Sendable {
         }
     }
 
-    /// True if this process would use the adapter and the keyboard itself, because no daemon runs and no service is
-    /// installed.
+    /// True if this process would use the adapter and the keyboard itself.
+    ///
+    /// This is the case if no daemon is running and no service is installed.
     package var actsItself: Bool { daemon == .none && !isServiceInstalled }
 }
 
 extension SystemFacts.Daemon {
-    /// Time-out for the status answer of a daemon.
+    /// Time-out for a daemon's answer to `status`.
     private static let patience = Duration.seconds(3)
 
-    /// Queries the daemon at the first of these places where one listens.
+    /// Requests the status of a daemon; if several places have a listening daemon, the first counts.
     package init(at places: [DaemonPaths]) {
         var process: Int32?
         do throws(CommandFailure) {
@@ -239,13 +241,13 @@ extension SystemFacts.Daemon {
         }
     }
 
-    /// Status of the daemon; nil if it did not report any.
+    /// The daemon's status; nil if it has not reported any.
     var status: SystemFacts.Status? {
         guard case .running(let status) = self else { return nil }
         return status
     }
 
-    /// Returns the process id of a daemon that holds the lock of an adapter; nil if there is none.
+    /// Returns the process number of a daemon that holds the lock of an adapter; nil if there is none.
     ///
     /// Other commands also hold such a lock: `simulate`, `scan`, `gatt`.
     private static func holder(_ places: [DaemonPaths]) -> Int32? {
@@ -258,7 +260,7 @@ extension SystemFacts.Daemon {
 }
 
 extension SystemFacts.Status {
-    /// Creates the facts from an answer to `status`; nil if the answer has no process id.
+    /// Creates the facts from an answer to `status`; nil if the answer contains no process number.
     package init?(_ answer: StatusAnswer) {
         guard let process = answer.process else { return nil }
         self.init(state: answer.state, pid: process)
@@ -296,16 +298,16 @@ extension UInt64 {
     }
 }
 
-/// Input drivers of Xorg: libinput, and its predecessor evdev.
+/// Finds out which input driver Xorg uses: libinput or its predecessor evdev.
 enum InputDriver {
-    /// Directories of Xorg's logs.
+    /// Directories that contain Xorg's logs.
     private static let logs = ["/var/log"]
-    /// Directories of Xorg's input drivers.
+    /// Directories that contain Xorg's input drivers.
     private static let modules = ["/usr/lib/xorg/modules/input", "/usr/lib64/xorg/modules/input"]
-    /// Maximum size of a log that is examined, in bytes.
+    /// Maximum size of a log to examine, in bytes.
     private static let longestLog = 16 << 20
 
-    /// Returns the file that shows that Xorg reads the virtual keyboard with evdev, or that it lacks libinput.
+    /// Returns a file that shows that Xorg reads the virtual keyboard with evdev, or that Xorg lacks libinput.
     ///
     /// Returns nil if there is no such file. A log names the driver of each device; the next start of Xorg overwrites
     /// it.

@@ -72,7 +72,7 @@ extension Finding.Cause {
     }
 }
 
-/// Names of the severities, which begin the text of a finding.
+/// Names of the severities; each finding's text begins with one of them.
 extension Finding.Severity: Localized {
     package var texts: LocalText {
         switch self {
@@ -83,15 +83,15 @@ extension Finding.Severity: Localized {
     }
 }
 
-/// Fragments that complete the text of a finding, depending on its details.
+/// Phrases that complete the text of a finding, depending on its details.
 package enum FindingPartText: String, Localized {
-    // Findings about a controller on a serial port.
+    // Phrases for findings about a controller on a serial port.
     case notStarted, withoutDriver, loadSerialDriver
-    // Findings about /dev/uinput.
+    // Phrases for findings about /dev/uinput.
     case withoutModule, makeNode
-    // Findings about the daemon.
+    // Phrases for findings about the daemon.
     case startService, process, because
-    // Findings about the console.
+    // Phrases for findings about the console.
     case off, raw, gives, givesNothing, more
 
     package var texts: LocalText {

@@ -4,7 +4,7 @@ import Control
 import Daemon
 package import Texts
 
-/// Effects on the user if the kernel lacks the feature.
+/// Texts that describe how the lack of a kernel feature affects the user.
 extension KernelFeature: Localized {
     package var texts: LocalText {
         switch self {
@@ -68,7 +68,7 @@ extension KernelFeature: Localized {
 }
 
 extension TextTable {
-    /// Table of all texts of the program.
+    /// The table of all texts in the program.
     package static let whole =
         daemon + TextTable([FindingPartText.self, Finding.Severity.self, KernelFeature.self])
         + TextTable(
