@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Failure of a command: its exit status, cause and remedy.
+/// A failure of a command: its exit status, cause and remedy.
 package struct CommandFailure: Error, Equatable, Sendable {
-    /// Kinds of failures that a client may handle, with their names on the control socket.
+    /// The kinds of failures that a client may handle; the raw values are their names on the control socket.
     package enum Kind: String, Sendable {
         case noDaemon = "no-daemon"
         /// The device is unpaired, and the user has not accepted that.
@@ -16,7 +16,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     package var cause: Message
     /// Remedy, in one sentence; nil if none is known.
     package var remedy: Message?
-    /// Kind of the failure if a client may handle it; nil for any other failure.
+    /// The kind of the failure if a client may handle it; nil otherwise.
     package var kind: Kind?
 
     package init(_ status: ExitStatus, _ cause: Message, remedy: Message? = nil) {
@@ -25,7 +25,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.remedy = remedy
     }
 
-    /// Creates a failure from a text of the table and its arguments; `remedy` replaces the remedy of the table.
+    /// Creates a failure from a text in the table, with its arguments; `remedy` replaces the table's remedy.
     package init(
         _ status: ExitStatus,
         _ fault: some FaultText,
@@ -37,8 +37,9 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.kind = kind
     }
 
-    /// Creates the failure for a time-out or signal while `process`, or an unknown process if it is 0, held a lock
-    /// file.
+    /// Creates the failure for a wait for a lock file that a time-out or a signal has ended.
+    ///
+    /// `process` is the process that held the lock; 0 if it is unknown.
     package init(lock: String, heldBy process: Int32, signal: Int32?) {
         let status: ExitStatus =
             switch signal {
@@ -77,7 +78,7 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
     case terminated = 143
 }
 
-/// Human-readable reason for a state: a cause and a remedy.
+/// The reason for a state, for people: a cause and a remedy.
 package struct Reason: Hashable, Sendable {
     /// Cause, in one sentence.
     package var cause: Message

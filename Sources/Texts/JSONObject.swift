@@ -2,11 +2,11 @@
 
 import Printable
 
-/// JSON object on one line, with its members in the order in which they were added.
+/// A JSON object on one line, whose members are in the order in which they were added (RFC 8259).
 ///
-/// Characters that must not be displayed as they are (`PrintableScalars`) are escaped. RFC 8259.
+/// Characters that must not be displayed unchanged (`PrintableScalars`) are escaped.
 package struct JSONObject: Sendable {
-    /// Text of the members, as UTF-8.
+    /// Text of the members, in UTF-8.
     private var members: [UInt8] = []
 
     package init() {}
@@ -18,8 +18,8 @@ package struct JSONObject: Sendable {
         Self.append(value, to: &members)
     }
 
-    // There is one overload for each type, because a generic function would look up protocol conformances at run time
-    // for every barcode.
+    // There is one overload of `add` for each type, because a generic function would look up protocol conformances at
+    // run time, for every barcode.
 
     /// Adds an integer; does nothing if it is nil.
     package mutating func add(_ name: String, _ value: Int?) { add(name, value.map(Int64.init)) }
@@ -77,7 +77,7 @@ package struct JSONObject: Sendable {
         members += value.text.utf8
     }
 
-    /// Appends the members of another object.
+    /// Appends all members of another object.
     package mutating func add(membersOf other: JSONObject) {
         guard !other.isEmpty else { return }
         if !isEmpty { members.append(UInt8(ascii: ",")) }
@@ -86,10 +86,10 @@ package struct JSONObject: Sendable {
 
     package var isEmpty: Bool { members.isEmpty }
 
-    /// Object as text, without a line feed.
+    /// The object as text, without a line feed.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Object as a line: UTF-8 with a line feed.
+    /// The object as a line in UTF-8, with a line feed.
     package var line: [UInt8] { bytes + [UInt8(ascii: "\n")] }
 
     private var bytes: [UInt8] {
@@ -105,7 +105,7 @@ package struct JSONObject: Sendable {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Writes the name of a member, after which its value must be written.
+    /// Writes the name of a member; the caller must then write its value.
     private mutating func begin(_ name: String) {
         if !members.isEmpty { members.append(UInt8(ascii: ",")) }
         Self.append(name, to: &members)
@@ -128,7 +128,7 @@ package struct JSONObject: Sendable {
 
     /// Writes a quoted string.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
-        // Almost no text needs escaping.
+        // Handle text that needs no escaping separately, because almost no text needs it.
         let isPlain = text.utf8.allSatisfy {
             (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
         }
@@ -141,15 +141,15 @@ package struct JSONObject: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Notations for quoted strings.
+    /// The notations for quoted strings.
     package enum Notation {
-        /// Notation of RFC 8259: characters above U+FFFF are escaped as two surrogates.
+        /// The notation of RFC 8259, in which characters above U+FFFF are escaped as two surrogates.
         case json
-        /// Notation of TOML 1.0: characters above U+FFFF are escaped as eight digits.
+        /// The notation of TOML 1.0, in which characters above U+FFFF are escaped as eight digits.
         case toml
     }
 
-    /// Returns a quoted string; escapes all characters that must not be displayed as they are.
+    /// Returns the text as a quoted string, in which all characters that must not be displayed unchanged are escaped.
     package static func quoted(_ text: String, as notation: Notation = .json) -> String {
         var scalars = PrintableScalars()
         var result = "\""

@@ -2,7 +2,7 @@
 
 import CJansson
 
-/// JSON value, parsed from an answer of the daemon or from a file (D-17).
+/// A JSON value that was parsed from an answer of the daemon or from a file (D-17).
 ///
 /// The parser is Jansson (RFC 8259). It rejects duplicate member names in an object, text after the value, text that is
 /// not UTF-8 and, unless it is allowed, the character U+0000.
@@ -16,7 +16,7 @@ package indirect enum JSONValue: Equatable, Sendable {
     case array([JSONValue])
     case object([(name: String, value: JSONValue)])
 
-    /// Position and reason of a syntax error.
+    /// The position and the reason of a syntax error.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         /// Line number, counted from 1.
         package var line: Int
@@ -32,7 +32,7 @@ package indirect enum JSONValue: Equatable, Sendable {
     /// Maximum nesting depth; the inputs of this program have three levels.
     private static let deepest = 32
 
-    /// Parses a value from UTF-8 text; U+0000 in a string is accepted only with `allowingNull`.
+    /// Parses a value from UTF-8 text; U+0000 in a string is accepted only if `allowingNull` is true.
     package init(_ text: [UInt8], allowingNull: Bool = false) throws(Fault) {
         var error = json_error_t()
         let flags = allowingNull ? Self.flags | Int(JSON_ALLOW_NUL) : Self.flags
@@ -47,7 +47,7 @@ package indirect enum JSONValue: Equatable, Sendable {
         self = try unsafe Self.copy(root, depth: 0)
     }
 
-    /// First member with this name; nil if there is none, or if the value is not an object.
+    /// Value of the first member with this name; nil if there is none, or if this value is not an object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
@@ -73,7 +73,7 @@ package indirect enum JSONValue: Equatable, Sendable {
         return values
     }
 
-    /// Compares two values; the members of objects must be in the same order.
+    /// Returns true if both values are equal; the members of objects must be in the same order.
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -90,7 +90,7 @@ package indirect enum JSONValue: Equatable, Sendable {
 
     private static let flags = Int(JSON_REJECT_DUPLICATES | JSON_DECODE_ANY)
 
-    /// Copies a value of Jansson, which must exist during the call.
+    /// Copies a Jansson value, which must exist during the call.
     private static func copy(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(Fault) -> JSONValue {
         guard depth < deepest else { throw Fault(line: 1, column: 1, reason: "nested deeper than \(deepest)") }
         // Sound, here and below: the value exists during the call, and so do its children; strings and names are copied
@@ -143,7 +143,7 @@ extension JSONValue.Fault {
 }
 
 extension JSONValue {
-    /// Value as one line of JSON; characters that must not be displayed as they are (`PrintableScalars`) are escaped.
+    /// The value as one line of JSON; characters that must not be displayed unchanged (`PrintableScalars`) are escaped.
     package var text: String {
         switch self {
         case .null: "null"

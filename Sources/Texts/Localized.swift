@@ -15,10 +15,10 @@
 //   - error descriptions of the kernel, the C library or the Bluetooth modules, which follow a colon as a detail of a
 //     text in the table.
 
-/// Group of texts: an enum of which every case has a text in each language.
+/// A group of texts: an enum in which every case has a text in each language.
 package protocol Localized: CaseIterable, RawRepresentable, Sendable where RawValue == String {
     var texts: LocalText { get }
-    /// Remedy or next step, with the same arguments; nil if there is none.
+    /// The remedy or next step, which takes the same arguments as the text; nil if there is none.
     var remedy: LocalText? { get }
 }
 
@@ -33,27 +33,27 @@ extension Localized {
         texts.filled(language, with: arguments)
     }
 
-    /// Creates the message from this text and its arguments, for every language.
+    /// Creates a message, in every language, from this text and its arguments.
     package func message(_ arguments: any MessageArgument...) -> Message { message(with: arguments) }
 
     package func message(with arguments: [any MessageArgument]) -> Message {
         Message(texts, id: id, arguments)
     }
 
-    /// Creates the message from the remedy or next step, with a list of arguments; nil if there is none.
+    /// Creates a message from the remedy or next step and its arguments; nil if there is none.
     package func remedyMessage(with arguments: [any MessageArgument]) -> Message? {
         remedy.map { Message($0, id: remedyID, arguments) }
     }
 
-    /// Id of the text, unique in the whole table, such as `AdapterFaultText.softBlocked`.
+    /// Identifier of the text, unique in the whole table, such as `AdapterFaultText.softBlocked`.
     package var id: String { "\(Self.self).\(rawValue)" }
 
     package var remedyID: String { id + ".remedy" }
 }
 
-/// Group of texts for failures: each text has a cause, and a remedy if one is known.
+/// A group of texts for failures; each case has a cause, and a remedy if one is known.
 package protocol FaultText: Localized {
-    /// Cause and remedy, each in one sentence.
+    /// The cause and the remedy, each in one sentence.
     var said: (cause: LocalText, remedy: LocalText?) { get }
 }
 
@@ -61,7 +61,7 @@ extension FaultText {
     package var texts: LocalText { said.cause }
     package var remedy: LocalText? { said.remedy }
 
-    /// Creates a cause and its remedy, both in English and Japanese.
+    /// Creates a cause and its remedy in English and Japanese.
     func cause(
         _ english: String,
         _ japanese: String,
@@ -71,22 +71,22 @@ extension FaultText {
         (LocalText(english, japanese), LocalText(fix, japaneseFix))
     }
 
-    /// Creates a cause in English and Japanese; without `fix`, no remedy is known.
+    /// Creates a cause in English and Japanese; `fix` is its remedy, or nil if none is known.
     func cause(_ english: String, _ japanese: String, fix: LocalText? = nil) -> (cause: LocalText, remedy: LocalText?) {
         (LocalText(english, japanese), fix)
     }
 }
 
-/// Language of the program's texts.
+/// A language of the program's texts.
 package enum Language: String, Sendable, CaseIterable {
-    /// English, which every terminal can show.
+    /// English, which every terminal can display.
     case english = "en"
     case japanese = "ja"
 
-    /// Environment variable that sets the language, regardless of the locale and the terminal.
+    /// Name of the environment variable that sets the language, whatever the locale and the terminal are.
     package static let variable = "BLEWEDGE_LANG"
 
-    /// Determines the language of a process from its environment.
+    /// Determines the language from the environment of a process.
     ///
     /// The locale of messages is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty:
     /// POSIX.1-2024, Base Definitions, 8.2. Japanese requires a UTF-8 locale, and a terminal other than the Linux
@@ -97,13 +97,13 @@ package enum Language: String, Sendable, CaseIterable {
             return
         }
         let locale = Self.first(of: ["LC_ALL", "LC_MESSAGES", "LANG"], environment) ?? ""
-        // The language may be written `ja`, `ja_JP.UTF-8` or `ja@…`; longer names are other languages.
+        // The locale's language may be written `ja`, `ja_JP.UTF-8` or `ja@…`; a longer name is another language.
         let name = locale.prefix { $0.isLetter && $0.isASCII }
         let canShow = Self.isUnicode(environment) && environment("TERM") != "linux"
         self = name == Language.japanese.rawValue && canShow ? .japanese : .english
     }
 
-    /// True if the encoding of text in this environment is UTF-8.
+    /// Returns true if text is encoded in UTF-8 in this environment.
     ///
     /// The encoding is part of the locale, which is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set and not
     /// empty.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Value that can be an argument of a message.
+/// A value that can be an argument of a message.
 package protocol MessageArgument: Sendable {
-    /// Argument in the form in which a message stores it.
+    /// The value in the form in which a message stores it.
     var argument: Message.Argument { get }
 }
 
-/// Text for people with its arguments, which is translated only when it is output.
+/// A text for people and its arguments, which is translated only when it is output.
 ///
 /// Two messages are equal if their English texts are equal. Programs, journals and the control socket receive the
-/// English text; on the socket, the id of the text and the arguments are sent too, so that a client can translate it.
+/// English text. On the socket, the text's identifier and the arguments are sent too, so that a client can translate
+/// the message.
 package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgument {
     package enum Argument: Sendable, MessageArgument {
         case plain(String)
@@ -30,14 +31,16 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
     private let id: String?
     private let arguments: [Argument]
 
-    /// Creates a message from a text and its arguments; without an `id`, only the English text is sent on the socket.
+    /// Creates a message from a text and its arguments.
+    ///
+    /// Without an `id`, only the English text is sent on the control socket.
     package init(_ texts: LocalText, id: String?, _ arguments: [any MessageArgument] = []) {
         self.texts = texts
         self.id = id
         self.arguments = arguments.map(\.argument)
     }
 
-    /// Creates a message from a string that is the same in all languages: a name, an error, or a system error.
+    /// Creates a message from a string that is the same in all languages, such as a name or a system error.
     package init(detail text: String) {
         self.init(LocalText("{1}", "{1}"), id: nil, [text])
     }
@@ -56,16 +59,16 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
 
     package func hash(into hasher: inout Hasher) { hasher.combine(english) }
 
-    /// Returns true if the message has this text, regardless of its arguments.
+    /// Returns true if the message was created from this text, with any arguments.
     package func says(_ text: some Localized) -> Bool { id == text.id }
 
-    /// Creates a list of names, joined as is usual in each language.
+    /// Creates a list of names, which are joined as is usual in each language.
     package static func list(_ names: [String]) -> Message {
         guard let first = names.first else { return Message(detail: "") }
         return names.dropFirst().reduce(Message(detail: first)) { PlainText.and.message($0, $1) }
     }
 
-    /// Creates a list of examples, joined as is usual in each language.
+    /// Creates a list of examples, which are joined as is usual in each language.
     package static func listed(_ examples: [Message]) -> Message {
         guard let first = examples.first else { return Message(detail: "") }
         return examples.dropFirst().reduce(first) { PlainText.listed.message($0, $1) }
@@ -75,7 +78,7 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
         other.map { PlainText.inBrackets.message(self, $0) } ?? self
     }
 
-    /// First line of the message; a message about the faults of a file has a line for each fault.
+    /// The first line of the message; a message about a file has one line for each fault in the file.
     package var firstLine: Message {
         let lines = english.split(separator: "\n", maxSplits: 1)
         return lines.count > 1 ? Message(detail: String(lines[0])) : self
@@ -89,7 +92,9 @@ extension String: MessageArgument {
 // MARK: On the control socket
 
 extension Message {
-    /// Id and arguments as JSON, such as `["AdapterFaultText.softBlocked","hci0"]`; nil if there is no id.
+    /// The message's identifier and arguments as JSON, such as `["AdapterFaultText.softBlocked","hci0"]`.
+    ///
+    /// Nil if the message has no identifier.
     package var form: JSONValue? {
         guard let id else { return nil }
         return .array(
@@ -103,7 +108,9 @@ extension Message {
         )
     }
 
-    /// Parses the array created by `form`; nil if it is malformed, or if the table has no text with the id.
+    /// Parses an array that `form` has created.
+    ///
+    /// The result is nil if the array is malformed, or if the table has no text with the identifier.
     package init?(form: JSONValue, in table: TextTable) {
         guard case .array(let parts) = form, let id = parts.first?.string, let texts = table[id] else { return nil }
         var arguments: [Argument] = []
@@ -121,6 +128,6 @@ extension Message {
 }
 
 extension JSONObject {
-    /// Adds a message in English; does nothing if it is nil.
+    /// Adds the English text of a message; does nothing if the message is nil.
     package mutating func add(_ name: String, _ message: Message?) { add(name, message?.english) }
 }

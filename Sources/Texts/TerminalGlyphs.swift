@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Characters for frames, bars and graphs, each one column wide.
+/// The characters for drawing frames, bars and graphs; each is one column wide.
 package enum TerminalGlyphs: CaseIterable, Sendable {
-    /// Eighths of a block, for terminal emulators with UTF-8.
+    /// Block characters in steps of one eighth, for terminal emulators with UTF-8.
     case blocks
-    /// Characters of code page 437, which the fonts of the Linux console contain.
+    /// Characters of code page 437, all of which the fonts of the Linux console contain.
     case console
     case ascii
 
@@ -17,7 +17,7 @@ package enum TerminalGlyphs: CaseIterable, Sendable {
         self = environment("TERM") == "linux" ? .console : .blocks
     }
 
-    /// Edges of a frame.
+    /// The characters for the edges and corners of a frame.
     package struct Frame: Sendable {
         package let topLeft, topRight, bottomLeft, bottomRight, horizontal, vertical: Character
     }
@@ -31,7 +31,7 @@ package enum TerminalGlyphs: CaseIterable, Sendable {
         }
     }
 
-    /// Heights of a graph's columns above zero, lowest first.
+    /// The characters for the heights of a graph's columns above zero, lowest first.
     private var levels: [Character] {
         switch self {
         case .blocks: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
@@ -40,7 +40,9 @@ package enum TerminalGlyphs: CaseIterable, Sendable {
         }
     }
 
-    /// Returns one column per value, scaled to the largest value; a value above zero is always visible.
+    /// Returns a graph with one column for each value, scaled to the largest value.
+    ///
+    /// A value above zero is always visible.
     package func graph(_ values: [UInt64]) -> String {
         let largest = values.max() ?? 0
         let levels = levels
@@ -54,7 +56,7 @@ package enum TerminalGlyphs: CaseIterable, Sendable {
         )
     }
 
-    /// Returns the bars of a signal, `SignalBars.most` columns wide.
+    /// Returns the bars for a signal strength; the text is `SignalBars.most` columns wide.
     package func text(_ bars: SignalBars) -> String {
         let missing = SignalBars.most - bars.count
         return switch self {
@@ -65,10 +67,10 @@ package enum TerminalGlyphs: CaseIterable, Sendable {
     }
 }
 
-/// Signal strength as bars, as on a telephone.
+/// A signal strength as a number of bars, as on a telephone.
 package struct SignalBars: Equatable, Sendable {
     package static let most = 4
-    /// Minimum strength for each bar, in dBm.
+    /// Minimum signal strength for each bar, in dBm.
     private static let limits = [-90, -80, -70, -60]
 
     /// Number of bars, from 0 to `most`.

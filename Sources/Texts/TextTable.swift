@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Table that finds each text of its groups by the id of the text.
+/// A table that finds texts by their identifiers.
 package struct TextTable: Sendable {
-    /// Case of a group: its text, and related texts with the same arguments.
+    /// One case of a group of texts: its main text, and its variants, which take the same arguments.
     package struct Entry: Sendable {
         package let id: String
-        /// Texts of the case, with their ids.
+        /// The main text and the variants, with their identifiers.
         package let texts: [(id: String, text: LocalText)]
 
         package init(id: String, texts: [(id: String, text: LocalText)]) {
@@ -22,7 +22,7 @@ package struct TextTable: Sendable {
         self.init(Set(groups.map { "\($0)" }), groups.flatMap { Self.cases(of: $0) })
     }
 
-    /// Creates a table of entries that are not cases of an enum, under one name.
+    /// Creates a table, with the given name, of entries that are not cases of an enum.
     package init(_ name: String, _ entries: [Entry]) { self.init([name], entries) }
 
     private init(_ groups: Set<String>, _ entries: [Entry]) {
@@ -31,7 +31,7 @@ package struct TextTable: Sendable {
         texts = Dictionary(entries.flatMap(\.texts), uniquingKeysWith: { first, _ in first })
     }
 
-    /// Text with this id; nil if the table has none.
+    /// The text with this identifier; nil if the table has none.
     package subscript(id: String) -> LocalText? { texts[id] }
 
     /// Returns a table with the entries of both tables.
@@ -45,7 +45,7 @@ package struct TextTable: Sendable {
         }
     }
 
-    /// Groups of this module.
+    /// The table of the text groups in this module.
     ///
     /// Groups whose cases or English texts come from another module are added in a module that imports both.
     package static let common = TextTable([
@@ -58,11 +58,12 @@ package struct TextTable: Sendable {
     ])
 }
 
-/// Width of text on a terminal, in columns.
+/// Measures text in terminal columns.
 package enum DisplayWidth {
-    /// Characters that are two columns wide: those of East Asian Width Wide and Fullwidth that occur in names.
+    /// Characters that are two columns wide, as far as they occur in names.
     ///
-    /// Unicode 16.0, EastAsianWidth.txt, in whole blocks.
+    /// They are the characters whose East Asian Width is Wide or Fullwidth. Unicode 16.0, EastAsianWidth.txt, in whole
+    /// blocks.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
         0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F,
@@ -88,13 +89,15 @@ package enum DisplayWidth {
         )
     }
 
-    /// Returns a text that is cut, or padded with spaces, to exactly this number of columns.
+    /// Returns a text that is cut off, or padded with spaces, so that it is exactly this number of columns wide.
     package static func padded(_ text: String, to columns: Int) -> String {
         let visible = cut(text, to: columns)
         return visible + String(repeating: " ", count: columns - Self.columns(of: visible))
     }
 
-    /// Formats rows of equal length as lines; every column except the last is as wide as its widest cell.
+    /// Formats the rows of a table, which have equally many cells, as lines.
+    ///
+    /// Every column except the last is as wide as its widest cell.
     package static func table(_ rows: [[String]]) -> [String] {
         let widths = (rows.first ?? []).indices.map { column in rows.map { columns(of: $0[column]) }.max() ?? 0 }
         return rows.map { row in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Durations as text: `100ms`, `2s`, or seconds without a unit.
+/// Durations as text: `100ms`, `2s`, or a number of seconds without a unit.
 package enum TimeText {
-    /// Description of the syntax, for messages.
+    /// Description of the syntax, for use in messages.
     package static let form = "a time such as 100ms, 2s or 2"
 
     /// Parses a duration; returns nil for any other text.
@@ -16,7 +16,7 @@ package enum TimeText {
             digits = Substring(text.hasSuffix("s") ? text.dropLast() : text[...])
             unit = .seconds(1)
         }
-        // Nine digits of seconds are more than thirty years, far from an overflow.
+        // Nine digits are enough: they are more than thirty years in seconds, and cannot cause an overflow.
         guard digits.utf8.count <= 9, digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
             let count = Int64(digits)
         else { return nil }
@@ -31,9 +31,9 @@ package enum TimeText {
 }
 
 extension Duration {
-    /// Duration in whole nanoseconds, at most `Int64.max`.
+    /// The duration in whole nanoseconds, at most `Int64.max`.
     package var inNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 
-    /// Duration in whole milliseconds, at most `Int64.max`.
+    /// The duration in whole milliseconds, at most `Int64.max`.
     package var inMilliseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000_000_000) }
 }

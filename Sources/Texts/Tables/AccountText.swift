@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Summary of all received bytes, printed when a keyboard in the foreground ends.
+/// Summary of the byte counts, printed when a keyboard in the foreground ends.
 package enum AccountText: String, Localized {
     case bytes, output, causes, cause, dropped, missed, readBack, demo, demoBytes, demoNothing
 
@@ -38,7 +38,7 @@ package enum AccountText: String, Localized {
     }
 }
 
-/// Stages of the demo, shown in a diagram or line by line.
+/// Texts for the stages of the demo, which are shown in a diagram or line by line.
 package enum DemoText: String, Localized {
     // Names of the stages.
     case scanner, radio, link, ring, table, keys, screen, notify
@@ -70,7 +70,7 @@ package enum DemoText: String, Localized {
     }
 }
 
-/// Steps of `demo --tui`, in the order in which they are shown.
+/// Texts for the steps of `demo --tui`, in the order in which they are shown.
 package enum DemoScriptText: String, Localized {
     case line, choose, text, chooseScale, weight, badgeLeaves, badgeReturns, linkBreaks, linkReturns, end
 
@@ -114,7 +114,7 @@ package enum DemoScriptText: String, Localized {
     }
 }
 
-/// Messages about the keys and actions that a configuration allows beyond text, Tab, Enter and Backspace.
+/// Messages about the keys and actions, beyond text, Tab, Enter and Backspace, that a configuration allows.
 package enum AllowanceText: String, Localized {
     case typed, clients, declared, beacons
 
@@ -135,9 +135,9 @@ package enum AllowanceText: String, Localized {
     }
 }
 
-/// Text in every language of the program.
+/// A text in every language of the program.
 ///
-/// `{1}`, `{2}` and so on are placeholders for its arguments: names, numbers, other messages.
+/// `{1}`, `{2}` and so on are placeholders for its arguments: names, numbers, or other messages.
 package struct LocalText: Equatable, Sendable {
     package let english: String
     package let japanese: String
@@ -156,8 +156,8 @@ package struct LocalText: Equatable, Sendable {
 
     /// Returns the text in one language, with the arguments inserted.
     ///
-    /// An argument of a command, between `` ` `` and after a space, is quoted for the shell if necessary, because a
-    /// device can choose its own name.
+    /// An argument within a command (between backquotes and after a space) is quoted for the shell if necessary,
+    /// because a device can choose its own name.
     func filled(_ language: Language, with arguments: [String]) -> String {
         var isInCommand = false
         var isWord = false
@@ -174,7 +174,7 @@ package struct LocalText: Equatable, Sendable {
         }.joined()
     }
 
-    /// Returns a text as a single word of a shell command.
+    /// Returns a text in a form that a shell reads as a single word.
     private static func shellWord(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "_@%+=:,./-".contains($0) }
         guard !isPlain || text.isEmpty else { return text }
@@ -185,7 +185,7 @@ package struct LocalText: Equatable, Sendable {
         Set(parts(of: text).compactMap { if case .place(let number) = $0 { number } else { nil } })
     }
 
-    /// Returns a text without its placeholders.
+    /// Returns a text after removing its placeholders.
     package static func outside(_ text: String) -> String {
         parts(of: text).map { if case .text(let text) = $0 { String(text) } else { "" } }.joined()
     }

@@ -42,7 +42,9 @@ package enum BeaconServerText: String, Localized {
     }
 }
 
-/// Result of a contact check, as reported by the server for a track (SW-19); the raw value is sent on the wire.
+/// The result of a contact check, which the server reports for a track (SW-19).
+///
+/// The raw values are the words in the server's response.
 package enum ContactResult: String, Localized {
     case nothingToDo = "nothing-to-do"
     case marked
@@ -70,7 +72,7 @@ package enum ContactResult: String, Localized {
     }
 }
 
-/// Words for managed regions (SW-20); the English words are those used by commands and on the wire.
+/// Words for managed regions (SW-20); the English words are also those in commands and in the server's responses.
 package enum ManagedText: String, Localized {
     case service, test, owned
     case thirdParty = "third-party"
@@ -95,21 +97,21 @@ package enum ManagedText: String, Localized {
     }
 }
 
-/// Reasons why a request to a beacon server was not sent, or failed.
+/// Reasons why a request to a beacon server was not sent, or why it failed.
 package enum BeaconServerFaultText: String, FaultText {
-    // Faults of the configuration.
+    // Faults in the configuration.
     case notConfigured, tokenWanted, addressNotHTTPS, addressHost, addressPort, addressUser, addressSign
     case regionMalformed, uuidMalformed, scopeWithoutVariety, notInTestMode, notAgreed
-    // Faults of the token.
+    // Faults of the access token.
     case tokenUnreadable, tokenForbidden, tokenForeign, tokenOpen, tokenGarbled
     // Faults of the request.
     case noLibrary, noLoader, unfit, unreachable, timedOut, certificate, authorityFile, tooLong, broken
-    // Faults of the answer.
+    // Faults reported in the server's response.
     case http, httpDenied, httpLater, httpRedirect, answer
     case noRegions, tooSoon, invalidApplication, invalidRegion, invalidBeacon, serverFailed, serverUnreachable
-    // Faults of the files.
+    // Faults of the files that store regions, tracks and the agreement.
     case unreadable, forbidden, garbled, notPermitted, notKept, inUse
-    // Fault of a track.
+    // A track could not be sent.
     case givenUp
 
     package var said: (cause: LocalText, remedy: LocalText?) {

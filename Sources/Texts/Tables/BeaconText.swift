@@ -115,7 +115,7 @@ package enum BeaconText: String, Localized {
             )
         case .tooFewSightings:
             LocalText("fewer than five sightings in 15 s", "15秒以内の検出が5回未満でした")
-        // Kinds of a region; the English words are those used by commands and in the configuration.
+        // The kinds of a region; the English words are also those in commands and in the configuration.
         case .reserved: LocalText("reserved", "予約")
         case .initial: LocalText("initial", "固定(initial)")
         case .dynamic: LocalText("dynamic", "可変(dynamic)")
@@ -128,7 +128,7 @@ package enum BeaconText: String, Localized {
     }
 }
 
-/// Failures about beacons: of their files, of their regions, and of requests.
+/// Failures that concern beacons: their files, their regions, and requests about them.
 package enum BeaconFaultText: String, FaultText {
     case regionsUnreadable, regionFaults, designatedUnreadable, designatedGarbled, designatedNotKept
     case noRegions, notDesignated, tooManyRanged, notAdvertised, notAdvertising, nothingToWatch
@@ -199,7 +199,7 @@ package enum BeaconFaultText: String, FaultText {
     }
 }
 
-/// Remedies if a beacon was not designated or tracked.
+/// Remedies to suggest if a beacon was not designated or tracked.
 package enum BeaconRemedyText: String, Localized {
     case limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
     case tooFewSightings

@@ -58,12 +58,12 @@ package enum BondText: String, Localized {
     }
 }
 
-/// Failures of pairing, and of storing the keys.
+/// Failures of pairing, and failures to store the keys.
 package enum BondFaultText: String, FaultText {
     // Failures of pairing.
     case noAddress, known, nameKnown, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
     case legacyOnly, notReached, busy
-    // Failures of the bond file.
+    // Failures that concern the bond file.
     case foreign, irregular, unreadable, notKept, full, notPermitted
     // Failures to forget a bond.
     case unknownDevice, neverConnected

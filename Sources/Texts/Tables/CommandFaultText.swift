@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Failures of commands, except those of the keyboard, the daemon and the files.
+/// Failures of commands, except those that concern the keyboard, the daemon and the files.
 package enum CommandFaultText: String, FaultText {
-    // Faults of the command line.
+    // Errors in the command line.
     case noCommand, noCommandBut, useWantsDevice, deviceWanted, incomplete, outputTaken, gateRange, endWanted,
         rawWantsEnd, tooManyEnds, optionWantsScan
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
@@ -10,12 +10,12 @@ package enum CommandFaultText: String, FaultText {
     case chosenAlready, notChosen, notConnected
     // Failures of the operating system or its configuration.
     case noUser, userWantsRoot, userNotTaken, systemCall, noLoop, noOutput, unreadable, noHelp, noProc, searchEnded
-    // Failures of captures.
+    // Failures of traffic captures.
     case captureNotPermitted, noCapture, captureIsLink, captureNotMade, noMonitor, captureFull, captureNotWritten
     case captureCut
     // Failures to read or write a device's attributes.
     case wantsPairing, wantsNoResponse, ambiguous, missing, tooFewValues, procedure
-    // Failures of the demo, the simulation and the measurement.
+    // Failures of the demo, of the simulation and of the measurement.
     case demoName, demoTime, demoWrong, simulation, oneProcessor, measurement, unlike, noKeyboard, nodeNotHeld
     case keyboardFailed
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Failures between the daemon and its clients, and requests that the daemon refuses.
+/// Failures in the communication between the daemon and its clients, and requests that the daemon refuses.
 package enum ControlFaultText: String, FaultText {
     // Failures of the daemon.
     case taken, takenBy, noDirectory, notPermittedToMake, pathTooLong, notMade, tooManyClients, ending
@@ -8,7 +8,7 @@ package enum ControlFaultText: String, FaultText {
     // Failures of a client.
     case noDaemon, notPermittedToOpen, noMoreClients, noPath, unreachable, tooLong, closed, otherVersion
     case noJSON, answerTooLong, cannotWait, ended, cannotRead, cannotAsk, noAnswer, refusedWithoutWord, unknownState
-    // Failures because of another instance of the program.
+    // Failures that another instance of the program causes.
     case noInstance, sameInstance, otherRefuses, gateStaysClosed
 
     package var said: (cause: LocalText, remedy: LocalText?) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Faults of files, and of objects that are named in them.
+/// Faults in files, and faults of objects that the files name.
 package enum FileFaultText: String, FaultText {
-    // Faults of the file with the selected device.
+    // Faults of the file that stores the selected device.
     case choiceUnreadable, choiceForbidden, choiceGarbled, choiceNotPermitted, choiceNotKept, choiceNotFollowed
     case noPlace, stateWritable, stateOfOthers, fileWritable, fileOfOthers
     case locked, lockedBy
-    // Faults of the file with the known devices.
+    // Faults of the file that stores the known devices.
     case knownUnreadable, knownNotKept, knownNotPermitted
-    // Faults of the configuration and its profiles.
+    // Faults in the configuration and its profiles.
     case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
     case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, inLine, noEffect, notKept
-    // Faults of layouts and tables.
+    // Faults in layouts and tables.
     case layout, layoutWithoutLibrary, layoutInStaticForm, layoutMalformed, layoutUnknown, consoleUnreadable
     case tableUnreadable
-    // Faults of snippets.
+    // Faults in snippets.
     case snippetsUnreadable, snippetWithoutScans, snippetNotTypable, snippetsFaulty
     // Faults of outputs other than the keyboard.
     case endNotMade, endTaken

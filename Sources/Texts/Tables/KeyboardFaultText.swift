@@ -7,10 +7,10 @@ package enum KeyboardFaultText: String, FaultText {
     case ringTaken
     // Failures to write events to the keyboard.
     case gone, malformed, forbidden, takesNoMore
-    // Failures of keys requested by clients.
+    // Reasons why keys that a client requested are not typed.
     case tooManyWait, noKeysForOthers, nothingTypedNow, keysOff, notDeclared, noSnippet, notTypable, tooManyKeys
     case keyMissing, layoutLacks
-    // Failure of the gate.
+    // The state of the gate, which enables and disables typing, could not be stored.
     case gateNotKept
 
     package var said: (cause: LocalText, remedy: LocalText?) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Human-readable labels for the members of the daemon's status.
+/// Labels, for people, of the members of the daemon's status.
 package enum LabelText: String, Localized {
     case since, seconds, device, address, addressType, selection, name, adapter, keyboard, profile, layout, table,
         paused,
@@ -13,20 +13,20 @@ package enum LabelText: String, Localized {
     case dropped, stray, oversized, keyboardRemakes, undelivered, missed, readers, delivered, outputs, to, followsGate,
         slowReader
     case verified, differing, readerDropped
-    // Labels of links and of the reasons for their ends.
+    // Labels for links and for the reasons why they ended.
     case link, rssi, mtu, security, requiredSecurity, keySize, phy, packetBytes, intervalMicroseconds, latency,
         timeoutMilliseconds
     case links, ready, endedByDevice, outOfReach, protocolBroken, flooded, notSecured, withAdapter, endedHere, failed
-    // Labels of counters for the recovery of the radio.
+    // Labels for counters of the measures taken to recover the radio.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
         connectionsStalled, linksCrossed, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt,
         attemptsCancelled, controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset,
         parametersGranted, parametersRefused, framesBroken
-    // Labels about beacons.
+    // Labels for beacons.
     case beacons, available, watched, inside, advertising, reports, heard, badEvents, leftOut, displaced,
         regionsLeftOut, codesTaken, codesDropped,
         unauthenticatedActions
-    // Texts of the values of members.
+    // Words for the values of members.
     case yes, no, open, closed, `public`, random, none, encrypted, authenticated
 
     package var texts: LocalText {
@@ -187,7 +187,7 @@ package enum PlainText: String, Localized {
     }
 }
 
-/// Labels of keypad keys that do not have a sign of their own.
+/// Labels for those keypad keys that have no sign of their own.
 package enum KeyLabelText: String, Localized {
     case backspace, space, enter, left, right, home, end, delete, tab, clear, next
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Messages of commands about their work, as opposed to their data.
+/// Messages in which commands report on their work, as opposed to the data that they output.
 package enum LogText: String, Localized {
     // Words that introduce another text.
     case toMend, why, nothingWrong, linkedIn
-    // Changes made by the daemon.
+    // Reports of changes that the daemon has made.
     case chosen, chosenForRun, chosenUnkept, choiceRaised, choiceGarbled, replaceChoice, forgotten, connects,
         disconnected, paused, resumed
     case reloaded, ends, commandWritten, given, useOpenDevice, noFilter
@@ -12,12 +12,12 @@ package enum LogText: String, Localized {
     case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening, solicited
     case columnKnown, columnConnected, isChosen, isPaired, connectedOn, isConnected, noKnownDevices
     case columnName, columnAddress, columnSignal, columnHeard, columnServices
-    // Messages of a keyboard in the foreground.
+    // Messages of a keyboard that runs in the foreground.
     case goesTo, standardOutput, standardInput, keyboardIs, keyboardWithoutNode, captureStopped, linesMissing
     // Messages about a device's attributes, a simulated device, captures, tables and configurations.
     case subscribed, advertising, connected, disconnectedFrom, wanted, unwanted, linesSent, simulated, packetsLeftOut
     case tableCorrect, configurationCorrect, configurationMissing
-    // Results of the measurement.
+    // Results of the benchmark.
     case keysPerSecond, memory, disturbed
 
     package var texts: LocalText {

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Texts of the terminal pages, except the states.
+/// Texts on the terminal pages, except the states.
 package enum PageText: String, Localized {
     // Names of the pages.
     case devices, check, keypad, snippets, settings, guide, beacons
-    // Help lines for the keys, at the bottom.
+    // Short descriptions of the keys, shown at the bottom of a page.
     case helpQuit, helpConnect, helpDisconnect, helpPause, helpResume, helpPages, helpRefresh, helpScroll
     case helpFilter, helpHelp, helpHex
-    // Descriptions for the list of all keys.
+    // Descriptions of the keys, shown in the list of all keys.
     case keys, keyPages, keyConnect, keyDisconnect, keyPause, keyQuit, keyHex, keyAlt, keyMove, keyEnter, keyRefresh
     case keyFilter, keyHelp, keySuspend, keyRedraw, keyNote
-    // Texts that occur on every page.
+    // Texts that can occur on every page.
     case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
-    // Texts of the device page.
+    // Texts on the device page.
     case columnKind, kindKeyboard, kindBeacon, kindOther, scanning
     case columnName, columnHeard, columnHeardShort, columnSignal, use, forget, notHeard, nothingHeard, listening
     case columnAddress, columnServices, battery, state, security, mtu, nothingMatches
     case askSwitch, askOpen, askForget, ok, no, asking, chosen, forgotten
-    // Texts of the check page.
+    // Texts on the check page.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
     case lastMinute, lastHex
     case serviceStarting, serviceMissing, serviceFailed, serviceRemedy
-    // Reports of actions.
+    // Texts that report the effect of an action.
     case connecting, disconnecting, pausedNow, resumedNow, pressed, typedSnippet, cleared, tooMany
-    // Texts of the keypad page.
+    // Text on the keypad page.
     case keypadHelp
-    // Texts of the snippet page.
+    // Texts on the snippet page.
     case snippetsHelp, snippetsFault, snippetMoves, noSnippets
-    // Texts of the settings page.
+    // Texts on the settings page.
     case prefix, suffix, pace, notSet, editHelp, chooseHelp
     case statusLine, on, off, language, languageName, profile, layout, table, file, saved, notSaved
     case reload, reloaded
-    // Texts of the beacon page.
+    // Texts on the beacon page.
     case beaconsHindered, nothingWatched, regionsCount, columnRegion, columnPlace, columnSighted, inside, outside, ago,
         never
     case moreRegions, beaconActions, designated, switcher, noneDesignated, ownBeacon, ownBeaconStarting, beaconCounts
@@ -235,7 +235,7 @@ package enum TimeLabelText: String, Localized {
         }
     }
 
-    /// Formats a number of seconds in the largest unit in which it is at least one.
+    /// Formats a number of seconds in the largest unit of which there is at least one.
     package static func text(seconds: Int64, _ language: Language) -> String {
         let seconds = max(0, seconds)
         let (label, count): (TimeLabelText, Int64) =
@@ -249,20 +249,20 @@ package enum TimeLabelText: String, Localized {
     }
 }
 
-/// User guide (LK-12): the steps from an unprepared machine to the first typed character.
+/// The user guide (LK-12): the steps from an unprepared machine to the first typed character.
 package enum GuideText: String, Localized {
     case title, intro
-    // Steps, and the remedy for each of them.
+    // The steps, and the remedy for each of them.
     case machine, machineFault, byCommand, daemon, daemonOpen, choose, chooseOpen, connect, connectOpen, attempt,
         attemptOpen
     // Marks shown before a step.
     case done, next, later
-    // Purposes of the access rights.
+    // Texts that explain what the access rights are needed for.
     case accessTitle, access, privacy
-    // Descriptions of network use.
+    // Texts that describe how the program uses the network.
     case networkNone, networkServer, networkController, networkUnread
     case further, keys
-    // Guide for use without the terminal pages.
+    // Text for users who do not use the terminal pages.
     case commands
 
     package var texts: LocalText {

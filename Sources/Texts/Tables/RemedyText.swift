@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Remedies that apply only to particular causes of a fault, such as a missing permission or a full disk.
+/// Remedies for particular causes of a fault, such as a missing permission or a full disk.
 package enum RemedyText: String, Localized {
     case resume, bringToFront, ownerOf, rootOrOwnerOf, setRuntimeDirectory, makeRoom, makeWritable, otherPath
     case daemonMayRead, userMayRead, rootOrTTY, nameConsole, installRule
@@ -42,7 +42,7 @@ package enum RemedyText: String, Localized {
     }
 }
 
-/// Reasons for states of the keyboard that occur in normal operation.
+/// Reasons for those states of the keyboard that occur in normal operation.
 package enum ReasonText: String, Localized {
     case paused, gateClosed, otherTerminal, noTerminal, closingEarlier, heard, typedAgain, nothingTyped, unanswered
     case pairing
@@ -69,8 +69,8 @@ package enum ReasonText: String, Localized {
 
 /// Messages that setup prints while it works.
 ///
-/// Its steps are shown as shell commands, which need no translation, except those that write a file or change its
-/// lines.
+/// The steps of setup are shown as shell commands, which need no translation, except those that write a file or change
+/// its lines.
 package enum SetupText: String, Localized {
     case nothingToDo, next, noManager, packaged, shadowing, packageStays
     case write, writeAnew, addLines, removeLines, toWrite, toRemove, toMake, toGiveBack, exited, killed
