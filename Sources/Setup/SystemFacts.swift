@@ -173,7 +173,7 @@ package struct SystemFacts: Equatable, Sendable {
     /// Process on the foreground terminal that asks for a login name or a password; nil if there is none.
     package var loginPrompt: ProcessEntry?
     package var layout = "us"
-    /// Characters in place of which the foreground terminal produces other characters.
+    /// Characters for which the foreground terminal produces other characters.
     package var layoutDifferences: [LayoutDifference] = []
 
     /// Creates the facts of a machine that has no adapter, no selected device, and no daemon.

@@ -111,7 +111,7 @@ package enum BeaconServerFaultText: String, FaultText {
     case noRegions, tooSoon, invalidApplication, invalidRegion, invalidBeacon, serverFailed, serverUnreachable
     // Faults of the files that store regions, tracks and the agreement.
     case unreadable, forbidden, garbled, notPermitted, notKept, inUse
-    // A track could not be sent.
+    // Failure to send some of the tracks.
     case givenUp
 
     package var said: (cause: LocalText, remedy: LocalText?) {

@@ -10,7 +10,7 @@ package enum KeyboardFaultText: String, FaultText {
     // Reasons why keys that a client requested are not typed.
     case tooManyWait, noKeysForOthers, nothingTypedNow, keysOff, notDeclared, noSnippet, notTypable, tooManyKeys
     case keyMissing, layoutLacks
-    // The state of the gate, which enables and disables typing, could not be stored.
+    // Failure to enforce `gate.vt`, which allows typing only on certain virtual terminals.
     case gateNotKept
 
     package var said: (cause: LocalText, remedy: LocalText?) {
