@@ -94,7 +94,9 @@ struct WatchOptionFlags: ParsableArguments {
     }
 }
 
-/// State of beacons without a daemon: the configuration, its regions and the server's, and the designated beacons.
+/// The state of beacons when no daemon is running.
+///
+/// It consists of the configuration, the regions in it and from the server, and the designated beacons.
 struct BeaconsAlone {
     let configuration: Configuration
     var monitor: BeaconMonitor
@@ -124,16 +126,16 @@ struct BeaconsAlone {
 }
 
 extension JSONObject {
-    /// Object as a parsed JSON value.
+    /// The object as a parsed JSON value.
     var value: JSONValue { (try? JSONValue(Array(text.utf8))) ?? .null }
 }
 
-/// Tables of beacons and regions for people, created from the answers for programs.
+/// Creates tables of beacons and regions for people from the answers for programs.
 enum BeaconTables {
     static func regions(_ answer: JSONValue) -> [String] {
         let regions = answer["regions"]?.array ?? []
         guard !regions.isEmpty else { return [BeaconText.noRegions.text(.current)] }
-        // Most users do not use a server.
+        // Omit the server's columns if they would be empty, because most users do not use a server.
         guard regions.contains(where: { $0["type"] != nil }) else {
             return table(
                 [BeaconText.columnRegion, .columnKinds, .columnName],
@@ -161,7 +163,7 @@ enum BeaconTables {
         )
     }
 
-    /// Returns the table of beacons in ranged regions, nearest first.
+    /// Returns the table of the beacons in ranged regions, nearest first.
     static func ranged(_ answer: JSONValue) -> [String] {
         let beacons = (answer["ranged"]?.array ?? []).flatMap { $0["beacons"]?.array ?? [] }
         return table(
@@ -207,12 +209,13 @@ enum BeaconTables {
         }
     }
 
-    /// Returns the word for a property of a managed region; a word that this version does not know is shown unchanged.
+    /// Returns the text for a property of a managed region; if this version does not know the word, returns it
+    /// unchanged.
     static func word(_ word: String) -> String {
         ManagedText(rawValue: word)?.text(.current) ?? LocalName.printable(word)
     }
 
-    /// Returns the kinds of a region; a kind that this version does not know is shown unchanged.
+    /// Returns the text for the kinds of a region; a kind that this version does not know is included unchanged.
     private static func kinds(_ region: JSONValue) -> String {
         let kinds = (region["kinds"]?.array ?? []).compactMap(\.string).map { word in
             let isKnown = RegionKinds.words.contains { $0.word == word }
@@ -227,13 +230,13 @@ enum BeaconTables {
 }
 
 extension DaemonOptions {
-    /// Prints an answer: unchanged for programs, as lines for people.
+    /// Prints an answer: unchanged for programs, or as lines for people.
     func print(_ answer: JSONValue, _ lines: (JSONValue) -> [String]) throws {
         let text = json ? answer.text + "\n" : lines(answer).map { $0 + "\n" }.joined()
         try StandardStream.output.write(text)
     }
 
-    /// Asks the daemon about beacons, or calls `alone` if no daemon is running, and prints the answer.
+    /// Sends a beacon request to the daemon, or calls `alone` if no daemon is running, and prints the answer.
     @discardableResult
     func ask(
         _ request: BeaconRequest,
@@ -252,7 +255,9 @@ extension DaemonOptions {
     }
 }
 
-/// Foreground run with beacons: watches, ranges or advertises until the time has elapsed or a signal arrives.
+/// A run in the foreground that watches or ranges regions, or advertises a beacon.
+///
+/// It ends when the time has elapsed or a signal arrives.
 final class BeaconRun {
     private let foreground: ForegroundRun
     private let duration: Duration?
@@ -273,7 +278,7 @@ final class BeaconRun {
         }
     }
 
-    /// Listens with `monitor`; throws the exit status unless it is success.
+    /// Passes received advertisements to `monitor`; throws the exit status unless it is success.
     func listen(_ monitor: BeaconMonitor, note: Message?) throws {
         try foreground.run(note: note) { [unowned self] radio in
             let service = BeaconService(monitor, on: radio)

@@ -74,7 +74,7 @@ struct BeaconsRegionsCommand: ParsableCommand {
         }
     }
 
-    /// Returns an answer with only the regions that the options select; without options, returns the answer unchanged.
+    /// Returns the answer with only the regions that the options select; without options, returns it unchanged.
     private func filtered(_ answer: JSONValue) -> JSONValue {
         let wanted = [("type", type?.rawValue), ("beacons", beacons?.rawValue), ("update", update?.rawValue)]
         guard wanted.contains(where: { $0.1 != nil }) else { return answer }
@@ -156,7 +156,7 @@ struct BeaconsDesignateCommand: ParsableCommand {
 }
 
 extension DesignatedBeacons.Answer {
-    /// Exit status of the command (D-10).
+    /// Exit status of a command that gets this answer (D-10).
     fileprivate var exitStatus: ExitStatus {
         switch self {
         case .all: .success
@@ -221,7 +221,7 @@ struct BeaconsReleaseCommand: ParsableCommand {
     }
 }
 
-/// Changes the designated beacons without a daemon.
+/// Changes the designated beacons while no daemon is running.
 private func changed(
     _ codes: [String],
     _ change: (inout BeaconMonitor, (DesignatedBeacons) -> Bool) -> Bool

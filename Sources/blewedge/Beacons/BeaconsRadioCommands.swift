@@ -249,12 +249,13 @@ struct BeaconsTrackCommand: ParsableCommand {
             throw CommandFailure(.timeout, cause, remedy: BeaconRemedyText.tooFewSightings.message())
         }
         guard hasServer, let record = Self.record(of: sighted, in: region) else { return }
-        // The answer for programs has already been printed.
+        // Print nothing for programs here, because their answer has already been printed.
         let output = ServerOutput(isJSON: false, write: { if !server.json { try StandardStream.output.write($0) } })
         try server.perform(output) { try $0.keep(record) }
     }
 
-    /// Returns the record of a track, with all sightings ordered by time; nil if they do not form a valid record.
+    /// Creates the record of a track, with all sightings ordered by time; returns nil if they do not form a valid
+    /// record.
     static func record(of sighted: [BeaconTrack.Sighted], in region: BeaconRegion) -> TrackRecord? {
         let all = sighted.flatMap { beacon in beacon.sightings.map { (beacon, $0) } }.sorted { $0.1.time < $1.1.time }
         guard let first = all.first?.1.time, let region = ServerRegion(region.description) else { return nil }

@@ -46,7 +46,7 @@ struct BeaconsSetUpCommand: ParsableCommand {
         if server.json { try StandardStream.output.write(object.text + "\n") }
     }
 
-    /// Creates the file of the regions; returns false if there is already a file, which must be valid.
+    /// Creates the region file; returns false if the file already exists, in which case it must be valid.
     private static func makeRegions(_ path: FilePath, _ configuration: Configuration) throws(CommandFailure) -> Bool {
         guard !FileSystem.exists(path.string) else {
             _ = try reporting(configuration.regions)

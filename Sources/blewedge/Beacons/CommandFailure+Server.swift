@@ -13,7 +13,7 @@ extension CommandFailure {
             case .notHTTPS: .addressNotHTTPS
             case .host: .addressHost
             case .port: .addressPort
-            // The address is omitted, because it may contain a password.
+            // Omit the address from the message, because it may contain a password.
             case .user: .addressUser
             case .sign: .addressSign
             }

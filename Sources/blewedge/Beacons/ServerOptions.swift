@@ -11,7 +11,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Options of every command that uses a beacon server (D-27).
+/// The options of every command that uses a beacon server (D-27).
 struct ServerOptions: ParsableArguments {
     @Option("Server address: https://HOST[:PORT][/PATH] (default: from the configuration).", value: "address")
     var server: String?
@@ -34,7 +34,7 @@ struct ServerOptions: ParsableArguments {
     @Flag(help: "Print one JSON object, also for errors, with the error number.")
     var json = false
 
-    /// Returns the settings for the server in the option or, by default, in the configuration.
+    /// Returns the settings for the server that the option names or, without the option, the configuration.
     ///
     /// Throws an error if neither names a server.
     func settings(_ configured: BeaconConfiguration) throws(CommandFailure) -> ServerSettings {
@@ -60,8 +60,9 @@ struct ServerOptions: ParsableArguments {
         return settings
     }
 
-    /// Calls `run` with the server, by default with this process's files and streams; errors for programs include error
-    /// numbers.
+    /// Calls `run` with the server, by default with this process's files and streams.
+    ///
+    /// Errors for programs include error numbers.
     func perform(
         hours: Int? = nil,
         isTestMode: Bool = false,
@@ -90,15 +91,15 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// Output of the beacon server commands: text for people, or JSON for programs.
+/// Prints the results of the beacon server commands: as text for people, or as JSON for programs.
 struct ServerOutput {
     let isJSON: Bool
     let write: (String) throws -> Void
     let note: (Message) -> Void
-    /// Handler for each record that the server accepted.
+    /// Handler that is called with each record that the server has accepted.
     let onContact: (TrackRun.Contact) -> Void
 
-    /// Creates an output, by default to the streams of this process and to the clients of the daemon.
+    /// Creates an output that, by default, prints to this process's streams and notifies the clients of the daemon.
     init(
         isJSON: Bool,
         write: @escaping (String) throws -> Void = { try StandardStream.output.write($0) },
@@ -108,7 +109,7 @@ struct ServerOutput {
         (self.isJSON, self.write, self.note, self.onContact) = (isJSON, write, note, onContact)
     }
 
-    /// Makes the daemon report a contact to its clients; best effort.
+    /// Best effort: makes the daemon report a contact to its clients.
     private static func tellDaemon(_ contact: TrackRun.Contact) {
         guard let region = BeaconRegion(contact.record.region.description),
             var client = try? ControlClient(at: DaemonPaths.reachable().map(\.controlSocket.string))
@@ -118,7 +119,7 @@ struct ServerOutput {
 
     func tell(_ object: JSONObject) throws { try write(object.text + "\n") }
 
-    /// Prints an error for programs, with the server's error number or the HTTP status.
+    /// Prints an error for programs, with the server's error number or with the HTTP status.
     func tell(_ fault: ServerFault) throws {
         guard isJSON else { return }
         var object = JSONObject()

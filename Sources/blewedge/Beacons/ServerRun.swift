@@ -11,7 +11,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Files for the server's regions, for the tracks to send, and for the user's agreement.
+/// The files that store the server's regions, the tracks to send, and the user's agreement.
 struct ServerFiles {
     var regions: FilePath
     var tracks: FilePath
@@ -23,7 +23,7 @@ struct ServerFiles {
         agreement = directory.appending("beacon-agreement.json")
     }
 
-    /// Returns the server's regions that are saved in a directory.
+    /// Returns the server's regions that are stored in a directory.
     static func managed(in directory: FilePath) throws(CommandFailure) -> ManagedRegions {
         let kept: KeptRegions
         do throws(ServerFile.Failure) {
@@ -64,7 +64,7 @@ struct ServerFiles {
     static func current() throws(CommandFailure) -> ServerFiles { ServerFiles(in: try DaemonPaths.current().state) }
 }
 
-/// Implementation of the beacon server commands; each command prints its result.
+/// Performs the beacon server commands; each method prints the result of its command.
 struct ServerRun {
     private var settings: ServerSettings
     private let files: ServerFiles
@@ -74,7 +74,8 @@ struct ServerRun {
         (self.settings, self.files, self.output) = (settings, files, output)
     }
 
-    /// Asks for the user's agreement, unless it was given earlier, and adds it to the answer for programs.
+    /// Asks for the user's agreement, unless the user has already agreed, and adds the result to the answer for
+    /// programs.
     ///
     /// Throws an error if the user does not agree, or if `ask` is nil and `isAgreed` is false.
     func setUp(isAgreed: Bool, ask: (() throws -> Bool)?, _ answer: inout JSONObject) throws {
@@ -88,14 +89,16 @@ struct ServerRun {
         try run.prepare(since: WallClock.seconds(at: .zero), &answer)
     }
 
-    /// Fetches the official regions (SW-21), unless they were fetched since `start`, in seconds after 1970-01-01 UTC.
+    /// Fetches the official regions (SW-21), unless they were fetched since `start`.
+    ///
+    /// `start` is in seconds since 1970-01-01 00:00:00 UTC.
     func prepare(since start: Int, _ answer: inout JSONObject) throws {
         let store = RegionStore(files.regions)
         let now = WallClock.seconds
         var kept = try store.read()
         let isFetched = kept.isFetched(.official, since: start, at: now)
         if !isFetched {
-            // Only `fetch` observes the update interval.
+            // Ignore the update interval, which only `fetch` observes.
             let regions = try ServerClient(settings).fetch(.official, after: KeptRegions(), at: now)
             kept = try store.update { $0.take(regions, of: .official, at: now) }
             answer.add("result", kept.difference.rawValue)
@@ -121,12 +124,12 @@ struct ServerRun {
     /// Throws an error unless the user has agreed to the use of the server.
     func requireAgreement() throws { _ = try agreement(isAgreed: false, ask: nil) }
 
-    /// Fetches the regions of a scope, compares them with the saved ones, and saves them.
+    /// Fetches the regions of a scope, compares them with the stored regions, and stores them.
     func fetch(_ scope: RegionScope) throws {
         let store = RegionStore(files.regions)
         let now = WallClock.seconds
         let regions = try ServerClient(settings).fetch(scope, after: try store.read(), at: now)
-        // Another process may have saved other regions in the meantime.
+        // Read the stored regions again, because another process may have changed them in the meantime.
         let kept = try store.update { $0.take(regions, of: scope, at: now) }
         if output.isJSON {
             var object = JSONObject()
@@ -140,7 +143,7 @@ struct ServerRun {
         try tell(kept)
     }
 
-    /// Prints for people which regions a fetch has changed.
+    /// Prints, for people, the regions that a fetch has changed.
     private func tell(_ kept: KeptRegions) throws {
         let counts = [kept.current, kept.new, kept.abandoned].map { "\($0.count)" }
         output.note(
@@ -177,7 +180,7 @@ struct ServerRun {
         guard isValid else { throw CommandFailure(.permission, BeaconServerText.invalid.message()) }
     }
 
-    /// Saves a record, and sends all pending records, unless another process is already sending them.
+    /// Stores a record, and sends all pending records, unless another process is already sending them.
     ///
     /// Throws an error if a record was given up; while the server is unreachable, records stay pending.
     func keep(_ record: TrackRecord, wait: @escaping (Duration) throws -> Void = { try ServerRun.pause($0) }) throws {
@@ -190,7 +193,7 @@ struct ServerRun {
         output.note(CommandFailure(fault).cause)
     }
 
-    /// Sends the pending records; throws an error if a record was given up or the server is unreachable.
+    /// Sends the pending records; throws an error if a record was given up, or if the server is unreachable.
     func send(
         now: @escaping () -> Duration = { MonotonicClock.now },
         wait: @escaping (Duration) throws -> Void = { try ServerRun.pause($0) }
@@ -229,7 +232,9 @@ struct ServerRun {
         return report
     }
 
-    /// Prints the pending records of a user, one per line, and the record that was sent last.
+    /// Prints the pending records, one per line, and the record that was sent last.
+    ///
+    /// `user` is the application's identifier for its user, which is sent with each record.
     static func showRecords(in files: ServerFiles, of user: String?, _ output: ServerOutput) throws {
         let queue = try TrackStore(files.tracks).read()
         func members(_ record: TrackRecord) -> JSONObject { ServerRequest.track(record).members(of: user) }

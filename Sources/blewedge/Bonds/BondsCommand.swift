@@ -45,7 +45,7 @@ struct BondsCommand: ParsableCommand {
 }
 
 extension BondStore {
-    /// Reads the bond file, and prints the notes about its faults.
+    /// Reads the bond file, and prints messages about its faults.
     func found() throws(CommandFailure) -> Contents {
         let contents = try reporting(read)
         for note in contents.notes(path) { Console.note(note) }
@@ -53,14 +53,17 @@ extension BondStore {
     }
 }
 
-/// Removal of a device's keys from the kernel, if the kernel is the Bluetooth host; another process may use the
-/// adapter.
+/// Removes a device's keys from the kernel, if the kernel is the Bluetooth host.
+///
+/// Another process may be using the adapter at the same time.
 final class UnpairRun {
     private let foreground: ForegroundRun
     private let devices: [DeviceAddress]
     private var hadKeys = false
 
-    /// Creates a removal for the addresses of one device, which are of one type or of both types.
+    /// Prepares to remove the keys of one device.
+    ///
+    /// `devices` are its addresses, which are of one type or of both types.
     init(_ devices: [DeviceAddress], through transport: AdapterTransport) throws(CommandFailure) {
         self.devices = devices
         foreground = try ForegroundRun(transport)

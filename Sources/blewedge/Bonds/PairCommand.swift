@@ -88,7 +88,9 @@ struct PairCommand: ParsableCommand {
     }
 }
 
-/// Pairing from the command line, by the daemon that uses the adapter or, if there is none, by this process.
+/// Pairs with a device from the command line.
+///
+/// The daemon that uses the adapter does this or, if there is none, this process.
 final class PairRun {
     private let request: PairingRequest
     private let transport: AdapterTransport
@@ -104,7 +106,7 @@ final class PairRun {
         foreground = try ForegroundRun(transport)
     }
 
-    /// Runs until the bond is saved or a signal arrives; throws the failure or the exit status.
+    /// Runs until the bond is stored or a signal arrives; throws the failure or the exit status.
     func run() throws {
         try Process.refuseInspection()
         questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { [unowned self] in
@@ -133,7 +135,7 @@ final class PairRun {
         let paths = try DaemonPaths.current()
         let store = BondStore(paths.bonds)
         let known = try store.found()
-        // Lock of an adapter that is shared through the kernel; `foreground` locks an exclusive adapter.
+        // Lock only an adapter that is shared through the kernel; `foreground` locks an exclusive adapter.
         let lock = transport.isShared ? AdapterLock.ofCommand() : nil
         defer { lock?.release() }
         var pairer: DevicePairer?

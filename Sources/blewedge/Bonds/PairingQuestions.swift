@@ -9,7 +9,9 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Questions and events of a pairing, on standard error or as JSON lines; answers are read from standard input.
+/// Shows the questions and events of a pairing, and reads the user's answers from standard input.
+///
+/// They are printed on standard error, or as JSON lines.
 final class PairingQuestions {
     private let loop: EventLoop
     private let isJSON: Bool
@@ -19,7 +21,7 @@ final class PairingQuestions {
     /// Question that the user has not answered yet; nil if there is none.
     private var question: ManagedPairing.Question?
 
-    /// Creates a dialogue without a question; `print` writes a line for programs.
+    /// Creates a dialogue in which no question has been asked yet; `print` writes a line for programs.
     init(
         on loop: EventLoop,
         isJSON: Bool,
@@ -32,7 +34,7 @@ final class PairingQuestions {
         self.onAnswer = onAnswer
     }
 
-    /// Asks a question; `onAnswer` is called immediately or later, unless `settle` is called first.
+    /// Asks a question; `onAnswer` is called with the answer, immediately or later, unless `settle` is called first.
     func ask(_ question: ManagedPairing.Question) {
         self.question = question
         tell(.ask(question))
@@ -68,9 +70,9 @@ final class PairingQuestions {
         input = nil
     }
 
-    /// Reads an answer, or discards text that was typed without a question.
+    /// Reads an answer, or discards text that was typed while there was no question.
     ///
-    /// Lines of a file stay unread until the next question.
+    /// If the input is a file, its lines stay unread until the next question.
     private func read() {
         while let input, question != nil || !input.isAlwaysReady {
             guard let piece = input.next() else { break }
@@ -79,7 +81,7 @@ final class PairingQuestions {
         if question != nil, input?.isAtEnd == true { take(nil) }
     }
 
-    /// Handles the user's line; nil means the end of the input.
+    /// Handles a line that the user has entered; nil means the end of the input.
     private func take(_ line: String?) {
         guard let question else { return }
         self.question = nil

@@ -19,7 +19,7 @@ extension BluetoothUUID: ExpressibleByArgument {
 }
 
 extension GATTLinkSecurity.Level: ExpressibleByArgument {
-    /// Names of the levels, which are shown instead of their raw values.
+    /// Words for the security levels, which the help shows instead of the raw values.
     public static var allValueStrings: [String] { allCases.map(\.word) }
 
     /// Parses `none`, `encrypted` or `authenticated`.
@@ -28,7 +28,7 @@ extension GATTLinkSecurity.Level: ExpressibleByArgument {
     }
 }
 
-/// Duration on the command line: `100ms`, `2s`, or seconds without a unit.
+/// A duration on the command line: `100ms`, `2s`, or a number of seconds without a unit.
 struct TimeArgument: ExpressibleByArgument {
     let duration: Duration
 
@@ -45,7 +45,7 @@ struct TimeArgument: ExpressibleByArgument {
 }
 
 extension Option {
-    /// Creates an optional value that the help calls `value`.
+    /// Creates an option with an optional value, which the help calls `value`.
     init<Wrapped: ExpressibleByArgument>(
         _ help: String,
         value: String,
@@ -54,13 +54,13 @@ extension Option {
         self.init(help: ArgumentHelp(help, valueName: value), completion: completion)
     }
 
-    /// Creates a value with a default; the help calls it `value`.
+    /// Creates an option with a default value, which the help calls `value`.
     init(wrappedValue: Value, _ help: String, value: String) where Value: ExpressibleByArgument {
         self.init(wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: value))
     }
 }
 
-/// Options of every command that uses Bluetooth.
+/// The options of every command that uses Bluetooth.
 struct AdapterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -81,7 +81,7 @@ struct AdapterOptions: ParsableArguments {
     var transport: AdapterTransport { adapter ?? .any }
 }
 
-/// Messages for people on standard error, apart from the data on standard output.
+/// Prints messages for people on standard error, so that they do not mix with the data on standard output.
 enum Console {
     static func note(_ text: String) {
         try? StandardStream.error.write(line(text))
@@ -93,12 +93,14 @@ enum Console {
 
     static func report(_ reason: Reason) { lines(of: reason).forEach { note($0) } }
 
-    /// Returns true if the user can be asked: all three standard streams are terminals, and the output is not JSON.
+    /// Returns true if the user can be asked.
+    ///
+    /// This requires that all three standard streams are terminals, and that the output is not JSON.
     static func mayAsk(isJSON: Bool) -> Bool {
         !isJSON && StandardInput.isTerminal && StandardStream.output.isTerminal && StandardStream.error.isTerminal
     }
 
-    /// Asks a question; every answer except yes counts as no.
+    /// Asks the user a question; every answer except yes counts as no.
     static func isYes(_ question: String) throws -> Bool {
         try StandardStream.error.write(printable(question))
         return ["y", "yes"].contains(StandardInput.line()?.lowercased() ?? "")
@@ -112,7 +114,7 @@ enum Console {
 
     static func line(_ text: String) -> String { "blewedge: \(printable(text))\n" }
 
-    /// Replaces characters that must not be shown to people in a text of several lines.
+    /// Returns a text of several lines in which characters that must not be shown to people are replaced.
     static func printable(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { LocalName.printable(String($0)) }

@@ -62,7 +62,7 @@ struct AskCommand: ParsableCommand {
 
     func run() throws {
         var client = try daemon.client()
-        // There is no time-out, because earlier requests may take any time, and the daemon always answers.
+        // Do not set a time-out, because earlier requests may take any time, and the daemon always answers.
         let answer = try client.ask(try request(), patience: nil)
         if daemon.json {
             try StandardStream.output.write(answer.plainLine + "\n")
@@ -73,7 +73,7 @@ struct AskCommand: ParsableCommand {
         }
     }
 
-    /// Parses the request by the rules of the control socket.
+    /// Parses the request by the same rules as the control socket does.
     private func request() throws(ControlFault) -> ControlRequest {
         var words = ["ask", ControlLine.written(command.utf8)]
         if let reply { words += ["reply", ControlLine.written(reply.utf8)] }

@@ -130,7 +130,7 @@ struct BenchCommand: ParsableCommand {
         try StandardStream.output.write(object.text + "\n")
     }
 
-    /// Prints keys per second, memory use, and a note if other programs disturbed the measurement.
+    /// Prints the keys per second, the memory use, and a note if other programs disturbed the measurement.
     private func showSum(of lines: [ShortForm.Line]) throws {
         let memory = MemoryUse.now
         guard !json else {

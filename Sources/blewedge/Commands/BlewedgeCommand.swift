@@ -15,10 +15,10 @@ func runCommandLine() -> Never {
     do throws(Errno) {
         try Process.openStandardStreams()
     } catch {
-        // There may be no stream on which a message could be printed.
+        // Do not print a message, because there may be no stream for it.
         Process.exit(ExitStatus.inputOutput.rawValue)
     }
-    // The arguments of the command line are read from /proc.
+    // Check that /proc exists, because the command line arguments are read from it.
     guard FileSystem.exists("/proc/self/cmdline") else {
         Console.report(CommandFailure(.unavailable, CommandFaultText.noProc))
         Process.exit(ExitStatus.unavailable.rawValue)
@@ -34,7 +34,7 @@ func runCommandLine() -> Never {
     } catch let status as ExitStatus {
         Process.exit(status.rawValue)
     } catch Errno.brokenPipe {
-        // A broken pipe is not an error: the program at the other end does not want more output.
+        // A broken pipe is not an error: the program that reads the output does not need more of it.
         Process.exit(ExitStatus.success.rawValue)
     } catch let error as Errno {
         Console.report(CommandFailure(.inputOutput, CommandFaultText.systemCall, "\(error)"))
@@ -46,7 +46,7 @@ func runCommandLine() -> Never {
         do throws(Errno) {
             if !text.isEmpty { try (isHelp ? StandardStream.output : .error).write(text + "\n") }
         } catch {
-            // A broken pipe is not an error: the program at the other end does not want more output.
+            // A broken pipe is not an error: the program that reads the output does not need more of it.
             if isHelp, error != .brokenPipe {
                 Console.report(CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)"))
                 Process.exit(ExitStatus.inputOutput.rawValue)
@@ -159,7 +159,7 @@ struct BlewedgeCommand: ParsableCommand {
         ]
     )
 
-    /// Shows the guide the first time and the devices after that (LK-11), or prints the help if there is no terminal.
+    /// Shows the guide the first time, and the device list after that (LK-11); without a terminal, prints the help.
     func run() throws {
         guard StandardStream.output.isTerminal, StandardInput.isTerminal else { throw CleanExit.helpRequest() }
         let places = try TUIPlaces(socket: nil)
@@ -172,7 +172,7 @@ struct BlewedgeCommand: ParsableCommand {
 extension ExitStatus: Error {}
 
 extension CommandFailure {
-    /// Rejects an unknown command, and suggests the most similar name; returns nil if all words may be valid.
+    /// Returns an error for an unknown command, which suggests the most similar name; nil if all words may be valid.
     static func unknownCommand(in words: some Sequence<String>) -> CommandFailure? {
         var command: any ParsableCommand.Type = BlewedgeCommand.self
         var path = "blewedge"
@@ -181,7 +181,7 @@ extension CommandFailure {
             if word.hasPrefix("-") || commands.isEmpty { return nil }
             if index == 0, word == "help" { continue }
             guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
-                // Only the program itself has a `help` command.
+                // Suggest `help` only as the first word, because only the program itself has a `help` command.
                 let names = commands.compactMap { $0.configuration.commandName } + [index == 0 ? "help" : "--help"]
                 guard let near = NearestName.of(word, among: names) else {
                     return CommandFailure(.usage, CommandFaultText.noCommand, "\(path) \(word)", path)

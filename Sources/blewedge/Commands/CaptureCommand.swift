@@ -101,7 +101,7 @@ struct CaptureCommand: ParsableCommand {
     }
 }
 
-/// Capture option of `scan`, `gatt`, `run`, `simulate` and `demo`.
+/// The capture option of `scan`, `gatt`, `run`, `simulate` and `demo`.
 struct CaptureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -115,9 +115,9 @@ struct CaptureOptions: ParsableArguments {
     )
     var capture: String?
 
-    /// Begins capturing a transport, or a controller in memory; returns nil if the option is not set.
+    /// Starts capturing the packets of a transport, or of a controller in memory; returns nil if the option is not set.
     ///
-    /// `note` reports an error that stops the capture.
+    /// `note` prints the error if the capture stops.
     func begin(
         on loop: EventLoop,
         for transport: AdapterTransport?,
@@ -126,7 +126,8 @@ struct CaptureOptions: ParsableArguments {
         guard let capture else { return nil }
         do throws(TrafficCapture.Failure) {
             let traffic = try TrafficCapture(to: capture, on: loop)
-            // This program's own host passes its packets to the capture itself.
+            // Listen only to the kernel's packets, because this program's own host passes its packets to the capture
+            // itself.
             if case .kernel(let selector)? = transport {
                 try traffic.listen()
                 if case .index(let index) = selector { traffic.follow(index) }

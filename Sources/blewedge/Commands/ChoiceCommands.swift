@@ -98,7 +98,7 @@ struct UseCommand: ParsableCommand {
         do {
             chosen = try store.read()
         } catch .garbled(let path, _) {
-            // An unreadable selection is lost anyway, so replacing it needs no confirmation.
+            // Do not ask for confirmation: a selection that cannot be read is lost anyway.
             Console.note(LogText.choiceGarbled.message("\(path)"))
             chosen = nil
         } catch {
@@ -125,7 +125,7 @@ struct UseCommand: ParsableCommand {
         try daemon.show(JSONObject(kept), done: LogText.chosenForRun.message(kept.labelWithAddress))
     }
 
-    /// Calls `body` with the permissions given by the user.
+    /// Calls `body` with the permissions that the user has given as options.
     ///
     /// If another device is selected or the device is unpaired, and the user can be asked, `body` is called again after
     /// the user has consented (LK-8).
@@ -204,7 +204,7 @@ struct ForgetCommand: ParsableCommand {
         let wasKept = try reporting(store.remove, address)
         let types = found.map { [$0.type] } ?? AddressType.allCases
         let devices = types.map { DeviceAddress(address, $0) }
-        // Keys that the kernel still holds are removed too; if there is no adapter, the kernel holds none.
+        // Also remove keys that the kernel still holds; if there is no adapter, the kernel holds none.
         let hadKeys = try UnpairRun(devices, through: adapterOptions.transport).run()
         guard wasKept || hadKeys else {
             throw CommandFailure(.usage, BondFaultText.unknownDevice, "\(address)")
@@ -215,7 +215,7 @@ struct ForgetCommand: ParsableCommand {
 }
 
 extension AddressType: ExpressibleByArgument {
-    /// Names of the types, because their raw values are those in packets.
+    /// Names of the address types, which the help shows instead of the raw values, because those are values in packets.
     public static var allValueStrings: [String] { allCases.map { "\($0)" } }
 
     /// Parses `public` or `random`.
@@ -225,7 +225,7 @@ extension AddressType: ExpressibleByArgument {
     }
 }
 
-/// Search for a device without a daemon, from opening the adapter to the selected device to save (D-4).
+/// Searches for a device while no daemon is running, and returns the selected device to store (D-4).
 final class ChoiceRun {
     private let foreground: ForegroundRun
     private let choice: DeviceSelector
@@ -233,7 +233,9 @@ final class ChoiceRun {
     private var finder: DeviceFinder?
     private var kept: SelectedDevice?
 
-    /// Creates a search; `place` is the field in which devices advertise an address besides the one in the packet.
+    /// Creates a search.
+    ///
+    /// `place` is the field in which devices advertise an address in addition to the one in the packet.
     init(
         _ choice: DeviceSelector,
         advertisedAt place: ManufacturerAddressField?,
@@ -247,7 +249,7 @@ final class ChoiceRun {
         }
     }
 
-    /// Listens until the device is heard; otherwise, throws the reason, or the exit status of a signal.
+    /// Scans until the device is heard; otherwise throws the reason, or the exit status for a signal.
     func run() throws -> SelectedDevice {
         try foreground.run(note: LogText.noDaemonListening.message("\(choice)")) { [unowned self] radio in
             listen(on: radio)

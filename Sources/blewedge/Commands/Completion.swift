@@ -12,9 +12,9 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Words that a shell offers for an argument; they are collected without privileges while the user waits.
+/// Collects the words that a shell offers for an argument, without privileges, while the user waits.
 enum Completion {
-    /// Time limit for the daemon's answer.
+    /// Time-out for the daemon's answer.
     private static let patience = Duration.milliseconds(300)
     /// Maximum size of the list of layouts in the X keyboard database, in bytes.
     private static let longestLayoutList = 1 << 20
@@ -25,22 +25,23 @@ enum Completion {
     }
     /// Addresses of known devices.
     static let addresses = CompletionKind.custom { _, _, _ in words(knownDevices().map(\.address)) }
-    /// Names of built-in profiles and of profiles in the configuration, and files.
+    /// Names of the built-in profiles, of the profiles in the configuration, and of files.
     static let profiles = CompletionKind.custom { _, _, prefix in
         words(Configuration.anyProfileNames(own: configuration()) + files(prefix))
     }
-    /// Names of the built-in tables, and files.
+    /// Names of the built-in tables, and of files.
     static let tables = CompletionKind.custom { _, _, prefix in
         words(ByteTable.BuiltIn.allCases.map(\.rawValue) + files(prefix))
     }
-    /// Names of built-in layouts and of layouts in the X keyboard database.
+    /// Names of the built-in layouts, and of the layouts in the X keyboard database.
     static let layouts = CompletionKind.custom { _, _, _ in
         words(BuiltInLayout.allCases.map(\.rawValue) + ["console"] + databaseLayouts())
     }
 
-    /// Prepares words for the shell: removes duplicates and words that the shell might expand, and escapes the others.
+    /// Prepares words for the shell.
     ///
-    /// Names come from other devices, and bash expands the words that it offers.
+    /// Duplicates, and words that the shell might expand, are removed; the other words are escaped. This is necessary
+    /// because names come from other devices, and bash expands the words that it offers.
     private static func words(_ words: [String]) -> [String] {
         var seen: Set<String> = []
         let safe = words.filter { word in
@@ -54,7 +55,9 @@ enum Completion {
         character.isLetter || character.isNumber || " -_.,:/()+@".contains(character)
     }
 
-    /// Reads the selected device and the devices of earlier connections, from readable files and from a running daemon.
+    /// Reads the selected device and the devices of earlier connections, from files and from a running daemon.
+    ///
+    /// Files that this user may not read are skipped.
     private static func knownDevices() -> [(name: String?, address: String)] {
         let places = (try? DaemonPaths.reachable()) ?? []
         var found: [(name: String?, address: String)] = []
@@ -82,7 +85,7 @@ enum Completion {
         (try? DaemonPaths.current()).flatMap { try? Configuration.read($0.configurationFile) }
     }
 
-    /// Reads the names of the layouts from the X keyboard database; empty if it is not installed.
+    /// Reads the names of the layouts in the X keyboard database; empty if the database is not installed.
     private static func databaseLayouts() -> [String] {
         let path = "/usr/share/X11/xkb/rules/evdev.lst"
         guard let bytes = try? FileSystem.contents(of: path, limit: longestLayoutList) else { return [] }
@@ -92,7 +95,7 @@ enum Completion {
         }
     }
 
-    /// Returns the files and directories that begin with a prefix.
+    /// Returns the names of the files and directories that begin with `prefix`.
     private static func files(_ prefix: String) -> [String] {
         let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
         return FileSystem.names(in: folder.isEmpty ? "." : folder).map { folder + $0 }.filter { $0.hasPrefix(prefix) }
@@ -100,7 +103,7 @@ enum Completion {
 }
 
 extension Configuration {
-    /// Returns the names for an option that selects a profile.
+    /// Returns the words to offer for an option that selects a profile.
     fileprivate static func anyProfileNames(own configuration: Configuration?) -> [String] {
         ((configuration?.ownProfiles ?? []) + Profile.builtIn).map(\.name) + [anyProfile]
     }

@@ -19,7 +19,7 @@ struct ConfigCommand: ParsableCommand {
     )
 }
 
-/// Returns the given path, or the path of the file that a daemon of this user reads.
+/// Returns the given path or, if there is none, the path of the file that this user's daemon reads.
 private func configurationPath(_ file: String?) throws(CommandFailure) -> FilePath {
     if let file { return FilePath(file) }
     return try DaemonPaths.current().configurationFile
@@ -49,7 +49,7 @@ struct ConfigCheckCommand: ParsableCommand {
         let isThere = FileSystem.exists(path.string)
         let configuration = try reporting(Configuration.read(_:mustExist:), path, file != nil)
         if isThere { try report(faults(of: configuration, in: path)) }
-        // The device is not part of the configuration, so any name can be used here.
+        // The device is not part of the configuration, so use any name here.
         let settings = try reporting(configuration.settings(device:), .name("-"))
         let profiles = settings.profiles.count == 1 ? settings.profiles.first?.name : Configuration.anyProfile
         try StandardStream.output.write(
@@ -63,7 +63,7 @@ struct ConfigCheckCommand: ParsableCommand {
         )
     }
 
-    /// Returns the faults of a parsed configuration, each with the line number of its key.
+    /// Returns the faults of a parsed configuration, each with the number of the line that contains its key.
     private func faults(of configuration: Configuration, in path: FilePath) throws -> [CommandFailure] {
         let text = try FileSystem.textContents(of: path.string, limit: Configuration.largestText)
         let lines = Configuration.lines(of: String(decoding: text, as: UTF8.self))

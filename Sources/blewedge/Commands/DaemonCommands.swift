@@ -189,7 +189,7 @@ struct SendCommand: ParsableCommand {
     }
 }
 
-/// Command that consists of a single request to the daemon.
+/// A command that sends a single request to the daemon.
 protocol SimpleRequestCommand: ParsableCommand {
     static var request: ControlRequest { get }
     static var done: LogText { get }

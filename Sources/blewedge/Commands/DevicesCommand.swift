@@ -64,7 +64,7 @@ struct DevicesCommand: ParsableCommand {
         }
     }
 
-    /// Reads the connections of the kernel's controllers and of the daemon, which may use another controller.
+    /// Reads the connections of the kernel's controllers, and those of the daemon, which may use another controller.
     private static func connected(_ paths: DaemonPaths) -> [BluetoothAddress: String] {
         let ofKernel = ((try? KernelConnection.all()) ?? []).map { link in
             (BluetoothAddress(rawValue: link.device), "hci\(link.controller)")
@@ -81,7 +81,7 @@ struct DevicesCommand: ParsableCommand {
 }
 
 extension KnownDeviceStore {
-    /// Stores a connected device; returns a message if that fails, but the connection continues.
+    /// Stores a connected device; if that fails, returns a message, but does not end the connection.
     func keep(_ device: DeviceAddress, name: String?) -> Message? {
         do throws(Failure) {
             try note(device, name: name)
@@ -92,19 +92,20 @@ extension KnownDeviceStore {
     }
 }
 
-/// List without duplicates of the devices of earlier connections, paired devices, the selected device and connected
-/// ones.
+/// The list of all known devices, without duplicates.
+///
+/// It contains the devices of earlier connections, the paired devices, the selected device, and the connected devices.
 struct KnownDeviceList {
     struct Entry: Equatable {
         let address: BluetoothAddress
-        /// Type of the address; nil for a device that only the kernel knows.
+        /// Type of the address; nil if the device is known only from the kernel.
         fileprivate(set) var type: AddressType?
         fileprivate(set) var name: String?
         fileprivate(set) var isChosen = false
         fileprivate(set) var isPaired = false
         /// Date of the last connection made by this program; nil if there was none.
         fileprivate(set) var lastConnected: String?
-        /// Controller of the current connection; nil if the device is not connected.
+        /// Name of the controller that the device is connected to; nil if the device is not connected.
         fileprivate(set) var controller: String?
 
         fileprivate init(_ address: BluetoothAddress) { self.address = address }
@@ -124,10 +125,12 @@ struct KnownDeviceList {
     }
 
     private var entries: [Entry] = []
-    /// Connected devices, each with the name of its controller.
+    /// The connected devices, each with the name of its controller.
     var connected: [BluetoothAddress: String] = [:]
 
-    /// Connected devices, then the selected device, then the others by the date of their last connection.
+    /// The devices in the order in which they are listed.
+    ///
+    /// Connected devices come first, then the selected device, then the others by the date of their last connection.
     var devices: [Entry] {
         var found = entries
         for address in connected.keys where !found.contains(where: { $0.address == address }) {
@@ -161,7 +164,7 @@ struct KnownDeviceList {
         if let place { entries[place] = entry } else { entries.append(entry) }
     }
 
-    /// Rows of the table: a heading, and one row for each device.
+    /// Returns the rows of the table: a heading, and one row for each device.
     func table(_ language: Language) -> [[String]] {
         let heading: [LogText] = [.columnName, .columnAddress, .columnKnown, .columnConnected]
         return [heading.map { $0.text(language) }]

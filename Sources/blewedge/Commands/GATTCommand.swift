@@ -126,7 +126,7 @@ struct GATTCommand: ParsableCommand {
 
 enum GATTText {
     case people
-    /// JSON, with one object per line.
+    /// JSON, with one object on each line.
     case json
 
     enum Origin: String {
@@ -135,12 +135,12 @@ enum GATTText {
         case indication
     }
 
-    /// Returns the lines for all attributes of a device, including line ends.
+    /// Returns the lines for all attributes of a device, with their line ends.
     func tree(_ tree: GATTTree) -> String {
         tree.services.flatMap(lines).map { $0 + "\n" }.joined()
     }
 
-    /// Returns the line for one value, including its line end.
+    /// Returns the line for one value, with its line end.
     func value(_ bytes: [UInt8], of handle: AttributeHandle, _ origin: Origin) -> String {
         let hex = Hexadecimal.text(bytes)
         let text = String(decoding: bytes, as: UTF8.self)

@@ -67,8 +67,9 @@ struct GateGiveCommand: ParsableCommand {
         }
     }
 
-    /// Opens the gate of the other instance, and returns true if it was paused; restores the gate before throwing an
-    /// error.
+    /// Opens the gate of the other instance, and returns true if the gate was closed.
+    ///
+    /// If this fails, restores the gate before throwing the error.
     private func open(_ other: inout ControlClient) throws(CommandFailure) -> Bool {
         let wasPaused = try other.status()?.isPaused ?? false
         do throws(CommandFailure) {
@@ -91,7 +92,7 @@ struct GateGiveCommand: ParsableCommand {
         return wasPaused
     }
 
-    /// Returns the control socket of the named instance, whose directory is next to that of this instance.
+    /// Returns the control socket of the named instance; its directory is next to that of this instance.
     private func place(beside socket: String) -> String {
         let directory =
             name.contains("/")

@@ -120,7 +120,7 @@ struct SnippetList {
 }
 
 extension [DaemonPaths] {
-    /// Returns the snippets from the first place that has a snippet file or a configuration.
+    /// Reads the snippets from the first place where there is a snippet file or a configuration.
     func snippets() throws(CommandFailure) -> Snippets {
         let place = first { FileSystem.exists($0.snippets.string) || FileSystem.exists($0.configurationFile.string) }
         guard let place else { return Snippets() }

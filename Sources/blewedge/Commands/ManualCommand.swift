@@ -31,16 +31,20 @@ struct ManualCommand: ParsableCommand {
     }
 }
 
-/// Manual page generated from the output of `--help`, so that the two always agree; man(7), groff_man(7), man-pages(7).
+/// The manual page, which is generated from the output of `--help`, so that the two always agree.
+///
+/// man(7), groff_man(7), man-pages(7).
 struct ManualText {
-    /// Minimum number of commands that must have an option before it is described as a common one.
+    /// Number of commands that must share an option before it is described in the section on common options.
     private static let leastUses = 5
 
     private var lines: [String] = []
-    /// Options that several commands have with the same description; they are described once.
+    /// Options that several commands have with the same description, so that they are described only once.
     private let common: [JSONValue]
 
-    /// Returns the page of a program from its help as JSON: commands with their arguments and descriptions.
+    /// Returns the manual page of a program.
+    ///
+    /// `help` is the program's help as JSON: commands with their arguments and descriptions.
     static func page(ofHelp help: JSONValue, version: String) -> String {
         let command = help["command"] ?? .null
         var text = ManualText(common: commonOptions(of: command))
@@ -74,14 +78,14 @@ struct ManualText {
         return text.lines.joined(separator: "\n") + "\n"
     }
 
-    /// Sections of the program's description that become sections of the page, in order.
+    /// Titles in the program's description that become sections of the page, in this order.
     private static let titles = ["FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES"]
 
     private static let others: [(name: String, section: Int)] = [
         ("btmon", 1), ("journalctl", 1), ("systemctl", 1), ("xkeyboard-config", 7), ("rfkill", 8), ("udevadm", 8),
     ]
 
-    /// Finds the options that many commands have with the same description.
+    /// Returns the options that many commands have with the same description.
     private static func commonOptions(of program: JSONValue) -> [JSONValue] {
         var found: [(option: JSONValue, uses: Int, isSame: Bool)] = []
         func add(_ command: JSONValue) {
@@ -159,7 +163,7 @@ struct ManualText {
         return names.joined(separator: ", ") + value
     }
 
-    /// Splits the long part of a command's help at its titles; text before the first title has a nil title.
+    /// Splits the long part of a command's help at its titles; the title is nil for text before the first title.
     private static func sections(of command: JSONValue) -> [(title: String?, lines: [Substring])] {
         var sections: [(title: String?, lines: [Substring])] = [(nil, [])]
         for line in (command["discussion"]?.string ?? "").split(separator: "\n", omittingEmptySubsequences: false) {
@@ -175,7 +179,7 @@ struct ManualText {
         return sections.filter { !$0.lines.isEmpty }
     }
 
-    /// Appends sentences, and indented lines as preformatted text.
+    /// Appends a section as sentences; indented lines are preformatted text.
     private mutating func prose(_ section: [Substring]) {
         var isTable = false
         var isBreak = false
@@ -194,8 +198,9 @@ struct ManualText {
         if isTable { macro("EE", []) }
     }
 
-    /// Appends lines that consist of a term and its description, two or more spaces apart, and any sentences after
-    /// them.
+    /// Appends a section that lists terms and their descriptions, and any sentences after them.
+    ///
+    /// On each line, two or more spaces separate the term from its description.
     private mutating func entries(_ section: [Substring]) {
         for line in section {
             let words = line.dropFirst(2)
@@ -212,18 +217,18 @@ struct ManualText {
     }
 
     private mutating func macro(_ name: String, _ arguments: [String]) {
-        // A quotation mark within an argument is doubled.
+        // In roff, a quotation mark within a quoted argument is doubled.
         let words = arguments.map { "\"" + Self.plain($0).map { $0 == "\"" ? "\"\"" : "\($0)" }.joined() + "\"" }
         lines.append(([".\(name)"] + words).joined(separator: " "))
     }
 
     private mutating func text(_ text: String) {
         guard !text.isEmpty else { return }
-        // At the start of a line, a full stop or an apostrophe would begin a roff request.
+        // Escape a full stop or an apostrophe at the start of a line, because it would begin a roff request.
         lines.append((text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" : "") + Self.plain(text))
     }
 
-    /// Escapes a text for roff; hyphens are escaped so that they can be copied into a shell.
+    /// Escapes a text for roff; hyphens are escaped too, so that they can be copied into a shell.
     private static func plain(_ text: String) -> String {
         text.map { character in
             switch character {

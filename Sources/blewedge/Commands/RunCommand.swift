@@ -194,7 +194,7 @@ struct RunCommand: ParsableCommand {
         var isOpenByWord = false
         if let choice {
             let known = try bonds(paths, configuration)
-            // A paired device is selected by its saved identity, so no other device is connected, whatever it
+            // Select a paired device by its stored identity, so that no other device is connected, whatever it
             // advertises.
             settings.device = known.pairedChoice(choice).map { .kept($0) } ?? choice
             if security == nil, settings.security == .none, !known.isPaired(choice) {
@@ -235,7 +235,9 @@ struct RunCommand: ParsableCommand {
         try run.run()
     }
 
-    /// Reads the bonds; if that fails and a permission for the adapter or the keyboard is missing, reports the
+    /// Reads the bonds.
+    ///
+    /// If that fails, and a permission for the adapter or the keyboard is missing too, the error reports that
     /// permission.
     private func bonds(_ paths: DaemonPaths, _ configuration: Configuration) throws -> BondStore.Contents {
         do throws(CommandFailure) {
@@ -246,7 +248,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Asks the user on a terminal to accept an unpaired device; throws an error if there is no terminal or no consent.
+    /// Asks the user to accept an unpaired device; throws an error without a terminal, or if the user does not consent.
     private func consent(to choice: DeviceSelector, isForPeople: Bool) throws {
         guard !KeyboardRun.isOpenByWord else { return }
         let refusal = CommandFailure.unpaired(choice)
@@ -256,7 +258,8 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Settings of a run, created after reading and checking every file named by the options and the configuration.
+    /// The settings of a run, created after reading and checking every file that the options and the configuration
+    /// name.
     private struct Plan {
         var configuration: Configuration
         var settings: KeyboardSettings
@@ -293,7 +296,9 @@ struct RunCommand: ParsableCommand {
         try reporting { () throws(DaemonPaths.Refusal) in try DaemonPaths.check(file) }
     }
 
-    /// Returns the directories; a run for one device falls back to the system's directories.
+    /// Returns the directories to use.
+    ///
+    /// If a run for one device has no directories of its own, it uses those of the system.
     private func paths(isDaemon: Bool) throws(CommandFailure) -> DaemonPaths {
         do throws(CommandFailure) {
             return try DaemonPaths.current()
@@ -303,7 +308,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Returns the configuration in the file, overridden by the options.
+    /// Returns the configuration from the file, after applying the options to it.
     private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
         let file = config.map { FilePath($0) } ?? paths.configurationFile
         try check(file)
@@ -341,8 +346,9 @@ struct RunCommand: ParsableCommand {
         return settings
     }
 
-    /// Returns a keypad with the keys that clients may press in addition to those of the device; nil if they may press
-    /// none.
+    /// Returns a keypad for the keys that clients may press in addition to those of the device.
+    ///
+    /// The result is nil if clients may not press any keys.
     private func keypad(_ configuration: Configuration, _ snippets: Snippets) throws(CommandFailure) -> Keypad? {
         guard configuration.allowsKeys, device == nil else { return nil }
         let typing = try settings(configuration, nil, nil, snippets).typing

@@ -11,7 +11,7 @@ import SystemPackage
 import Texts
 import Typing
 
-/// Options of every command that connects to the daemon.
+/// The options of every command that connects to the daemon.
 struct DaemonOptions: ParsableArguments {
     @OptionGroup var place: SocketOption
 
@@ -20,7 +20,7 @@ struct DaemonOptions: ParsableArguments {
 
     func client() throws(CommandFailure) -> ControlClient { try place.client() }
 
-    /// Sends a request to the daemon; `done` is the message for people if it succeeds.
+    /// Sends a request to the daemon; `done` is printed for people if the request succeeds.
     func tell(_ request: ControlRequest, done: Message? = nil) throws {
         var client = try client()
         try show(try client.ask(request), done: done)
@@ -35,7 +35,7 @@ struct DaemonOptions: ParsableArguments {
         }
     }
 
-    /// Prints an object for programs, or a message for people, when the daemon was not involved.
+    /// Prints the result of a command that did not use the daemon: an object for programs, or a message for people.
     func show(_ object: JSONObject, done: Message) throws {
         if json { try StandardStream.output.write(object.text + "\n") } else { Console.note(done) }
     }
@@ -51,7 +51,7 @@ struct DaemonOptions: ParsableArguments {
     }
 }
 
-/// Options for the device's profile, and for the outputs of its data.
+/// The options for the device's profile, and for the outputs to which its data goes.
 struct WireOptions: ParsableArguments {
     @Option(
         "Serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), a profile of the configuration, a file by its path, or \(Configuration.anyProfile) for any that the device offers.",
@@ -99,7 +99,7 @@ struct WireOptions: ParsableArguments {
     )
     var slowReader: SlowReaderPolicy?
 
-    /// Overrides the configuration with the given options.
+    /// Applies the given options, which override the configuration.
     func apply(to configuration: inout Configuration) throws(CommandFailure) {
         if let profile { configuration.profile = profile }
         if !to.isEmpty {
@@ -143,7 +143,7 @@ struct PaceOptions: ParsableArguments {
     )
     var queue: ReaderQueue?
 
-    /// Overrides the configuration with the given options.
+    /// Applies the given options, which override the configuration.
     func apply(to configuration: inout Configuration) throws(CommandFailure) {
         if let queue { configuration.queue = queue }
         if let pace { configuration.pace = pace }
@@ -157,7 +157,7 @@ struct PaceOptions: ParsableArguments {
     }
 }
 
-/// Options of scan mode, which types whole barcodes instead of each byte as it arrives.
+/// The options of `--scan`, which types whole barcodes instead of each byte as it arrives.
 struct BarcodeModeOptions: ParsableArguments {
     @Flag(help: "Type only whole barcodes, each checked before its first key is pressed.")
     var scan = false
@@ -192,7 +192,9 @@ struct BarcodeModeOptions: ParsableArguments {
     )
     var duplicates: TimeArgument?
 
-    /// Returns the barcode rules for an application that uses `layout`; nil in stream mode.
+    /// Returns the rules for barcodes; nil if bytes are typed as they arrive.
+    ///
+    /// `layout` is the keyboard layout of the application that reads the keys.
     func rules(layout: KeyboardLayout) throws(CommandFailure) -> BarcodeRules? {
         guard scan else {
             if let option = optionWithoutScan { throw CommandFailure(.usage, CommandFaultText.optionWantsScan, option) }
@@ -244,7 +246,7 @@ extension TimeArgument {
     var nanoseconds: Int64 { duration.inNanoseconds }
 }
 
-/// Bytes that end a barcode, on the command line: names and numbers separated by commas, or `none`.
+/// The bytes that end a barcode, on the command line: names and numbers separated by commas, or `none`.
 struct TerminatorArgument: ExpressibleByArgument {
     let bytes: Set<UInt8>
 

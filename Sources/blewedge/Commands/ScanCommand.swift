@@ -81,8 +81,8 @@ struct ScanCommand: ParsableCommand {
             case (false, true): .live(every: refresh?.duration ?? Self.configuredRefresh())
             case (false, false): .news(json ? .json : .lines)
             }
-        // Captures, passive scans and duplicate reports need direct access to the adapter, so they do not go through
-        // the daemon.
+        // Captures, passive scans and duplicate reports need direct access to the adapter, so the daemon cannot be
+        // used.
         if captureOptions.capture == nil, !passive, !duplicates,
             var scan = DaemonScan(filter, through: adapterOptions.transport)
         {
@@ -106,17 +106,17 @@ struct ScanCommand: ParsableCommand {
     }
 }
 
-/// Display mode of a scan.
+/// The ways in which a scan can show devices.
 enum ScanDisplay {
     /// Prints each update as it arrives.
     case news(DeviceText)
-    /// Shows a table that is redrawn periodically.
+    /// Shows a table, and redraws it at this interval.
     case live(every: Duration)
     /// Prints all devices once, at the end of the scan.
     case atTheEnd(DeviceText)
 }
 
-/// Scan from the command line, from opening the adapter to the exit status.
+/// A scan from the command line, from opening the adapter to the exit status.
 final class ScanRun {
     private let foreground: ForegroundRun
     private let duration: Duration?
@@ -174,12 +174,14 @@ final class ScanRun {
         _ = foreground.loop.schedule(at: MonotonicClock.now + period) { [unowned self] in redraw(every: period) }
     }
 
-    /// Returns the device that the next `run` connects to; nil if none is selected or the file cannot be read.
+    /// Returns the selected device, to which the next `run` connects.
+    ///
+    /// The result is nil if no device is selected, or if the file cannot be read.
     private static func choice() -> SelectedDevice? {
         (try? DaemonPaths.current()).flatMap { try? ChoiceStore($0.choice).read() }
     }
 
-    /// Stops scanning, and prints the results that are shown at the end.
+    /// Stops scanning, and prints the devices if they are shown only at the end.
     private func stop(_ completion: @escaping () -> Void) {
         let finished = { [unowned self] in
             if case .success(.success)? = foreground.outcome, case .atTheEnd(let text) = display {

@@ -132,8 +132,8 @@ struct GuideCommand: ParsableCommand {
     func run() throws {
         let places = try TUIPlaces(socket: options.place.socket)
         if StandardStream.output.isTerminal, StandardInput.isTerminal {
-            // The guide counts as shown only if it was printed on a terminal, because output to a pipe may never be
-            // read.
+            // Remember that the guide was shown only if it was printed on a terminal, because nobody may read output to
+            // a pipe.
             places.rememberGuide()
             return try options.show(.guide)
         }
@@ -151,7 +151,7 @@ struct GuideCommand: ParsableCommand {
         try StandardStream.output.write(lines.map { $0 + "\n" }.joined())
     }
 
-    /// Returns the commands that correspond to the pages.
+    /// Returns the commands that do the same as the terminal pages.
     private static func firstSteps(_ language: Language) -> [String] {
         let title = GuideText.commands.text(language, FirstSteps.device)
         let commands = FirstSteps.commands(hasManager: ServiceManager.ofThisMachine != nil)

@@ -11,7 +11,7 @@ import Devices
 import LinuxIO
 import Texts
 
-/// Line end sent to the central.
+/// The line end that is sent to the central.
 enum LineEnd: String, ExpressibleByArgument, CaseIterable {
     case cr
     case lf
@@ -122,10 +122,10 @@ struct SimulateCommand: ParsableCommand {
         if name.isEmpty { throw ValidationError("--name must not be empty.") }
     }
 
-    /// True if standard input is not used for data, so that answers can be read from it.
+    /// True if standard input is free for the user's answers, because the data comes from elsewhere.
     private var leavesInput: Bool { file != nil || barcodes != nil }
 
-    /// Default for the input and output capabilities of the user at this end.
+    /// Default for the way in which the user of this simulated device can take part in a pairing.
     private var usualConsole: PairingConsole {
         guard StandardStream.error.isTerminal else { return .none }
         return leavesInput && StandardInput.isTerminal ? .keyboardDisplay : .display
@@ -152,22 +152,24 @@ struct SimulateCommand: ParsableCommand {
     }
 }
 
-/// Bonds of a simulated module: saved ones, and the bond of a central that pairs within the time limit (CB-27, X-8).
+/// The bonds of a simulated module (CB-27, X-8).
+///
+/// They are the stored bonds, and the bond with a central that pairs within the time limit.
 final class SimulatedPairing {
     private let foreground: ForegroundRun
     private let offer: PairableOptions
-    /// True if a central may pair; false if only saved bonds are used.
+    /// True if a central may pair; false if only stored bonds are used.
     private let isPairable: Bool
     private let isJSON: Bool
     private let store: BondStore
     private let known: BondStore.Contents
-    /// Lock of an adapter that is shared through the kernel; `foreground` locks an exclusive adapter.
+    /// The lock of an adapter that is shared through the kernel; `foreground` locks an exclusive adapter.
     private let lock: AdapterLock?
     private var adapter: DeviceAddress?
     private var window: (any PairableMode)?
     private var questions: PairingQuestions?
 
-    /// Reads the saved bonds; a central may pair within `limit`, or not at all if it is nil.
+    /// Reads the stored bonds; a central may pair within `limit`, or not at all if `limit` is nil.
     init(
         _ foreground: ForegroundRun,
         through transport: AdapterTransport,
@@ -185,7 +187,9 @@ final class SimulatedPairing {
         lock = transport.isShared ? AdapterLock.ofCommand() : nil
     }
 
-    /// Passes the bonds to the adapter; throws an error if the adapter is in use or its address is not permanent.
+    /// Passes the bonds to the adapter.
+    ///
+    /// Throws an error if another process is using the adapter, or if its address is not permanent.
     func prepare(_ adapter: any LowEnergyAdapter) throws(CommandFailure) {
         guard adapter.keepsAddress else {
             throw CommandFailure(.unavailable, BondFaultText.noAddress, adapter.name)
@@ -196,7 +200,7 @@ final class SimulatedPairing {
         if isPairable { window = adapter.makePairableMode(offer) }
     }
 
-    /// Opens pairable mode if a central may pair.
+    /// Starts pairable mode if a central may pair.
     func begin() {
         guard let window, foreground.outcome == nil else { return }
         questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { answer in
@@ -263,7 +267,7 @@ final class SimulatedPairing {
 
     func release() { lock?.release() }
 
-    /// Closes pairable mode.
+    /// Ends pairable mode.
     func close() {
         end()
         window?.close()

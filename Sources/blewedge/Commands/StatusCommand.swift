@@ -58,25 +58,25 @@ struct StatusCommand: ParsableCommand {
     }
 }
 
-/// Status line on the terminal of a keyboard: state, counts, and a mark for received data (LK-13, LK-25).
+/// The status line of a keyboard that runs on a terminal: state, counts, and a mark for received data (LK-13, LK-25).
 ///
 /// It is redrawn only when something changes.
 final class StatusLine {
     struct Facts {
         var state: Session.State
-        /// Device as named by the user; nil if there is none.
+        /// The device, as the user has named it; nil if there is none.
         var device: String?
         var isPaused: Bool
         var bytes: Ledger.Snapshot
     }
 
-    /// Duration for which the mark for received data is shown (LK-25), and the redraw interval during that time.
+    /// Time for which the mark for received data is shown (LK-25); it is also the redraw interval during that time.
     static let flashTime = Duration.milliseconds(400)
     private static let interval = Duration.milliseconds(100)
     /// Control sequence that returns to the start of the line and erases the line (ECMA-48 EL).
     private static let begin = "\r\u{1B}[K"
 
-    /// Closure that returns the facts to show.
+    /// Function that returns the facts to show.
     var source: (() -> Facts)?
 
     private let loop: EventLoop
@@ -84,7 +84,7 @@ final class StatusLine {
     private var flashEnd = Duration.zero
     private var isDrawn = false
 
-    /// Creates a line on standard error; nil if that is not a terminal, or if it is a dumb terminal.
+    /// Creates a status line on standard error; nil unless that is a terminal that can redraw a line.
     init?(on loop: EventLoop) {
         guard StandardStream.error.isTerminal, ProcessFacts.environment("TERM") ?? "dumb" != "dumb" else { return nil }
         self.loop = loop
@@ -92,7 +92,7 @@ final class StatusLine {
 
     func received() {
         flashEnd = MonotonicClock.now + Self.flashTime
-        // The line is drawn after the received bytes have been typed, and at most ten times per second.
+        // Draw the line after the received bytes have been typed, and at most ten times per second.
         if !timer.isSet { arm(.zero) }
     }
 
@@ -102,9 +102,9 @@ final class StatusLine {
         guard let facts = source?() else { return false }
         let columns = StandardStream.error.windowSize?.columns ?? 80
         let isFlashing = MonotonicClock.now < flashEnd
-        // The text is one column narrower than the terminal, so that no terminal wraps the line.
+        // Make the text one column narrower than the terminal, so that no terminal wraps the line.
         let text = Self.text(facts, isFlashing: isFlashing, columns: columns - 1, .current)
-        // A terminal whose output is stopped must not block the keyboard.
+        // Do not wait for a terminal whose output is stopped, because that would block the keyboard.
         isDrawn = (try? StandardStream.error.writeAtOnce(Self.begin + text)) == true || isDrawn
         return isFlashing
     }
@@ -123,7 +123,7 @@ final class StatusLine {
 
     private func arm(_ time: Duration) {
         timer.set(on: loop, after: time) { [unowned self] in
-            // The line is drawn at least once more, to remove the mark.
+            // Draw the line at least once more, to remove the mark.
             if draw() { arm(Self.interval) }
         }
     }

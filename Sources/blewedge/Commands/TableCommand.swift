@@ -145,7 +145,7 @@ struct TableShowCommand: ParsableCommand {
     }
 }
 
-/// Options of every command that uses a layout.
+/// The options of every command that uses a layout.
 struct LayoutOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Keyboard layout of the application: \(LayoutSource.names).", valueName: "name"),

@@ -13,7 +13,9 @@ import SystemPackage
 import Texts
 import Typing
 
-/// Terminal pages with simulated devices: radio, daemon and pages in one process, in a temporary folder.
+/// The terminal pages with simulated devices.
+///
+/// The radio, the daemon and the pages run in one process, in a temporary directory.
 final class DemoPages {
     private let loop: EventLoop
     private let folder: FilePath
@@ -26,7 +28,7 @@ final class DemoPages {
     init() throws {
         loop = try .ofCommand()
         let place = ProcessFacts.environment("XDG_RUNTIME_DIR") ?? ProcessFacts.environment("TMPDIR") ?? "/tmp"
-        // Use an unpredictable name, because other users might be able to create the folder first.
+        // Use an unpredictable name, so that no other user can create the directory first.
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         folder = FilePath(place).appending("blewedge-demo.\(name)")
         rehearsal = Rehearsal(SimulatedCast(), on: loop)
@@ -76,7 +78,7 @@ final class DemoPages {
         daemon.start { _ in }
     }
 
-    /// Advances the script, and moves the devices in and out of range as it requires.
+    /// Advances the script, and moves the devices in and out of range as the script requires.
     private func direct(_ model: inout TUIModel) {
         let now = MonotonicClock.now
         script.advance(model, now: now)

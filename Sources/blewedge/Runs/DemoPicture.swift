@@ -4,30 +4,30 @@ import Configuration
 import Daemon
 import Texts
 
-/// Picture of the data path with the counts of each stage, redrawn in place on a terminal.
+/// A diagram of the data path with the counts of each stage, redrawn in place on a terminal.
 struct DemoPicture {
     struct Stages: Equatable {
-        /// Number of barcodes that the scanner has sent, and their total number.
+        /// Number of barcodes that the scanner has sent so far, and number of all barcodes that it will send.
         var barcodes: (sent: Int, all: Int) = (0, 0)
         var state = Message(detail: "")
         /// Numbers of notifications and bytes received so far.
         var notifications: UInt64 = 0
         var bytes: UInt64 = 0
-        /// Number of bytes in the ring.
+        /// Number of bytes waiting in the ring buffer.
         var waiting: UInt64 = 0
-        /// Number of bytes by their outcome in the table.
+        /// Numbers of bytes that the table has converted to keys, discarded or rejected.
         var typed: UInt64 = 0
         var discarded: UInt64 = 0
         var rejected: UInt64 = 0
-        /// Number of events for the typed bytes, and number of writes that contained them.
+        /// Number of input events for the typed bytes, and number of writes that contained these events.
         var events: UInt64 = 0
         var writes: UInt64 = 0
-        /// Last barcode, as received by the application.
+        /// The last barcode, as the application has received it.
         var text = ""
 
         static func == (one: Stages, other: Stages) -> Bool { one.lines(.english) == other.lines(.english) }
 
-        /// Returns one line per stage, without colours.
+        /// Returns the lines of the diagram, one for each stage, without colours.
         func lines(_ language: Language) -> [String] {
             let stages: [(DemoText, String)] = [
                 (.scanner, DemoText.barcodes.text(language, "\(barcodes.sent)", "\(barcodes.all)", bar)),
@@ -49,11 +49,11 @@ struct DemoPicture {
 
     private var drawn: Stages?
 
-    /// Returns the text that makes a terminal show `stages`; empty if it already shows them.
+    /// Returns the text that makes a terminal show `stages`; empty if the terminal already shows them.
     mutating func draw(_ stages: Stages, columns: Int, in language: Language = .current) -> String {
         guard stages != drawn else { return "" }
         let lines = stages.lines(language)
-        // Move the cursor to the first line of the picture, if one is shown.
+        // Move the cursor to the first line of the diagram, if one is shown.
         let start = drawn == nil ? "" : "\u{1B}[\(lines.count)A"
         drawn = stages
         return start + lines.map { "\r\u{1B}[K" + DisplayWidth.cut($0, to: max(0, columns - 1)) + "\n" }.joined()

@@ -15,14 +15,15 @@ import Texts
 import Typing
 import VirtualAdapters
 
-/// Demonstration of the whole path on a radio in memory, with a simulated scanner and the wedge on separate
-/// controllers.
+/// A demonstration of the whole data path on a simulated radio.
+///
+/// The simulated scanner and the wedge use separate controllers.
 final class DemoRun {
     /// Name that the scanner advertises.
     private static let name = "LINBLE-DEMO"
-    /// Time limit of the whole run, which no working machine exceeds.
+    /// Time limit for the whole demonstration; no working machine needs that long.
     private static let timeout = Duration.seconds(120)
-    /// Pause between two barcodes in a run that a person watches.
+    /// Pause between two barcodes if a person is watching.
     private static let pause = Duration.milliseconds(700)
 
     private let loop: EventLoop
@@ -35,7 +36,7 @@ final class DemoRun {
     private let barcodes: [String]
     private let isFast: Bool
     private let isJSON: Bool
-    /// True if the stages are redrawn in place; otherwise, events are printed line by line.
+    /// True if the diagram is redrawn in place; false if events are printed line by line.
     private let draws: Bool
 
     private var picture = DemoPicture()
@@ -124,7 +125,8 @@ final class DemoRun {
         do {
             let module = try SimulatedModule(.linble, name: Self.name, on: peripheral.radio) {
                 [unowned self] event in
-                // Wait, because the wedge types only after it has registered the subscription on its own side.
+                // Wait before sending, because the wedge types only after it has registered the subscription on its own
+                // side.
                 if case .subscribed(true) = event { sender?.postpone(by: Self.pause) }
             }
             self.module = module
@@ -152,7 +154,7 @@ final class DemoRun {
         }
     }
 
-    /// Returns the next barcode, including its Enter.
+    /// Returns the next barcode, with the Enter at its end.
     private func nextBarcode() -> [UInt8]? {
         guard outcome == nil, sent < barcodes.count else { return nil }
         defer { sent += 1 }
@@ -250,7 +252,7 @@ final class DemoRun {
         }
     }
 
-    /// Reports an event of a stage, next to the typed text.
+    /// Reports an event in one of the stages, on standard error or by redrawing the diagram.
     private func note(_ stage: some Localized, _ message: Message) {
         guard !isFast, !isJSON else { return }
         guard !draws else { return draw() }

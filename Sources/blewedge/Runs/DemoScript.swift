@@ -5,9 +5,11 @@ import Control
 import Daemon
 import Texts
 
-/// Script of `demo --tui`: the next step for a new user, and the devices that are out of range during that step.
+/// The script of `demo --tui`, which leads a new user through the pages step by step.
+///
+/// It determines the next step, and which devices are out of range during that step.
 struct DemoScript {
-    /// Minimum time for which a device stays out of range after leaving.
+    /// Minimum time for which a device stays out of range.
     static let absence = Duration.seconds(10)
 
     private static let steps = DemoScriptText.allCases.filter { $0 != .line }
@@ -16,14 +18,14 @@ struct DemoScript {
 
     private(set) var step = DemoScriptText.choose
     private var start: Duration
-    /// Number of bytes typed before the current step.
+    /// Number of bytes that had been typed when the current step began.
     private var typed: Int64 = 0
 
     init(now: Duration) {
         start = now
     }
 
-    /// Moves to the next step if the current one is completed.
+    /// Moves to the next step if the user has completed the current one.
     mutating func advance(_ model: TUIModel, now: Duration) {
         guard isDone(model, now: now), let place = Self.steps.firstIndex(of: step), place + 1 < Self.steps.count else {
             return

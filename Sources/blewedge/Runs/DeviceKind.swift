@@ -7,19 +7,19 @@ import Configuration
 import Control
 import Texts
 
-/// Kind of a device, as far as its advertisement shows.
+/// The kind of a device, as far as its advertisement shows.
 enum DeviceKind: Equatable {
-    /// Offers a known serial service; the value is the name of the profile.
+    /// The device offers a known serial service; the value is the name of the profile.
     case serial(String)
-    /// Keyboard that uses HID.
+    /// The device is a keyboard that uses HID.
     case keyboard
     case beacon
-    /// Advertises services, none of which is a known serial service.
+    /// The device advertises services, none of which is a known serial service.
     case other
-    /// Advertises no services.
+    /// The device advertises no services.
     case unknown
 
-    /// Assigned Numbers, 3.4.2: Human Interface Device.
+    /// UUID of the Human Interface Device service (Assigned Numbers, 3.4.2).
     private static let humanInterface: BluetoothUUID = 0x1812
 
     init(services: [BluetoothUUID], isBeacon: Bool) {
@@ -46,7 +46,7 @@ enum DeviceKind: Equatable {
         }
     }
 
-    /// Last word of most service titles, omitted where every row contains a service.
+    /// Last word of the names of most services; it is omitted in tables in which every row contains a service.
     private static let suffix = " Service"
 
     /// Returns true if the daemon's answer describes a beacon.

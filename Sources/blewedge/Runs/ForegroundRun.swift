@@ -9,25 +9,28 @@ import Rehearsal
 import SystemPackage
 import Texts
 
-/// Common base of foreground commands: event loop, signals, adapter, and the outcome.
+/// The parts that all foreground commands share: event loop, signals, adapter, and outcome.
 ///
-/// It also serves commands that send requests to the daemon instead of opening the adapter. Use it on the event loop's
+/// Commands that send requests to the daemon instead of opening the adapter use it too. Use it on the event loop's
 /// thread.
 final class ForegroundRun {
     let loop: EventLoop
-    /// Adapter of the run; nil until `run` creates it.
+    /// The adapter that the command uses; nil until `run` creates it.
     private(set) var core: AdapterCore?
-    /// Outcome of the command; nil until it is known, and nothing new is started after that.
+    /// Outcome of the command; nil until it is known.
+    ///
+    /// Once it is known, no more work is started.
     private(set) var outcome: Result<ExitStatus, CommandFailure>?
-    /// Reason why the adapter could not be opened; nil if it was opened, or has not been used.
+    /// Reason why the adapter could not be opened; nil if it was opened, or if no attempt has ended yet.
     private(set) var refusal: AdapterError?
-    /// Closure that ends the command's work and then calls its argument; the adapter stays open until then.
+    /// Function that ends the command's work and then calls its argument; the adapter stays open until that call.
     var onFinish: (_ completion: @escaping () -> Void) -> Void = { $0() }
 
     private let transport: AdapterTransport
     private let captureOptions: CaptureOptions?
-    /// Lock of an adapter that only one process can open (D-12); nil for other adapters, or if there is no directory
-    /// for locks.
+    /// Lock of an adapter that only one process can open (D-12).
+    ///
+    /// It is nil for other adapters, and if there is no directory for locks.
     private let lock: AdapterLock?
 
     init(_ transport: AdapterTransport, capture: CaptureOptions? = nil) throws(CommandFailure) {
@@ -37,10 +40,9 @@ final class ForegroundRun {
         captureOptions = capture
     }
 
-    /// Opens the adapter, calls `begin`, and runs until `finish` or a signal; throws the exit status unless it is
-    /// success.
+    /// Opens the adapter, calls `begin`, and runs until `finish` is called or a signal arrives.
     ///
-    /// `note` is printed for people when signals are handled.
+    /// Throws the exit status unless it is success. `note` is printed for people as soon as signals are handled.
     func run(note: Message? = nil, _ begin: @escaping (RadioArbiter) -> Void) throws {
         try heedSignals()
         let capture = try captureOptions?.begin(on: loop, for: transport)
@@ -65,7 +67,8 @@ final class ForegroundRun {
         try runLoop()
     }
 
-    /// Runs the caller's handlers until `finish` or a signal; throws the exit status unless it is success.
+    /// Runs the caller's handlers until `finish` is called or a signal arrives; throws the exit status unless it is
+    /// success.
     func runWithoutAdapter() throws {
         try heedSignals()
         try runLoop()
@@ -84,14 +87,17 @@ final class ForegroundRun {
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
-    /// Ends the run and returns false if another process uses the adapter; ignores a lock that cannot be created.
+    /// Returns true if this process may use the adapter; otherwise ends the run, because another process uses it.
+    ///
+    /// If the lock cannot be created, the adapter is used without a lock.
     private func admits(_ adapter: String, _ lock: AdapterLock) -> Bool {
         guard outcome == nil, let refusal = lock.take(adapter), case .used = refusal else { return true }
         finish(.failure(CommandFailure(refusal)))
         return false
     }
 
-    /// Stores the first outcome, ends the command's work, closes the adapter, and stops the event loop.
+    /// Stores the outcome, unless there is one already, ends the command's work, closes the adapter, and stops the
+    /// event loop.
     func finish(_ result: Result<ExitStatus, CommandFailure>) {
         guard outcome == nil else { return }
         outcome = result
@@ -106,7 +112,7 @@ final class ForegroundRun {
         do throws(Errno) {
             try StandardStream.output.write(text)
         } catch .brokenPipe {
-            // A broken pipe is not an error: the program at the other end does not want more output.
+            // A broken pipe is not an error: the program that reads the output does not need more of it.
             finish(.success(.success))
         } catch {
             finish(.failure(CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")))
@@ -115,7 +121,7 @@ final class ForegroundRun {
 }
 
 extension ExitStatus {
-    /// Signals that end a command.
+    /// Numbers of the signals that end a command: SIGINT and SIGTERM.
     static let signals: [Int32] = [2, 15]
 
     /// Creates the exit status for one of `signals`.

@@ -12,9 +12,9 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// GATT operation from the command line, from opening the adapter to the exit status.
+/// A GATT operation from the command line, from opening the adapter to the exit status.
 final class GATTRun {
-    /// Limits at which a subscription ends; if both are nil, it does not end by itself.
+    /// Limits at which a subscription ends; if both are nil, it continues until a signal arrives.
     struct SubscriptionLimit {
         /// Maximum number of values.
         var count: Int?
@@ -97,7 +97,7 @@ final class GATTRun {
             guard let link = driver.link else { return }
             take(link.perform { client, now in browser.handle(event, &client, now: now) })
         case .failed(let failure):
-            // Some devices disconnect when the MTU is negotiated; the next connection omits that request.
+            // Some devices disconnect when the MTU is exchanged, so the next connection omits the exchange.
             guard let device = driver.link?.device, driver.leavesMTU else {
                 return foreground.finish(.failure(CommandFailure(failure)))
             }
@@ -134,7 +134,7 @@ final class GATTRun {
                 let failure = CommandFailure(.timeout, CommandFaultText.tooFewValues, "\(values)")
                 foreground.finish(isShort ? .failure(failure) : .success(.success))
             }
-        // A failed bearer closes the link, and the failure of the link is reported instead, because its reason is more
+        // A failed bearer also closes the link; the failure of the link is reported instead, because its reason is more
         // precise.
         case .failed(.procedure(.bearer)): break
         case .failed(let failure): foreground.finish(.failure(CommandFailure(failure)))
@@ -200,7 +200,7 @@ extension CommandFailure {
         }
     }
 
-    /// ATT errors of a device that requires a more secure link.
+    /// ATT errors with which a device requests a more secure link.
     private static let refusals: Set<ATTError> = [
         .insufficientAuthentication, .insufficientAuthorization, .insufficientEncryption, .encryptionKeySizeTooShort,
     ]

@@ -9,9 +9,10 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Runner of the user's hook, for one notice at a time, without blocking; use it on the event loop's thread.
+/// Runs the user's hook for one notice at a time, without blocking.
 ///
 /// A hook that runs for received barcodes reads them from its standard input; they are never arguments or variables.
+/// Use the runner on the event loop's thread.
 final class HookRunner {
     private static let patience = Duration.seconds(5)
 
@@ -22,7 +23,7 @@ final class HookRunner {
     private let limit: Duration
     private var queue: HookQueue
     private var child: ChildProcess?
-    /// Input of the running command; nil unless the command runs for barcodes.
+    /// Standard input of the running command; nil unless the command runs for barcodes.
     private var input: ChildInput?
     private var registration: EventLoop.Registration?
     private let timer = LoopTimer()
@@ -30,7 +31,7 @@ final class HookRunner {
     private var hasLeftUnread = false
     private var onIdle: (() -> Void)?
 
-    /// Creates a runner for a program, given by its path or found in PATH; `note` prints the runner's failures.
+    /// Creates a runner for a program, which is given by its path or found in PATH; `note` prints failures.
     init(
         _ command: String,
         _ barcodes: HookBarcodes,
@@ -47,8 +48,9 @@ final class HookRunner {
         self.note = note
     }
 
-    /// Throws an error if the command is empty or is the path of a file that is not executable; `option` names its
-    /// setting.
+    /// Throws an error if the command is empty, or if it is the path of a file that is not executable.
+    ///
+    /// `option` is the name of the setting, for the message.
     static func check(_ command: String, named option: String = "--hook") throws(CommandFailure) {
         if command.isEmpty || command.contains("/") && !FileSystem.isExecutable(command) {
             throw CommandFailure(.configuration, CommandFaultText.noHook, option, command)
@@ -68,8 +70,9 @@ final class HookRunner {
         runNext()
     }
 
-    /// Calls `completion` when no command is running or waiting, or after 5 s; a command that is still running is not
-    /// stopped.
+    /// Calls `completion` when no command is running or waiting, but after 5 s at the latest.
+    ///
+    /// A command that is still running then is not stopped.
     func drain(completion: @escaping () -> Void) {
         guard !queue.isIdle else {
             completion()
@@ -139,9 +142,9 @@ final class HookRunner {
         runNext()
     }
 
-    /// Counts the barcodes of the current run as delivered if the command has read them.
+    /// Counts the barcodes of the current run as delivered, as far as the command has read them.
     ///
-    /// Barcodes that were not read are reported, but only the first time.
+    /// The first time that barcodes were not read, this is reported.
     private func settle() {
         let unread = barcodes.end(read: input?.read ?? 0)
         input?.close()
@@ -151,7 +154,7 @@ final class HookRunner {
         note(HookText.failed.message(command, HookText.unread.message("\(unread)")))
     }
 
-    /// Reports a failure, but only the first time.
+    /// Reports a failure the first time it occurs, and ignores it after that.
     private func fail(_ what: Message) {
         if !hasFailed { note(HookText.failed.message(command, what)) }
         hasFailed = true

@@ -7,12 +7,12 @@ import Devices
 import LinuxIO
 import Texts
 
-/// Log of a daemon on standard error, for people or for a journal, which adds the program's name and the time.
+/// The log of a daemon on standard error: for people, or for a journal, which adds the program's name and the time.
 ///
 /// Printing never blocks the daemon: up to a limit, lines wait to be written; further lines are discarded and counted.
 /// Use it on the event loop's thread.
 final class Journal {
-    /// Priority of a line, as in syslog(3) and sd-daemon(3).
+    /// The priority of a line, as in syslog(3) and sd-daemon(3).
     enum Priority: Int {
         case warning = 4
         case notice = 5
@@ -34,10 +34,12 @@ final class Journal {
     let isOn: Bool
     private let lines: LineWriter?
 
-    /// Language of the messages: English in a journal, like those of other programs; otherwise, the user's language.
+    /// Language of the messages: English in a journal, as other programs use it there; otherwise the user's language.
     var language: Language { isOn ? .english : .current }
 
-    /// Creates a log for a journal if standard error is connected to one or `wanted` is true; otherwise, for people.
+    /// Creates a log.
+    ///
+    /// It is for a journal if standard error is connected to one, or if `wanted` is true; otherwise it is for people.
     init(wanted: Bool) {
         let isOn = wanted || StandardStream.error.isJournal
         self.isOn = isOn
@@ -47,13 +49,13 @@ final class Journal {
         }
     }
 
-    /// Writes waiting lines from now on whenever standard error becomes writable.
+    /// Registers with the event loop, so that waiting lines are written as soon as standard error becomes writable.
     func join(_ loop: EventLoop) { lines?.join(loop) }
 
     /// Prints a line without blocking.
     func note(_ text: String, _ priority: Priority) { lines?.write(Self.line(text, isOn ? priority : nil)) }
 
-    /// Prints a failure and its remedy, in the format used by every command.
+    /// Prints a failure and its remedy, in the format that all commands use.
     func report(_ failure: CommandFailure) {
         Console.lines(of: failure).forEach { lines?.write(Self.line($0, nil)) }
     }

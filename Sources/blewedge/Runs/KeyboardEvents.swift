@@ -8,10 +8,10 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Events of a keyboard for programs: a stream on standard output, and a hook (CB-30).
+/// Reports the events of a keyboard to programs: to a stream on standard output, and to a hook (CB-30).
 ///
 /// Both report the link and the amount of received data; only the hook receives the data itself, on its standard input.
-/// Use this on the event loop's thread.
+/// Use it on the event loop's thread.
 final class KeyboardEvents {
     private let hook: HookRunner?
     private let isStream: Bool
@@ -19,7 +19,7 @@ final class KeyboardEvents {
     private var isConnected = false
     private var missed = 0
 
-    /// Creates events for a stream, a hook, or both.
+    /// Creates an object that reports to a stream, to a hook, or to both.
     init(isStream: Bool, hook: HookRunner?) {
         self.isStream = isStream
         self.hook = hook
@@ -36,19 +36,21 @@ final class KeyboardEvents {
         }
     }
 
-    /// Reports the data received since the last report on the stream; the hook is run for barcodes instead.
+    /// Reports, on the stream, the amount of data received since the last report.
+    ///
+    /// The hook is run for barcodes instead.
     func received(_ report: ReceivedMeter.Report) {
         print(HookNotice(.received, count: report.values, length: report.bytes, device: device))
     }
 
-    /// Passes entry into a region, or exit from it, to the hook.
+    /// Reports to the hook that a region was entered or left.
     func take(_ notice: RegionWatch.Notice, _ keyCode: String?) {
         var told = HookNotice(notice.change == .left ? .beaconLeft : .beaconEntered)
         told.beacon = .init(region: "\(notice.region)", identity: "\(notice.beacon)", keyCode: keyCode)
         hook?.add(told)
     }
 
-    /// Reports the end of a link when the program ends, and calls `completion` when the hook has finished.
+    /// Reports that the link has ended, because the program ends, and calls `completion` when the hook has finished.
     func finish(completion: @escaping () -> Void) {
         disconnected(nil)
         if let hook { hook.drain(completion: completion) } else { completion() }
@@ -57,8 +59,9 @@ final class KeyboardEvents {
     /// Last error of a write to standard output; nil if there was none.
     private(set) var fault: Errno?
 
-    /// Prints a line, or counts it as missing if the program that reads the stream is too slow; the next line reports
-    /// the number.
+    /// Prints a line, or counts it as missing if the program that reads the stream is too slow.
+    ///
+    /// The next line that is printed reports the number of missing lines.
     func print(_ object: JSONObject) {
         do throws(Errno) {
             if missed > 0 {
@@ -70,12 +73,12 @@ final class KeyboardEvents {
             }
             if try !StandardStream.output.writeAtOnce(object.text + "\n") { missed &+= 1 }
         } catch {
-            // An output error does not stop the keyboard.
+            // Store the error, but continue: an output error does not stop the keyboard.
             fault = error
         }
     }
 
-    /// Returns a line that reports the number of lines missing before it.
+    /// Returns a line that reports how many lines are missing before it.
     static func missed(_ count: Int) -> JSONObject {
         var notice = JSONObject()
         notice.add("event", "missed")

@@ -14,26 +14,27 @@ import SystemPackage
 import Texts
 import Typing
 
-/// Keyboard in the foreground, from the first scan to printing the summary.
+/// A keyboard in the foreground, from the first scan to printing the summary.
 final class KeyboardRun {
     enum Output {
         /// Progress and the final summary, as text.
         case people
         /// Progress and the final summary, as JSON lines.
         case json
-        /// Same JSON lines as `json`, and events for received data.
+        /// The same JSON lines as `json`, and events for received data.
         case events
     }
 
-    /// Time limit for flushing standard output when the process ends or restarts.
+    /// Time limit for flushing standard output when the process ends or replaces itself.
     private static let patience = Duration.seconds(5)
 
-    /// Environment variable that passes `memory` to the process that replaces this one on a reload.
+    /// Name of the environment variable with which this process, on a reload, passes `memory` to the one that replaces
+    /// it.
     private static let reloadVariable = "BLEWEDGE_RELOADED"
-    /// Word that `reloadVariable` contains if the user has accepted an unpaired device.
+    /// Word in `reloadVariable` that means that the user has accepted an unpaired device.
     private static let openWord = "open"
 
-    /// True if the user of the previous process accepted an unpaired device, which anyone can impersonate.
+    /// True if, before a reload, the user accepted an unpaired device, which anyone can impersonate.
     static var isOpenByWord: Bool {
         ProcessFacts.environment(reloadVariable)?.split(separator: " ").contains { $0 == openWord } == true
     }
@@ -41,14 +42,15 @@ final class KeyboardRun {
     /// True if the user has accepted an unpaired device, which anyone can impersonate.
     var isOpenByWord = false
 
-    /// Closure that reads the configuration again; returns true if it has changed, and throws an error if it cannot be
-    /// used.
+    /// Function that reads the configuration again.
+    ///
+    /// It returns true if the configuration has changed, and throws an error if it cannot be used.
     var onReload: (() throws(CommandFailure) -> Bool)?
 
-    /// File in which connected devices are stored (CB-14); nil if they are not stored.
+    /// The file that stores connected devices (CB-14); nil if they are not stored.
     var known: KnownDeviceStore?
 
-    /// Closure that opens the outputs other than the keyboard.
+    /// Function that opens the outputs other than the keyboard.
     var makeTexts: ((EventLoop) throws(CommandFailure) -> [TextOutput])?
 
     private let loop: EventLoop
@@ -60,15 +62,15 @@ final class KeyboardRun {
     private let events: KeyboardEvents
     private let captureOptions: CaptureOptions
     private let hasHook: Bool
-    /// Standard output; nil if it cannot be written to.
+    /// Writer to standard output; nil if standard output cannot be written to.
     private let lines: LineWriter?
     private var daemon: Daemon?
     private var texts: [TextOutput] = []
     private var outcome: Result<ExitStatus, CommandFailure>?
     private var isReloading = false
-    /// True once the user has been told about the outputs.
+    /// True once the messages about the outputs have been printed.
     private var hasToldPlaces = false
-    /// True after the first connection.
+    /// True once a device has been connected for the first time.
     private var hasConnected = false
 
     init(
@@ -139,33 +141,38 @@ final class KeyboardRun {
         daemon.restore(memory)
         try loop.run()
         status?.end()
-        // Closing the outputs accounts for all undelivered bytes before the summary is printed.
+        // Close the outputs first, so that all undelivered bytes are counted before the summary is printed.
         for text in texts { text.close() }
         printCounts(daemon.service.counts)
         try end(memory: daemon.memory)
     }
 
-    /// Restricts this process and its children to the privileges that a keyboard needs, raised only while they are
-    /// needed.
+    /// Restricts this process and its children to the privileges that a keyboard needs.
+    ///
+    /// Each of them is raised only while it is needed.
     private func giveUpPrivileges() throws {
         // Root keeps its capabilities, because its files and directories may belong to another user.
         if ProcessFacts.user != 0 {
             do throws(Errno) {
                 try Capability.holdBack()
             } catch {
-                // A system call filter of the service manager may forbid this; the privileges then stay as they are.
+                // A system call filter of the service manager may forbid this; in that case, the privileges stay
+                // unchanged.
                 guard error == .notPermitted else { throw error }
             }
         }
-        // Capabilities granted by the program's file would be lost when the program restarts itself.
+        // Stop here if the program's file grants capabilities: otherwise they would be lost when the program restarts
+        // itself.
         guard !Capability.allCases.contains(where: \.isGrantedByFile) else { return }
         try ThreadPrivileges.refuseGains()
-        // A hook may connect to a server, unless the service manager forbids that.
+        // Allow a hook to connect to a server, unless the service manager forbids that.
         let allowsInternet = hasHook || settings.adapter.isInternet
         if try !SystemCallFilter.install(allowsInternet: allowsInternet) { say(.warning, LogText.noFilter.message()) }
     }
 
-    /// Ends the process, or restarts it with `memory`, which contains the user's requests; throws the exit status.
+    /// Ends the process, or replaces it for a reload; throws the exit status.
+    ///
+    /// `memory` contains the user's requests, and is passed on to the new process.
     private func end(memory: String) throws {
         for text in texts { text.close() }
         if case .failure(let failure)? = outcome { journal.report(failure) }
@@ -193,7 +200,7 @@ final class KeyboardRun {
 
     /// Waits for missing permissions; in a run for one device, throws an error instead.
     ///
-    /// Returns false if the run ends or restarts.
+    /// Returns false if the run ends or is reloaded.
     private func isPermitted() throws -> Bool {
         let hasKeyboard = settings.hasKeyboard
         guard let missing = PermissionWait.missing(for: settings.adapter, hasKeyboard: hasKeyboard) else { return true }
@@ -211,7 +218,9 @@ final class KeyboardRun {
         return outcome == nil && !isReloading
     }
 
-    /// Ends the run, unless it is a daemon whose adapter is missing, off or forbidden: a daemon waits for the adapter.
+    /// Ends the run because of an adapter failure, unless it is a daemon that can wait for its adapter.
+    ///
+    /// A daemon waits if its adapter is missing, off or forbidden.
     private func adapterFailed(_ failure: CommandFailure) {
         let isWaitedFor = failure.status == .unavailable || failure.status == .permission
         if !options.followsChoice || !isWaitedFor { finish(.failure(failure)) }
@@ -229,19 +238,18 @@ final class KeyboardRun {
         }
     }
 
-    /// Restarts the process if the configuration has changed; first closes the link, the keyboard and the clients in
+    /// Reloads the program if the configuration has changed; first closes the link, the keyboard and the clients in
     /// order.
     private func reload() throws(CommandFailure) {
         guard try onReload?() == true else { return }
-        // The delay allows the answer to the client to be sent first.
+        // Wait briefly, so that the answer to the client can be sent first.
         _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [unowned self] in
             isReloading = outcome == nil
             finish(.success(.success))
         }
     }
 
-    /// Ends the run if standard output, which was lost, was the only output; otherwise, continues with the other
-    /// outputs.
+    /// Ends the run because standard output was lost, unless there are other outputs.
     private func outputLost(_ error: Errno) {
         let failure = Self.noOutput(error)
         let isOnly = !settings.hasKeyboard && texts.count { $0.listener != nil } == 1
@@ -285,7 +293,7 @@ final class KeyboardRun {
             {
                 say(.warning, failure)
             }
-            // At the first connection, the startup code is no longer needed, so its pages are released.
+            // At the first connection, release the pages of the startup code, which is no longer needed.
             if state == .connected, !hasConnected {
                 hasConnected = true
                 Process.giveBackStartupPages()
@@ -296,7 +304,7 @@ final class KeyboardRun {
         }
     }
 
-    /// Prints a message, unless the output is for programs and the journal is off.
+    /// Prints a message, but not if the output is for programs and no journal is used.
     private func say(_ priority: Journal.Priority, _ text: String) {
         guard output == .people || journal.isOn else { return }
         status?.erase()
@@ -325,18 +333,21 @@ final class KeyboardRun {
     }
 
     private func printLine(_ text: String) {
-        // If standard output is one of the outputs, only received data is written to it.
+        // If received data goes to standard output, nothing else is written to it.
         let isTaken = texts.contains { $0.listener.map { $0.place == nil } ?? false }
         if isTaken { journal.print(text) } else { lines?.write(text + "\n") }
     }
 }
 
-/// User of `run --user`: root's process switches to this user, and keeps only the two capabilities that the program
-/// needs.
+/// The user in `run --user`, to whom root's process switches.
+///
+/// The process then keeps only the two capabilities that the program needs.
 struct KeyboardUser {
     let name: String
 
-    /// Restarts the program as the user, to whom the directories are given; returns if it already runs as that user.
+    /// Restarts the program as this user, after giving the directories to the user.
+    ///
+    /// Returns if the program already runs as this user.
     func become(_ paths: DaemonPaths) throws(CommandFailure) {
         guard let user = ServiceUser(named: name) else {
             throw CommandFailure(.usage, CommandFaultText.noUser, name)
@@ -359,14 +370,15 @@ struct KeyboardUser {
     }
 }
 
-/// Profiling run: sends notifications through the daemon's feed, typing thread and keyboard output to /dev/null.
+/// A run for profiling: it passes notifications from the daemon's feed through typing to a keyboard output on
+/// /dev/null.
 ///
-/// The thread that delivers the bytes also types them, as the radio thread does when the pace does not require a delay.
+/// The thread that delivers the bytes also types them, as the radio thread does when the typing pace requires no delay.
 enum TypingProfile {
     /// Number of bytes in each notification.
     private static let chunk = 20
 
-    /// Types `notifications` notifications one after another.
+    /// Types the given number of notifications one after another.
     static func run(_ notifications: Int, _ bytes: [UInt8], _ table: CompiledTable) throws {
         let ring = try ByteRing(capacity: 65536)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { return }
@@ -381,7 +393,7 @@ enum TypingProfile {
         )
         let finished = try Waker()
         let thread = try TypingThread(typist, device: try NullKeyboard(), finished: finished)
-        // Nothing is typed during `settlingTime`, in which applications open a new keyboard.
+        // Begin after `settlingTime`, because nothing is typed while applications open a new keyboard.
         let begin = MonotonicClock.nanoseconds + TypingThread.settlingTime
         while MonotonicClock.nanoseconds <= begin { finished.wait(until: begin) }
         let all = unsafe bytes.span.bytes

@@ -6,19 +6,19 @@ import Daemon
 import LinuxIO
 import SystemPackage
 
-/// Lines of a file, a pipe or a terminal, read only on demand; use it on the event loop's thread.
+/// Reads lines of a file, a pipe or a terminal, only on demand; use it on the event loop's thread.
 final class LineInput {
     private static let pieceSize = 1 << 14
 
     private let descriptor: Descriptor
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
-    /// True for a regular file, which is always ready and cannot be watched.
+    /// True if the input is a regular file, which is always ready and cannot be watched.
     private(set) var isAlwaysReady = false
     private var lines = LineSplitter()
     private var buffer = [UInt8](repeating: 0, count: pieceSize)
 
-    /// True after the end of the input or after a failure.
+    /// True once the end of the input is reached, or reading has failed.
     private(set) var isAtEnd = false
     /// Handler called when a line may be available after `next` has returned nil.
     var onLines: (() -> Void)?
@@ -48,8 +48,7 @@ final class LineInput {
         do throws(Errno) {
             registration = try loop.watch(descriptor, for: .readable) { [weak self] _ in
                 guard let self else { return }
-                // Watch the input again only when a line is missing, so that its writer is blocked while input is
-                // unread.
+                // Watch the input again only when no line is left, so that its writer is blocked while input is unread.
                 unwatch()
                 read()
                 onLines?()

@@ -11,7 +11,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Device as shown in lists and on pages, heard by this program or by the daemon.
+/// A device that was heard by this program or by the daemon, as shown in lists and on pages.
 struct ListedDevice: Equatable {
     let address: BluetoothAddress
     let addressType: String
@@ -19,7 +19,7 @@ struct ListedDevice: Equatable {
     /// Signal strength in dBm; nil if unknown.
     private(set) var rssi: Int?
     private(set) var services: [BluetoothUUID] = []
-    /// Services that the device solicits.
+    /// Services for which the device is looking (service solicitation).
     private(set) var solicited: [BluetoothUUID] = []
     private(set) var kind = DeviceKind.unknown
     /// Advertised battery level in percent; nil if the device does not advertise it.
@@ -41,8 +41,9 @@ struct ListedDevice: Equatable {
         json = JSONObject(device).text
     }
 
-    /// Creates a device heard by the daemon, at `now` if the answer does not contain a time; nil if it describes no
-    /// device.
+    /// Creates a device that the daemon has heard; nil if the answer describes no device.
+    ///
+    /// If the answer contains no time, the device was heard at `now`.
     init?(answer: JSONValue, now: Int? = nil) {
         guard let device = DeviceAddress(answer: answer) else { return nil }
         address = device.address
@@ -74,7 +75,7 @@ struct ListedDevice: Equatable {
         (list?.array ?? []).compactMap { $0.string.flatMap { BluetoothUUID($0) } }
     }
 
-    /// Creates the selected device from its saved data, without a sighting.
+    /// Creates the selected device from its stored data, as a device that was not heard.
     init(_ choice: SelectedDevice) {
         address = choice.device.address
         addressType = "\(choice.device.type)"
@@ -82,13 +83,13 @@ struct ListedDevice: Equatable {
         json = JSONObject(choice).text
     }
 
-    /// Name of the device; its address if the name is unknown.
+    /// Name of the device, or its address if the name is unknown.
     var label: String { name?.printable ?? "\(address)" }
 
-    /// Names of the advertised services; the UUID of a service whose name is unknown.
+    /// Names of the advertised services; a service whose name is unknown is listed by its UUID.
     var serviceNames: [String] { services.map { DeviceText.serviceName($0) } }
 
-    /// Returns this device, with the name of `other` if it has no name.
+    /// Returns this device; if it has no name, it gets the name of `other`.
     func named(as other: ListedDevice) -> ListedDevice {
         var device = self
         device.name = name ?? other.name
@@ -96,17 +97,19 @@ struct ListedDevice: Equatable {
     }
 }
 
-/// Rows of a live list: the selected device first, even if it is not heard, then the others (LK-6).
+/// The rows of a live list (LK-6).
+///
+/// The selected device comes first, even if it is not heard, and then the others.
 struct ListedRows {
     private let filter: ScanFilter
-    /// Selected device as last heard, or as saved; nil if none is selected.
+    /// The selected device as last heard, or as stored; nil if none is selected.
     private var chosen: ListedDevice?
 
     init(_ filter: ScanFilter) {
         self.filter = filter
     }
 
-    /// Returns the rows for the devices heard in the last minute; the filter also applies to the selected device.
+    /// Returns the rows for the devices heard in the last minute; a filter applies to the selected device too.
     mutating func rows(_ heard: [ListedDevice], _ choice: SelectedDevice?) -> [ListedDevice] {
         guard let choice else {
             chosen = nil
@@ -139,7 +142,7 @@ enum DeviceText {
         }
     }
 
-    /// Returns the text for one device, including its line end.
+    /// Returns the text for one device, with its line end.
     func line(_ device: ListedDevice) -> String {
         switch self {
         case .table, .lines: Self.tabSeparated(device) + "\n"
@@ -158,12 +161,14 @@ enum DeviceText {
         ].joined(separator: "\t")
     }
 
-    /// Returns the solicited services of a device, marked as such.
+    /// Returns the names of the services that a device solicits, marked as solicited.
     private static func solicited(_ device: ListedDevice, _ language: Language) -> [String] {
         device.solicited.map { LogText.solicited.text(language, "\($0)") }
     }
 
-    /// Returns a header and one row per device, each at most `columns` wide; an asterisk marks the selected device.
+    /// Returns a header and one row for each device, none wider than `columns`.
+    ///
+    /// An asterisk marks the selected device.
     static func table(
         _ devices: [ListedDevice],
         columns: Int,
@@ -192,7 +197,7 @@ enum DeviceText {
         return [header] + (rows.isEmpty ? [word(.nothingHeard)] : rows)
     }
 
-    /// Returns the name of a service; its UUID if the name is unknown.
+    /// Returns the name of a service, or its UUID if the name is unknown.
     fileprivate static func serviceName(_ uuid: BluetoothUUID) -> String {
         Profile.builtIn.first { $0.service == uuid }?.title ?? uuid.description
     }
@@ -210,11 +215,11 @@ enum DeviceText {
     }
 }
 
-/// Block of lines that is redrawn in place on a terminal.
+/// A block of lines that is redrawn in place on a terminal.
 struct LiveTable {
     private var drawn = 0
 
-    /// Returns the text that replaces the last frame with `lines`, as many as fit on `rows` rows.
+    /// Returns the text that replaces the last frame with `lines`, or with as many of them as fit on `rows` rows.
     mutating func frame(_ lines: [String], rows: Int) -> String {
         let visible = lines.prefix(max(1, rows - 1))
         // Move the cursor to the first line of the last frame, and erase everything below (ECMA-48 CUU, ED).
@@ -224,11 +229,11 @@ struct LiveTable {
     }
 }
 
-/// Scan by the daemon that uses the adapter (D-12), carried out as a series of timed scans.
+/// A scan that the daemon carries out because it uses the adapter (D-12); it is a series of timed scans.
 struct DaemonScan: ~Copyable {
     private var client: ControlClient
     private let filter: ScanFilter
-    /// Devices in the daemon's last answer, strongest signal first.
+    /// The devices in the daemon's last answer, strongest signal first.
     private var devices: [ListedDevice]
     /// Number of devices that did not fit into the last answer.
     private var leftOut: Int64
@@ -236,20 +241,21 @@ struct DaemonScan: ~Copyable {
     /// Creates a scan through the daemon that uses this adapter; nil if no such daemon can be reached.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
         guard let client = ControlClient(ofDaemonUsing: adapter) else { return nil }
-        // Set this after the last point of failure: Swift 6.2 destroys a property twice if it is set before a failure.
+        // Set this after everything that can fail: Swift 6.2 destroys a property twice if the initialiser fails after
+        // setting it.
         self.client = client
         self.filter = filter
         devices = []
         leftOut = 0
     }
 
-    /// Scans for `duration`, or until Ctrl-C.
+    /// Scans for `duration`, or until Ctrl-C is pressed.
     mutating func run(for duration: Duration?, _ display: ScanDisplay) throws {
         Console.note(LogText.daemonScans.message())
         var table = LiveTable()
         var rows = ListedRows(filter)
         let end = duration.map { MonotonicClock.now + $0 }
-        // A list that is printed once must not contain devices that were heard before this scan.
+        // A list that is printed only once must not contain devices that were heard before this scan.
         var isAnew = if case .atTheEnd = display { true } else { false }
         repeat {
             let (news, selection) = try look(for: lookTime(display, until: end), isAnew: isAnew)
@@ -270,13 +276,14 @@ struct DaemonScan: ~Copyable {
         if leftOut > 0 { Console.note(LogText.devicesLeftOut.message("\(leftOut)")) }
     }
 
-    /// Returns the permitted scan time that is nearest to the display's period, or to the time until `end` if that is
-    /// shorter.
+    /// Returns how long to scan: the permitted time that is nearest to the display's refresh interval.
+    ///
+    /// If the time until `end` is shorter, it is used instead of the interval.
     private func lookTime(_ display: ScanDisplay, until end: Duration?) -> Duration {
         var time = Duration.seconds(2)
         if case .live(let period) = display { time = period }
         if case .atTheEnd = display { time = ControlRequest.scanTimes.upperBound }
-        // Add 1 ms, because a fraction of a millisecond is truncated.
+        // Add 1 ms, because the fraction of a millisecond will be truncated.
         if let end { time = min(time, end - MonotonicClock.now + .milliseconds(1)) }
         return ControlRequest.scanTime(nearest: time)
     }

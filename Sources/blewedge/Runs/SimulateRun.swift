@@ -12,7 +12,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Simulated module in the foreground, from opening the adapter to printing the summary.
+/// A simulated module in the foreground, from opening the adapter to printing the summary.
 final class SimulateRun {
     enum Source {
         case standardInput
@@ -20,7 +20,7 @@ final class SimulateRun {
         case barcodes(Int)
     }
 
-    /// Output format of values that a central writes.
+    /// The format in which values that a central writes are printed.
     enum Output {
         /// Text in which characters that control a terminal are replaced.
         case text
@@ -29,13 +29,13 @@ final class SimulateRun {
         case json
     }
 
-    /// Security that a central must have, and the conditions for pairing.
+    /// The security that a central must have, and the conditions for pairing.
     struct Security {
-        /// Minimum security level for a central that subscribes or writes.
+        /// Minimum security level of a central that subscribes or writes.
         var required = GATTLinkSecurity.Level.none
         /// Time during which a central may pair; nil if pairing is off.
         var limit: Duration?
-        /// Input and output capabilities of the user at this end.
+        /// The way in which the user of the simulated device takes part in a pairing.
         var console = PairingConsole.none
 
         var access: GATTAccess {
@@ -49,7 +49,7 @@ final class SimulateRun {
 
     private let foreground: ForegroundRun
     private let access: GATTAccess
-    /// Pairing and bonds; nil if no security is required and pairing is off.
+    /// The pairing and the bonds; nil if no security is required and pairing is off.
     private let pairing: SimulatedPairing?
     private let profile: Profile
     private let name: String
@@ -101,7 +101,7 @@ final class SimulateRun {
 
     /// Runs until a signal arrives; throws the exit status.
     func run() throws {
-        // Open the input before signals are blocked, because opening a pipe waits for a writer.
+        // Open the input before signals are blocked, because opening a named pipe waits for a writer.
         input = try makeInput()
         defer {
             printCounts()
@@ -148,8 +148,8 @@ final class SimulateRun {
             self.module = module
             let period = rate > 0 ? Duration.nanoseconds(1_000_000_000 / rate) : .zero
             sender = LineSender(module, every: period, on: foreground.loop) { [unowned self] in nextLine() }
-            // Do this before the first connection, because a kernel link keeps its initial input and output
-            // capabilities.
+            // Do this before the first connection, because a link of the kernel keeps the IO capability with which it
+            // began.
             pairing?.begin()
             try module.start { [unowned self] result in
                 switch result {
