@@ -264,7 +264,7 @@ public actor Peripheral {
         try await reply.value()
     }
 
-    /// Ends all subscriptions to a characteristic, and their sequences.
+    /// Ends all subscriptions to a characteristic, and the sequences of their values.
     public func unsubscribe(from characteristic: GATTCharacteristic) async throws(BluetoothError) {
         let reply = Reply<Void>()
         core.unsubscribe(characteristic, reply)

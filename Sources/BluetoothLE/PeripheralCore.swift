@@ -23,7 +23,7 @@ final class PeripheralCore {
         var onEnd: @Sendable (BluetoothError?) -> Void
     }
 
-    /// A caller that waits for the connection, with its time-out.
+    /// A caller that is waiting for the connection, and its time-out.
     private struct Waiting {
         var reply: Reply<Void>
         var required: GATTLinkSecurity.Level
@@ -48,7 +48,7 @@ final class PeripheralCore {
     private var services: [GATTService] = []
     /// Characteristics found by their UUIDs in this connection.
     private var characteristics: [CharacteristicPath: GATTCharacteristic] = [:]
-    /// Callers that wait for the connection, by the identifiers passed to `connect`.
+    /// Callers that are waiting for the connection; the keys are the identifiers passed to `connect`.
     private var waiting: [UInt64: Waiting] = [:]
     /// True from the first call of `connect` until the link is ready.
     private var isConnecting = false

@@ -20,7 +20,7 @@ package struct LinkCounts: Equatable, Sendable {
         /// The link did not have the required security.
         case notSecured
         case withAdapter
-        /// The user, a new selection, or the end of the program ended the link.
+        /// This side ended the link: the user, a new selection, or the end of the program.
         case endedHere
         case failed
     }

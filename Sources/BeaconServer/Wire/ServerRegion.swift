@@ -131,7 +131,7 @@ package struct OnetimeBeacon: Hashable, Sendable {
 /// A region that a server manages for an application (SW-10).
 package struct ManagedRegion: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// An official region of the server's operator.
+        /// The region is an official region of the server's operator.
         case service
         case test
         /// The region is owned by the application.

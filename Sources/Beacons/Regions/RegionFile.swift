@@ -31,7 +31,7 @@ package struct RegionFile: Equatable, Sendable {
     }
 
     package struct Faults: Error, Equatable, Sendable {
-        /// Faults in the order of their lines; at most 100.
+        /// The faults, at most 100, in the order of their lines.
         package var list: [Fault]
     }
 

@@ -85,7 +85,7 @@ package final class AdapterScanner: DeviceScanner {
     /// Event codes that the report socket receives: only LE Meta (Core 6.0, Vol 4, Part E, 7.7.65).
     private static let reportEvents: [UInt8] = [0x3E]
 
-    /// Opens the sockets; `start` starts the scan.
+    /// Opens the sockets; the scan begins when `start` is called.
     package convenience init(_ adapter: KernelAdapter, on loop: EventLoop) throws(ScanError) {
         do throws(Errno) {
             let index = adapter.index.rawValue

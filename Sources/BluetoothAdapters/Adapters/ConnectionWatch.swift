@@ -112,14 +112,14 @@ struct ConnectWatchdog: Sendable {
     /// The time at which to call `check`; nil once the kernel has started.
     private(set) var deadline: Duration?
 
-    /// Creates a watchdog for a connection requested now.
+    /// Creates a watchdog for a connection that is being requested now.
     init(now: Duration) {
         deadline = now + Self.limit
     }
 
     private(set) var isBegun = false
 
-    /// Handles an event packet from a raw socket, including its indicator.
+    /// Handles an event packet from a raw socket; the first byte is its H4 indicator.
     mutating func handle(_ packet: Span<UInt8>) {
         guard !isBegun, let event = try? HCIEvent(packet) else { return }
         switch event {
@@ -162,7 +162,7 @@ package struct StaleConnectAttempts: Sendable {
 
     package init() {}
 
-    /// Records the start of an attempt; a link with the device will belong to this attempt.
+    /// Records the start of an attempt; if a link with the device is established, it belongs to this attempt.
     package mutating func noteBeginning(_ device: ManagementAddress) {
         devices.removeAll { $0 == device }
     }

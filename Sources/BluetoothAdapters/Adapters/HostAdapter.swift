@@ -88,7 +88,7 @@ package final class HostAdapter: LowEnergyAdapter {
         timer.set(on: loop, after: Self.releaseTimeout) { [self] in close() }
     }
 
-    /// Ends all activity of the controller with a Reset; best effort, because the transport may be closed.
+    /// Sends a Reset, which ends all activity of the controller; best effort, because the transport may be closed.
     private func reset() {
         isOpen = false
         timer.cancel()

@@ -214,7 +214,7 @@ final class HostPairableMode: PairableMode {
         onNews?(.ask(question, of: connection.peer))
     }
 
-    /// Handles the end of a connection; a pairing with its central fails.
+    /// Handles the end of a connection; if its central is pairing, the pairing fails.
     func noteEnd(of connection: LowEnergyHost.Connection) {
         if asked == connection { fail(.notReached(.disconnected), connection) }
     }

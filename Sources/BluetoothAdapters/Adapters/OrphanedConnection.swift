@@ -39,7 +39,7 @@ struct OrphanedConnection: Sendable {
         deadline = now + (handle == nil ? Self.patience : Self.limit)
     }
 
-    /// Handles an event packet from a raw socket, including its indicator.
+    /// Handles an event packet from a raw socket; the first byte is its H4 indicator.
     mutating func handle(_ packet: Span<UInt8>, now: Duration) {
         guard let event = try? HCIEvent(packet) else { return }
         switch event {

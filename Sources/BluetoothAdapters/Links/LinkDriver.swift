@@ -49,7 +49,7 @@ package final class LinkDriver {
         self.radio = radio
     }
 
-    /// Number of packets that were dropped below the links because they were not read in time.
+    /// Number of packets, over all links, that were dropped below the link because they were not read in time.
     package var droppedPackets: UInt64 { droppedBefore &+ UInt64(link?.droppedPackets ?? 0) }
     /// Number of received values that exceeded the maximum length.
     package var tooLongValues: UInt64 { tooLongBefore &+ (link?.tooLongValues ?? 0) }

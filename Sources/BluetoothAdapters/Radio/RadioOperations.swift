@@ -246,9 +246,9 @@ extension RadioArbiter {
     struct Limits: Sendable {
         /// Maximum time for a scanner to stop.
         var stop = Duration.seconds(15)
-        /// Extra time beyond the connection's own time-out for it to succeed or fail.
+        /// Additional time for a connection to succeed or fail after its own time-out.
         var connection = Duration.seconds(5)
-        /// Extra time beyond the pairing's own time limit for it to end.
+        /// Additional time for a pairing to end after its own time limit.
         var pairing = Duration.seconds(20)
     }
 }

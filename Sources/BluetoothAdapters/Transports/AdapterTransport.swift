@@ -23,7 +23,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
     /// The kernel's adapter with the lowest index.
     public static let any = AdapterTransport.kernel(.any)
 
-    /// An error in the text of a transport.
+    /// An error in the text that specifies a transport.
     public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownForm(String)
         /// The text after `user:` is not the name of a controller.

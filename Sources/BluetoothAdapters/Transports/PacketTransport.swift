@@ -59,7 +59,7 @@ final class PacketLine<Opened: PacketDescriptor> {
     private var isWaitingToWrite: Bool
     private var queue = OutgoingQueue()
     private let failureTimer = LoopTimer()
-    /// The beginning of the message for a failed write.
+    /// The beginning of the error message for a failed write.
     private let refusal: String
 
     /// The handler that is called when there are bytes to read, or when the peer has closed the line.
@@ -194,7 +194,7 @@ struct OutgoingQueue {
         return true
     }
 
-    /// Removes this number of bytes from the first packet.
+    /// Removes `count` bytes from the first packet.
     private mutating func remove(_ count: Int) {
         guard let first = packets.first else { return }
         offset &+= count

@@ -174,7 +174,7 @@ package enum ModuleState: Equatable, Sendable {
     /// The running kernel's release, as `uname -r` prints it.
     package static var kernelRelease: String { FileSystem.line(of: "/proc/sys/kernel/osrelease") ?? "" }
 
-    /// Returns true if a line of the list names the module: `kernel/drivers/input/misc/uinput.ko.xz: …`.
+    /// Returns true if a line in the list names the module, such as `kernel/drivers/input/misc/uinput.ko.xz: …`.
     private static func names(_ name: String, _ list: [UInt8]) -> Bool {
         list.split(separator: UInt8(ascii: "\n")).contains { line in
             let path = line.prefix { $0 != UInt8(ascii: ":") }

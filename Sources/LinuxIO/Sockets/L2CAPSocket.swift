@@ -172,7 +172,7 @@ package struct L2CAPSocket: ~Copyable {
     }
 }
 
-/// A socket for connections of centrals to the Attribute Protocol channel of this machine.
+/// A socket that accepts connections from centrals to this machine's Attribute Protocol channel.
 ///
 /// The kernel has no ATT server of its own, so every request arrives at the accepted socket. If two listeners use the
 /// same address, the newer one gets the connections.

@@ -10,7 +10,7 @@ package enum KeyboardFaultText: String, FaultText {
     // Reasons why keys that a client requested are not typed.
     case tooManyWait, noKeysForOthers, nothingTypedNow, keysOff, notDeclared, noSnippet, notTypable, tooManyKeys
     case keyMissing, layoutLacks
-    // Failure to enforce `gate.vt`, which allows typing only on certain virtual terminals.
+    // Failure to enforce `gate.vt`, which allows typing only while a certain virtual terminal is in the foreground.
     case gateNotKept
 
     package var said: (cause: LocalText, remedy: LocalText?) {
