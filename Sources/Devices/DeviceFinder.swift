@@ -48,7 +48,7 @@ package final class DeviceFinder {
     private let place: ManufacturerAddressField?
     private var chooser: CandidateMatcher
     private var scan: RadioScan?
-    /// Scan for the device that was found before; it may now advertise without the data by which it was recognised.
+    /// Scan for the device that was found before; it may now advertise without the name or data that identified it.
     private var knownScan: RadioScan?
     /// Scan for other devices with the selected device's name.
     private var nameScan: RadioScan?

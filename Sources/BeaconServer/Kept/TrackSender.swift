@@ -158,7 +158,7 @@ package struct TrackRun {
     }
 }
 
-/// The file with the tracks to be sent; the tracking process adds tracks, and the sending process removes them.
+/// The file that stores the tracks to be sent; the tracking process adds tracks, and the sending process removes them.
 ///
 /// Only its owner may access the file, because tracks reveal the user's location.
 package struct TrackStore: Sendable {

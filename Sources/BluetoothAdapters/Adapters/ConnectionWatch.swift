@@ -24,7 +24,7 @@ final class ConnectionWatch {
         try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
     }
 
-    /// Creates a watch from a socket that passes command responses.
+    /// Creates a watch that uses a socket whose filter lets command responses through.
     init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket

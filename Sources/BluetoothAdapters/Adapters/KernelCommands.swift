@@ -24,7 +24,7 @@ extension Scanner: CommandProcedure {
     mutating func handle(_ packet: Span<UInt8>, now: Duration) { handle(packet, now: now) { _ in } }
 }
 
-/// The driver of a `CommandProcedure` on a kernel adapter: a raw HCI socket for commands and responses, and a timer.
+/// Runs a `CommandProcedure` on a kernel adapter, with a raw HCI socket for commands and responses, and a timer.
 ///
 /// The procedure is created once the controller's supported commands are known. Used on the event loop's thread.
 final class KernelCommands<Procedure: CommandProcedure> {

@@ -150,7 +150,7 @@ package enum LinkErrorDescription {
     }
 }
 
-/// Radio properties of a link, as far as they are known.
+/// The radio properties of a link that are known.
 package struct LinkQuality: Equatable, Sendable {
     /// The last known signal strength of the device in dBm; nil before the first reading, or if it cannot be read.
     package var rssi: Int8?

@@ -61,7 +61,7 @@ package struct AccountFiles: Sendable {
     }
 }
 
-/// A user on whose behalf a program started by root acts.
+/// A user as whom a program that root has started acts.
 package struct ServiceUser: Sendable {
     package let name: String
     package let number: UInt32

@@ -13,7 +13,7 @@ package struct KernelConnection: Equatable, Sendable {
 
     /// Maximum number of connections that are read for one controller.
     private static let capacity = 64
-    /// Maximum number of controllers in older kernels (HCI_MAX_DEV).
+    /// Maximum number of controllers that the kernel's older interface, which uses `ioctl`, supports (HCI_MAX_DEV).
     private static let controllers: UInt16 = 16
     /// LE_LINK and BT_CONNECTED of Linux, include/net/bluetooth.
     private static let lowEnergy: UInt8 = 0x80
