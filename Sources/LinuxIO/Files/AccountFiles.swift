@@ -61,7 +61,7 @@ package struct AccountFiles: Sendable {
     }
 }
 
-/// A user as whom a program that root has started acts.
+/// A user that a program started by root switches to.
 package struct ServiceUser: Sendable {
     package let name: String
     package let number: UInt32
