@@ -70,7 +70,7 @@ class Console:
     @property
     def lines(self) -> list[str]:
         """Returns the lines of the screen, without the frames of the pages."""
-        return [re.sub(r"^│(.*?)\s*│$", r"\1", line) for line in self._screen.objects[-1]["lines"]]
+        return [re.sub(r"^│ ?(.*?)\s*│$", r"\1", line) for line in self._screen.objects[-1]["lines"]]
 
     @property
     def text(self) -> str:

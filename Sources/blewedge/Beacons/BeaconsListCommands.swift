@@ -37,7 +37,7 @@ struct BeaconsRegionsCommand: ParsableCommand {
             server. designated: the region of a designated beacon. reserved: initial or designated, or part of a \
             static region of the file.
 
-            A managed region has a type (service, test, owned or third-party), a kind of beacons (static or dynamic), \
+            A managed region has a type (service, test, owned or third-party), a beacon kind (static or dynamic), \
             and a state since the last update (new or unchanged). Regions that the last update removed are listed by \
             --update abandoned.
 
@@ -55,7 +55,7 @@ struct BeaconsRegionsCommand: ParsableCommand {
     var type: ManagedRegion.Kind?
 
     @Option(
-        "Show only managed regions with this kind of beacons.",
+        "Show only managed regions with this kind of beacon.",
         value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
     )
     var beacons: ManagedRegion.Variety?
@@ -191,7 +191,7 @@ struct BeaconsUpdateCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Key codes of the beacons.", valueName: "code"))
     var codes: [String]
 
-    @Option(help: ArgumentHelp("Make them switchers, or not.", valueName: "on|off"))
+    @Option(help: ArgumentHelp("Whether the beacons are switchers.", valueName: "on|off"))
     var switcher: Switch
 
     @OptionGroup var daemon: DaemonOptions

@@ -105,8 +105,8 @@ struct BeaconsRangeCommand: ParsableCommand {
         abstract: "List beacons by distance, with signal strength and key code.",
         usage: "blewedge beacons range <static|dynamic|region> [<options>]",
         discussion: """
-            The signal strength is the median of up to nine reports of the last 5 s. The distance is estimated from it \
-            alone; it is wrong by a factor of two or more if a person stands in between. Below 0.5 m is immediate, \
+            The signal strength is the median of up to nine reports of the last 5 s. The distance is estimated from \
+            this value alone, and is wrong by a factor of two or more if a person stands in between. Below 0.5 m is immediate, \
             below 3 m is near. On a terminal, a table is refreshed every second until Ctrl-C. Into a pipe, with \
             --seconds and through a daemon, a list is printed each time.
 

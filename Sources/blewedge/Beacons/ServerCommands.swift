@@ -33,7 +33,7 @@ struct BeaconsFetchCommand: ParsableCommand {
     var type = RegionScope.whole.word
 
     @Option(
-        "For service or owned regions: only those with this kind of beacons.",
+        "For service or owned regions: only those with this kind of beacon.",
         value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
     )
     var beacons: ManagedRegion.Variety?

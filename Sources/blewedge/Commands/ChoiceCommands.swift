@@ -51,7 +51,7 @@ struct UseCommand: ParsableCommand {
     var yes = false
 
     @Option(
-        "Minimum security of the link: none accepts an unpaired device without asking; more requires its keys.",
+        "Minimum security of the link: `none` accepts an unpaired device without asking; higher levels require its keys.",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?

@@ -11,7 +11,7 @@ struct ManualCommand: ParsableCommand {
         commandName: "manual",
         abstract: "Print the manual page.",
         discussion: """
-            The page contains the help of every command.
+            The page contains the help text of every command.
 
             EXAMPLES:
               blewedge manual | man -l -

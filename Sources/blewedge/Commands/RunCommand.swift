@@ -38,7 +38,7 @@ struct RunCommand: ParsableCommand {
 
             Data that waited longer than --max-age while nothing could be typed is dropped and counted, so that a \
             kiosk does not type yesterday's barcodes when it wakes up. A backlog that is already being typed is \
-            finished. With --scan, only whole barcodes are typed; a barcode cut short by a lost link is rejected.
+            typed to its end. With --scan, only whole barcodes are typed; a barcode cut short by a lost link is rejected.
 
             The virtual keyboard has the name "blewedge keyboard", bus type virtual, vendor b1ed and product 0001. It \
             declares the keys that can be typed and, for udev, the key codes 1 to 31.
@@ -72,7 +72,7 @@ struct RunCommand: ParsableCommand {
     var device: String?
 
     @Option(
-        "Minimum security of the link; below it, nothing is typed. With --device, none accepts an unpaired device without asking.",
+        "Minimum security of the link; below it, nothing is typed. With --device, `none` accepts an unpaired device without asking.",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
@@ -155,7 +155,7 @@ struct RunCommand: ParsableCommand {
                 disconnect, received), BLEWEDGE_COUNT (number of events or barcodes), BLEWEDGE_LENGTH (bytes on \
                 standard input), BLEWEDGE_ADDRESS, BLEWEDGE_ADDRESS_TYPE and BLEWEDGE_REASON. One program runs at a \
                 time, for at most 30 s. Events that occur meanwhile are combined, and up to 64 KiB of barcodes are \
-                queued (--slow-reader). Barcodes that it has not read when it ends count as undelivered. Typing never \
+                queued (--slow-reader). Barcodes still unread when the hook exits count as undelivered. Typing never \
                 waits for it.
                 """,
             valueName: "program"

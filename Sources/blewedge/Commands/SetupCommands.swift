@@ -118,7 +118,7 @@ struct GuideCommand: ParsableCommand {
         commandName: "guide",
         abstract: "Set up typing step by step, with a test of each step.",
         discussion: """
-            On a terminal, this is a page with a field that shows what is typed. Elsewhere, it prints the state of \
+            On a terminal, opens a page with a field that shows the typed text. Elsewhere, it prints the state of \
             each step, the next thing to do, and the commands that do all of the steps.
 
             EXAMPLES:

@@ -90,7 +90,7 @@ struct SimulateCommand: ParsableCommand {
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        "With --pairable: what you can do here. Answers are read from standard input, which is then not sent.",
+        "With --pairable: input and output available here for pairing. Answers are read from standard input, which is then not sent.",
         value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?

@@ -31,7 +31,7 @@ async def families(bench: Bench) -> set[str]:
 async def no_network(bench: Bench) -> None:
     """HK-7, LK-12: no socket but Bluetooth's and local ones; h4:tcp and a configured server open one by their commands, as the guide says."""
     await fresh(bench)
-    expect("No network is used." in await tell(bench, "guide"), "the guide names a use of a network")
+    expect("No network connection is used." in await tell(bench, "guide"), "the guide names a use of a network")
     await bench.guest.run("mkdir", "-p", "/etc/blewedge")
     await bench.guest.write_file(CODE, b"code\n")
     await bench.guest.run("chmod", "600", CODE)
@@ -66,7 +66,7 @@ async def no_network(bench: Bench) -> None:
     refused = await bench.guest.run(*STRACE, BINARY, "beacons", "fetch", check=False, seconds=60)
     expect(refused.status == 77 and await families(bench) <= NO_NETWORK, f"asked without agreement: {refused.evidence()}")
     agreed = await bench.guest.run(BINARY, "beacons", "set-up", "--agree", check=False, seconds=60)
-    expect("agreed on" in agreed.err, f"nothing is agreed: {agreed.evidence()}")
+    expect("you agreed to use" in agreed.err, f"nothing is agreed: {agreed.evidence()}")
     fetched = await bench.guest.run(*STRACE, BINARY, "beacons", "fetch", check=False, seconds=60)
     expect(fetched.status == 75 and "AF_INET" in await families(bench), f"the server is not asked: {fetched.evidence()}")
     bench.note = f"the daemon and {commands} commands"

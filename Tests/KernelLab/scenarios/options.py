@@ -110,7 +110,7 @@ async def keys_off(bench: Bench) -> None:
     daemon, reader = await chosen(bench, configuration="keys = false\n")
     for words in (("key", "1"), ("snippet", "bold"), ("clear",)):
         said = await tell(bench, *words, code=77)
-        expect("switched off" in said, f"{words[0]} is refused with {said!r}")
+        expect("are disabled" in said, f"{words[0]} is refused with {said!r}")
     sent = bench.peer.burst([b"49\r"])
     await reader.until(sent, 20)
     expect(reader.text == b"49\r", f"typed was {reader.text!r}")

@@ -225,7 +225,7 @@ async def tui_service(bench: Bench) -> None:
         await write(bench, UNIT, "[Service]\n")
         await manager(bench, "echo 'Unit blewedge.service is masked.'", "exit 1")
         terminal = await check_page(bench)
-        await terminal.until(lambda: "started: Unit blewedge.service is masked." in terminal.out, "why it did not start", 20)
+        await terminal.until(lambda: "service: Unit blewedge.service is masked." in terminal.out, "why it did not start", 20)
         await ended_by_hangup(bench, terminal)
         await manager(bench, f"setsid {BINARY} run >/dev/null 2>&1 </dev/null &")
         terminal = await check_page(bench)

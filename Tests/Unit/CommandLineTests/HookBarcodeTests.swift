@@ -177,7 +177,7 @@
             let number = try #require(FileSystem.line(of: bench.directory("pid")).flatMap { pid_t($0) })
             try #require(kill(-number, SIGKILL) == 0)
             #expect(try bench.run { bench.hook.waiting == 0 })
-            #expect(bench.notes.count == 1 && bench.notes.first?.contains("did not read") == true, "\(bench.notes)")
+            #expect(bench.notes.count == 1 && bench.notes.first?.contains("left") == true, "\(bench.notes)")
             // The next run receives the newest barcodes.
             #expect(
                 bench.hook.typed == UInt64(bench.contents("read").utf8.count)
