@@ -86,7 +86,7 @@ package struct KeyEffects: Sendable {
 
 /// Number of characters that this program has typed into the field, which `clear` may delete (HK-5).
 ///
-/// As far as the typed keys show, it never exceeds the number of this program's characters in the field. After Enter,
+/// It never exceeds the number of this program's characters in the field, as far as the typed keys show. After Enter,
 /// Tab or Escape it is 0, because the next field may contain other text. After keys that might delete text, it may be
 /// too small.
 package struct FieldLength: Equatable, Sendable {

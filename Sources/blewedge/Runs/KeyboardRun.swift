@@ -21,7 +21,7 @@ final class KeyboardRun {
         case people
         /// Progress and the final summary, as JSON lines.
         case json
-        /// The same JSON lines as `json`, and events for received data.
+        /// JSON lines as with `json`, and events for received data.
         case events
     }
 

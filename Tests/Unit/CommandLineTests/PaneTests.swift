@@ -117,6 +117,12 @@ struct PaneTests {
         history.clear()
         history.add(try status(9, 9), at: .seconds(15))
         #expect(history.values(at: .seconds(15)).received.allSatisfy { $0 == 0 })
+        // One smaller counter is enough.
+        for (second, counts) in [(16, (8, 10)), (17, (9, 9))] {
+            history.add(try status(counts.0, counts.1), at: .seconds(second))
+            let values = history.values(at: .seconds(second))
+            #expect((values.received + values.typed).allSatisfy { $0 == 0 })
+        }
     }
 
     @Test("The check page draws the last minute of both, each scaled to its own maximum")
