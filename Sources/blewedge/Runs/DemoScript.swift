@@ -9,8 +9,8 @@ import Texts
 ///
 /// It determines the next step, and which devices are out of range during that step.
 struct DemoScript {
-    /// Minimum time for which a device stays out of range.
-    static let absence = Duration.seconds(10)
+    /// Minimum time for which a step that the user only watches is shown, and for which a device stays out of range.
+    static let watching = Duration.seconds(10)
 
     private static let steps = DemoScriptText.allCases.filter { $0 != .line }
     private static let (reader, scale) = ("LINBLE-Z1", "SCALE-15K")
@@ -44,14 +44,14 @@ struct DemoScript {
     func absent(now: Duration) -> Set<SimulatedCast.Device> {
         switch step {
         case .badgeLeaves: [.badge]
-        case .badgeReturns: isAway(now) ? [.badge] : []
+        case .badgeReturns: isNew(now) ? [.badge] : []
         case .linkBreaks: Self.movable
-        case .linkReturns: isAway(now) ? Self.movable : []
+        case .linkReturns: isNew(now) ? Self.movable : []
         default: []
         }
     }
 
-    private func isAway(_ now: Duration) -> Bool { now - start < Self.absence }
+    private func isNew(_ now: Duration) -> Bool { now - start < Self.watching }
 
     private func isDone(_ model: TUIModel, now: Duration) -> Bool {
         guard let status = model.status else { return false }
@@ -61,10 +61,11 @@ struct DemoScript {
         case .choose: return model.devices.chosen?.label == Self.reader
         case .chooseScale: return model.devices.chosen?.label == Self.scale
         case .text, .weight: return isConnected && model.page == .check && Self.typed(model) > typed
+        case _ where isNew(now): return false
         case .badgeLeaves: return status.gate != nil
-        case .badgeReturns: return !isAway(now) && status.gate == nil
+        case .badgeReturns: return status.gate == nil
         case .linkBreaks: return !isConnected
-        case .linkReturns: return !isAway(now) && isConnected
+        case .linkReturns: return isConnected
         }
     }
 
