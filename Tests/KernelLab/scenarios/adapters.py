@@ -79,7 +79,7 @@ async def types(bench: Bench, reader: EventReader, *numbers: int) -> int:
 
 @scenario("daemon-no-adapter", peer="no adapter", deadline=150)
 async def daemon_no_adapter(bench: Bench) -> None:
-    """LK-9, X-7: a daemon started without an adapter waits, says so, and connects when one comes."""
+    """LK-9, X-7: a daemon started without an adapter waits, reports that, and connects when an adapter is plugged in."""
     await fresh(bench)
     await write(bench, SELECTION, CHOICE)
     daemon = await start(bench)
@@ -100,7 +100,7 @@ async def daemon_no_adapter(bench: Bench) -> None:
 
 @scenario("daemon-adapter-back", deadline=240)
 async def daemon_adapter_back(bench: Bench) -> None:
-    """X-7, LK-9: the adapter pulled out amid typing, and back under another number: typing goes on, every byte counted."""
+    """X-7, LK-9: the adapter is unplugged during typing and returns under another number: typing resumes, every byte is counted."""
     daemon, reader = await chosen(bench, *FOREVER)
     first = bench.peer.burst(map(ean13, range(5)))
     await reader.until(first, 20)
@@ -143,7 +143,7 @@ async def disconnections(bench: Bench) -> int:
 
 @scenario("daemon-power", deadline=180)
 async def daemon_power(bench: Bench) -> None:
-    """BT-10, LK-9: switched off by another program, by rfkill: said with what mends it; no link is ended without power."""
+    """BT-10, LK-9: switched off by a program or by rfkill, the adapter is reported with cause and remedy; no Disconnect is sent without power."""
     daemon, reader = await chosen(bench)
     await tell(bench, "disconnect")
     await bench.peer.until_alone()
@@ -186,7 +186,7 @@ async def daemon_power(bench: Bench) -> None:
 
 @scenario("daemon-lock", deadline=150, once=True)
 async def daemon_lock(bench: Bench) -> None:
-    """D-12, SW-22: the adapter is in use: a keyboard says by which process and ends; a daemon says so, and has it after that."""
+    """D-12, SW-22: `run` names the process that uses its adapter, and ends; a daemon reports it, and connects when the adapter is free."""
     await fresh(bench)
     holder = await bench.connected()
     second = await bench.product("run", "--device", NAME, *OPEN)
@@ -218,7 +218,7 @@ async def daemon_lock(bench: Bench) -> None:
 
 @scenario("daemon-unauthorized", deadline=180, once=True)
 async def daemon_unauthorized(bench: Bench) -> None:
-    """LK-10: a daemon without its permissions says which, and what grants each; when they come it types, the same process."""
+    """LK-10: a daemon reports each missing permission and how to grant it; after the grants the same process types."""
     home = "/run/lab/nobody"
     program = f"{home}/blewedge"
     for place in ("state/blewedge", "run", "config"):
@@ -283,7 +283,7 @@ async def becomes(program: Program, *wanted: str) -> None:
 
 @scenario("adapter-states", peer="no adapter", deadline=240)
 async def adapter_states(bench: Bench) -> None:
-    """CB-1: the six states and every change of them, as an application of the library is told of them."""
+    """CB-1: the library reports all six states to an application, and every change of state."""
     program = await gattpeer(bench, "hci0")
     seen = ["unknown", "unsupported"]
     await becomes(program, *seen)
@@ -327,7 +327,7 @@ async def adapter_states(bench: Bench) -> None:
 
 @scenario("server-adapter-back", deadline=180)
 async def server_adapter_back(bench: Bench) -> None:
-    """CB-20: a server is told that its adapter is lost; it advertises on the next one, and is found with all its services."""
+    """CB-20: a server is notified of the loss of its adapter; on the next adapter it advertises again, with all its services."""
     await bench.peer.device.stop_advertising()
     program, built = await server(bench)
     _, client = await meet(bench.peer.device, await find(bench.peer.device, BATTERY, "GATTPEER"))

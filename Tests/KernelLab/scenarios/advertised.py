@@ -21,7 +21,7 @@ SETTINGS = "[advertised-address]\noffset = 2\n"
 
 @scenario("use-advertised", deadline=180, once=True)
 async def use_advertised(bench: Bench) -> None:
-    """BT-3, CB-31: `use` by the address in the manufacturer data, with a daemon and without; one scan for one choice."""
+    """BT-3, CB-31: `use` finds a device by the address in its manufacturer data, with and without a daemon, and scans only once."""
     await bench.peer.device.stop_advertising()
     await bench.peer.advertise(manufacturer=COMPANY + bytes.fromhex(PRINTED.replace(":", "")))
     await fresh(bench)
@@ -61,7 +61,7 @@ async def use_advertised(bench: Bench) -> None:
 
 @scenario("run-advertised", deadline=120, once=True)
 async def run_advertised(bench: Bench) -> None:
-    """BT-3: `run --device` connects to who carries that address in the manufacturer data, and to nobody at another offset."""
+    """BT-3: `run --device` connects by the address in the manufacturer data, but not if the address is at another offset."""
     await bench.peer.device.stop_advertising()
     await bench.peer.advertise(manufacturer=COMPANY + bytes.fromhex(PRINTED.replace(":", "")))
     await fresh(bench)

@@ -124,7 +124,7 @@ async def until_asked(bench: Bench, what: str, holds: Callable[[dict[str, Any]],
 
 @scenario("beacons-watch", deadline=240)
 async def watch(bench: Bench) -> None:
-    """SW-1, SW-3, SW-4, SW-16, D-22, D-23: regions of an iBeacon, an AltBeacon and an Eddystone are entered and left, by a command without a daemon."""
+    """SW-1, SW-3, SW-4, SW-16, D-22, D-23: a command without a daemon reports the entry and exit of regions of an iBeacon, an AltBeacon and an Eddystone."""
     await regions(bench, '[beacons]\nmax-designated = 0\nedition = "NORMAL"\nversion = "9"\nserver = "https://localhost"\n')
     said = await tell(bench, "config", "check", code=78)
     for fault in (
@@ -163,7 +163,7 @@ async def watch(bench: Bench) -> None:
 
 @scenario("beacons-display", deadline=240, once=True)
 async def display(bench: Bench) -> None:
-    """SW-2, SW-4, D-24: what is inside is told at the start without gate.vt, with it as that terminal comes to the front; the doctor's findings."""
+    """SW-2, SW-4, D-24: regions already entered are reported at the start without gate.vt, otherwise with that terminal in the foreground; the doctor's finding."""
     settings = SETTINGS.replace('"3s"', '"30s"') + 'watch = "initial"\ntell = "entry-state-on-display"\n'
     for gate in "", "[gate]\nvt = 3\n":
         await bench.guest.run("chvt", "4")
@@ -193,7 +193,7 @@ async def display(bench: Bench) -> None:
 
 @scenario("beacons-range", deadline=240, once=True)
 async def ranging(bench: Bench) -> None:
-    """SW-5, SW-6, SW-7, D-25, D-26: beacons listed with their codes, with and without the designated, and tracked; alone and by a daemon."""
+    """SW-5, SW-6, SW-7, D-25, D-26: beacons are listed with their key codes, with and without the designated ones, and tracked, alone and by a daemon."""
     await regions(bench)
     await asked(bench, "designate", "B28D", "--region", BADGES)
     async with beacons(bench, ibeacon(BADGES, 1, 2), ibeacon(BADGES, 1, 3)):
@@ -226,7 +226,7 @@ def actions(*deeds: tuple[str, str]) -> str:
 
 @scenario("beacons-badge", deadline=300)
 async def badge(bench: Bench) -> None:
-    """D-30, X-1, SW-13, X-10: a badge opens the gate and types its code, while barcodes are typed and a beacon is advertised, on one controller."""
+    """D-30, X-1, SW-13, X-10: a badge opens the gate and types its code while barcodes are typed and a beacon is advertised, all on one controller."""
     own = f"{GATES}/7/8"
     settings = f'{SETTINGS}advertise = "{own}"\n' + actions((BADGES, "gate"), (f"{BADGES}/1/2", "type"))
     await regions(bench, settings)
@@ -267,7 +267,7 @@ async def badge(bench: Bench) -> None:
 
 @scenario("beacons-designated", deadline=300, once=True)
 async def designated(bench: Bench) -> None:
-    """SW-8, SW-9, SW-12, SW-15, D-29: the designated badge reacts and no other, over SIGKILL; a switcher switches the others; each answer has its number."""
+    """SW-8, SW-9, SW-12, SW-15, D-29: only the designated badge causes events, also after SIGKILL; a switcher controls the others; each answer has its number."""
     await regions(bench, SETTINGS + 'watch = "initial, designated"\n')
     daemon = await start(bench)
     await daemon.state("unselected", 20)
@@ -316,7 +316,7 @@ async def designated(bench: Bench) -> None:
 
 @scenario("beacons-advertise", deadline=240, once=True)
 async def advertise(bench: Bench) -> None:
-    """SW-2, SW-13, SW-22: the product is a beacon that Bumble and tshark decode, alone and by a daemon; asked whether it can be, it says why not."""
+    """SW-2, SW-13, SW-22: Bumble and tshark decode the product's beacons, sent with and without a daemon; `check` says why advertising is impossible."""
     await regions(bench)
     said = await tell(bench, "beacons", "check", "--json", "--adapter", "hci7", code=69)
     answer = json.loads(said.splitlines()[0])

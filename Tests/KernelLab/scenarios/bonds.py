@@ -40,7 +40,7 @@ async def modes(bench: Bench) -> list[str]:
 
 @scenario("keys-kept", deadline=240, once=True)
 async def keys_kept(bench: Bench) -> None:
-    """X-8: keys that others could read are theirs no more, one broken record of ten is skipped, another's file is refused, and without room the old one stays."""
+    """X-8: a bond file readable by others is protected again, one damaged record of ten is skipped, another user's file is refused; a full disk changes nothing."""
     await fresh(bench)
     bond(await pair(bench, hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT)), "none"))
     lines = (await bench.guest.read_file(BONDS)).decode().splitlines()

@@ -32,7 +32,7 @@ async def decoded(bench: Bench, path: str) -> list[Packet]:
 
 @scenario("capture", deadline=180, once=True)
 async def capture(bench: Bench) -> None:
-    """CB-32: `--capture` of `scan`, `gatt` and `run`: tshark and btmon read it and agree with us; one altered byte does not."""
+    """CB-32: tshark and btmon decode the captures of `scan`, `gatt` and `run` as the product does; one altered byte is detected."""
     expect(shutil.which("tshark"), "no tshark (package tshark)")
     await bench.guest.run("rm", "-f", CAPTURE)
     rich(bench.peer.device)
@@ -115,7 +115,7 @@ LONGEST_RECORD = 24 + 4 + 255
 
 @scenario("capture-disk-full", deadline=240, once=True)
 async def disk_full(bench: Bench) -> None:
-    """CB-32: a capture on a full disk stops, says so once, and leaves all whole records that fit; the keyboard goes on."""
+    """CB-32: on a full disk a capture stops, reports that once, and keeps all complete records that fit; the keyboard continues."""
     folder = "/run/lab/small"
     path = f"{folder}/capture.btsnoop"
     await bench.guest.run("mkdir", "-p", folder)

@@ -79,7 +79,7 @@ def is_on_disk(calls: list[Call]) -> tuple[int, int]:
 
 @scenario("choice-atomic", peer="no adapter", deadline=400, once=True)
 async def choice_atomic(bench: Bench) -> None:
-    """LK-5: killed before any system call of its writing, the choice is the old one or the new one, whole, and on the disk."""
+    """LK-5: after a kill before any system call of a write, the file on the disk has the old or the new selected device, complete."""
     await bench.guest.run("sh", "-c", f"rm -rf {HOME} && mkdir -p {HOME}/etc {HOME}/run")
     await bench.guest.run(*ENVIRONMENT, BINARY, *USE_OLD)
     old = (await bench.guest.run("cat", FILE)).out

@@ -23,17 +23,17 @@ async def replay(bench: Bench, adapter: str, *options: str, seconds: float) -> N
 
 @scenario("conformance", peer="", deadline=400)
 async def kernel(bench: Bench) -> None:
-    """CB-7, CB-8, CB-9, CB-10, CB-11, CB-23, CB-24, CB-27: GATT's conformance files over kernel sockets, both roles."""
+    """CB-7, CB-8, CB-9, CB-10, CB-11, CB-23, CB-24, CB-27: GATT's conformance files over kernel sockets, in both roles."""
     await replay(bench, "hci0", seconds=360)
 
 
 @scenario("conformance-user", peer="", deadline=400, once=True)
 async def user(bench: Bench) -> None:
-    """X-10: GATT's conformance files over the HCI user channel, both roles."""
+    """X-10: GATT's conformance files over the HCI user channel, in both roles."""
     await replay(bench, "user:hci0", seconds=360)
 
 
 @scenario("conformance-waits", peer="", deadline=600, only_long=True)
 async def waits(bench: Bench) -> None:
-    """Those of GATT's conformance files that wait for time-outs, over the kernel's L2CAP sockets."""
+    """GATT's conformance files that wait for time-outs, over the kernel's L2CAP sockets."""
     await replay(bench, "hci0", "--waits", seconds=560)

@@ -46,7 +46,7 @@ def quiet(found: list[dict[str, Any]]) -> int:
 
 @scenario("connect-quiet", deadline=150)
 async def connect_quiet(bench: Bench) -> None:
-    """BT-4, CB-31: our scan is off before the attempt, and none runs during it, by kernel sockets and on the user channel."""
+    """BT-4, CB-31: no scan of the product runs during a connection attempt, over kernel sockets and the user channel."""
     notes = []
     for adapter in "hci0", "user:hci0":
         if adapter.startswith("user:"):
@@ -76,7 +76,7 @@ async def connect_quiet(bench: Bench) -> None:
 
 @scenario("default-profile", peer="nordic", deadline=150, once=True)
 async def default_profile(bench: Bench) -> None:
-    """LK-15, D-32: without a configuration a device with the Nordic UART Service is connected to, and types; as a LINBLE it is refused."""
+    """LK-15, D-32: without a configuration, a device with the Nordic UART Service is connected and types; the profile linble rejects it."""
     daemon, reader = await chosen(bench)
     expect((await status(bench))["profile"] == "nordic", "status has another profile")
     sent = bench.peer.burst([ean13(1), ean13(2)])
@@ -96,7 +96,7 @@ async def default_profile(bench: Bench) -> None:
 
 @scenario("steps", deadline=180, once=True)
 async def all_steps(bench: Bench) -> None:
-    """BT-1: power, scan, connect, confirm, read and write, disconnect: each is reported, in this order."""
+    """BT-1: power, scan, connect, confirm, read and write, disconnect: each step is reported, in this order."""
     await fresh(bench)
     switch = (await bench.guest.run("sh", "-c", "echo /sys/class/bluetooth/hci0/rfkill*/soft")).out.strip()
     await bench.guest.run("sh", "-c", f"echo 1 >{switch}")
@@ -133,7 +133,7 @@ async def all_steps(bench: Bench) -> None:
 
 @scenario("retries", deadline=240, once=True)
 async def retries(bench: Bench) -> None:
-    """LK-16: a device that refuses is tried again after 3 s, then after 6 s; silent and heard again, at once."""
+    """LK-16: a device that refuses is retried after 3 s, then after 6 s; a silent device, as soon as it is heard again."""
     await fresh(bench)
     daemon = await start(bench)
     bench.peer.mute = True  # answer no request, so that each link can be ended here
@@ -177,7 +177,7 @@ async def retries(bench: Bench) -> None:
 
 @scenario("reconnect", peer="no adapter", deadline=300, once=True)
 async def reconnect(bench: Bench) -> None:
-    """BT-2: after a vanished link the same device is back in a moment, and another one of its name beside it is never taken."""
+    """BT-2: after a lost link the same device is reconnected at once, and another device with its name is never connected."""
     await bench.add_controllers("linble", count=3)
     daemon, reader = await chosen(bench, configuration='adapter = "hci0"\n')
     double = Product(await bench.start(BINARY, "simulate", "--json", "--adapter", "hci2", "--name", NAME))

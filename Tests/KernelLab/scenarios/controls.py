@@ -30,7 +30,7 @@ def must_differ(sent: bytes, arrived: bytes) -> str:
 
 @scenario("control-table")
 async def control_table(bench: Bench) -> None:
-    """A table that types 1 for 0: the comparison must fail, at just those bytes."""
+    """Negative control: with a table that types 1 for 0, the comparison fails at exactly those bytes."""
     await bench.guest.write_file(TABLE, BROKEN)
     product = await bench.run("--table", TABLE)
     reader = await EventReader.open(bench, product.node)
@@ -48,7 +48,7 @@ async def control_table(bench: Bench) -> None:
 
 @scenario("control-pacing")
 async def control_pacing(bench: Bench) -> None:
-    """Pacing off and a reader that sleeps: the kernel must drop events, and the comparison must fail."""
+    """Negative control: without pacing, the kernel drops events for a reader that sleeps, and the comparison fails."""
     scans = [ean13(number) for number in range(60)]
     product = await bench.run("--stall", "0")
     reader = await EventReader.open(bench, product.node, stall=2000)
@@ -71,7 +71,7 @@ async def control_pacing(bench: Bench) -> None:
 
 @scenario("control-drop")
 async def control_drop(bench: Bench) -> None:
-    """One notification of 50 is never sent: the comparison must fail, at just that one."""
+    """Negative control: one notification of 50 is never sent, and the comparison fails at exactly that one."""
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)
     await product.state("connected", 30)
@@ -120,7 +120,7 @@ async def command(relay: Program, number: signal.Signals) -> None:
 
 @scenario("control-relay")
 async def control_relay(bench: Bench) -> None:
-    """The relay throws one packet away: the lab must say that it lost one packet there, and fail."""
+    """Negative control: the relay drops one packet, and the lab reports that loss and fails."""
     program, counter = await simulated(bench)
     await command(bench.relay, signal.SIGUSR1)
     await program.write(f"{LINES[10]}\n".encode())
@@ -132,7 +132,7 @@ async def control_relay(bench: Bench) -> None:
 
 @scenario("control-relay-queue")
 async def control_relay_queue(bench: Bench) -> None:
-    """The relay's queue is short and not read: the kernel drops packets, and the lab must fail for just as many."""
+    """Negative control: the relay's short queue is not read, the kernel drops packets, and the lab reports that number and fails."""
     program, counter = await simulated(bench)
     await bench.monitor.stats()
     before = len(bench.monitor.events("stats", 1))

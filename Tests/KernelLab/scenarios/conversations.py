@@ -120,7 +120,7 @@ class Group:
 
 @scenario("conversations", deadline=240, once=True)
 async def conversations(bench: Bench) -> None:
-    """LK-21, LK-23, X-12, HK-1: the conversations of Tests/Vectors/typing that need no clock: the same keystrokes and accounts."""
+    """LK-21, LK-23, X-12, HK-1: conversations of Tests/Vectors/typing that need no clock produce the expected keystrokes and accounts."""
     talks = playable_talks()
     groups: dict[tuple[Settings, bool], list[Talk]] = {}
     for talk in talks:

@@ -25,7 +25,7 @@ KINDS = AdvertisingType.UNDIRECTED_SCANNABLE, AdvertisingType.UNDIRECTED_CONNECT
 
 @scenario("daemon-choice", deadline=240, once=True)
 async def daemon_choice(bench: Bench) -> None:
-    """LK-5, LK-7, LK-20: chosen, restarted, still chosen; killed, the choice stays; forgotten, the link is closed; one daemon at a time."""
+    """LK-5, LK-7, LK-20: the selected device survives a restart and SIGKILL; `forget` closes the link; a second daemon is refused."""
     await fresh(bench)
     daemon = await start(bench)
     await daemon.state("unselected", 20)
@@ -71,7 +71,7 @@ async def daemon_choice(bench: Bench) -> None:
 
 @scenario("daemon-follows", deadline=120, once=True)
 async def daemon_follows(bench: Bench) -> None:
-    """LK-18: the choice's file is removed, put back, and written over with another device: the daemon follows each time."""
+    """LK-18: the daemon follows its selection file when it is removed, restored, and overwritten with another device."""
     daemon, reader = await chosen(bench)
     kept = await bench.guest.read_file(SELECTION)
     await bench.guest.run("rm", SELECTION)
@@ -102,7 +102,7 @@ async def daemon_follows(bench: Bench) -> None:
 
 @scenario("daemon-lost", deadline=120)
 async def daemon_lost(bench: Bench) -> None:
-    """LK-19: a lost link is back within 3 to 5 s."""
+    """LK-19: a lost link is restored within 3 to 5 s."""
     daemon, _ = await chosen(bench)
     await bench.peer.vanish()
     await daemon.state("lost", 20)
@@ -139,7 +139,7 @@ class Disguise:
 
 @scenario("daemon-switch", deadline=180, once=True)
 async def daemon_switch(bench: Bench) -> None:
-    """LK-8, BT-9: from one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
+    """LK-8, BT-9: a switch during typing closes the old link first; no byte of the old device is typed later, and the rest is counted."""
     daemon, reader = await chosen(bench, *FOREVER)
     await Disguise(bench.peer).advertise()
     await tell(bench, "use", OTHER_NAME, "--security", "none", code=64)  # replacing a device needs --yes
@@ -170,7 +170,7 @@ async def daemon_switch(bench: Bench) -> None:
 
 @scenario("daemon-disconnect", deadline=120, once=True)
 async def daemon_disconnect(bench: Bench) -> None:
-    """LK-17: only `disconnect` disconnects, for as long as nobody says `connect`; what waits is dropped and counted."""
+    """LK-17: only `disconnect` disconnects, and it holds until `connect`; bytes still in the buffer are dropped and counted."""
     daemon, reader = await chosen(bench, *FOREVER)
     first = bench.peer.burst([b"a" * 20] * 100)
     await reader.until(40, 20)
@@ -194,7 +194,7 @@ async def daemon_disconnect(bench: Bench) -> None:
 
 @scenario("daemon-pause", deadline=120, once=True)
 async def daemon_pause(bench: Bench) -> None:
-    """LK-22, X-1: paused: what comes is refused and counted, and nothing of it is typed later."""
+    """LK-22, X-1: bytes received while paused are gated and counted, and are not typed later."""
     daemon, reader = await chosen(bench)
     await tell(bench, "pause")
     answer = await status(bench)
@@ -214,7 +214,7 @@ async def daemon_pause(bench: Bench) -> None:
 
 @scenario("daemon-gate-vt", deadline=120, once=True)
 async def daemon_gate_vt(bench: Bench) -> None:
-    """LK-22: gate.vt: types only while that virtual terminal is in front, and nothing of what came meanwhile."""
+    """LK-22: with gate.vt, bytes are typed only while that virtual terminal is in the foreground, and never later."""
     await bench.guest.run("chvt", "4")
     daemon, reader = await chosen(bench, configuration="[gate]\nvt = 3\n")
     expected = bytearray()
@@ -237,7 +237,7 @@ async def daemon_gate_vt(bench: Bench) -> None:
 
 @scenario("daemon-keys", deadline=120, once=True)
 async def daemon_keys(bench: Bench) -> None:
-    """LK-23, HK-1, HK-5: `key`, `snippet` and `clear` press keys between what the device sends; pause refuses them."""
+    """LK-23, HK-1, HK-5: `key`, `snippet` and `clear` press keys in between the device's bytes, and are refused while paused."""
     daemon, reader = await chosen(bench, configuration='snippets = "habr"\n')
     await tell(bench, "key", "1", "2", "plus")
     await reader.until(3, 20)
@@ -276,7 +276,7 @@ async def cleared(bench: Bench, reader: EventReader) -> int:
 
 @scenario("daemon-rfkill", deadline=150)
 async def daemon_rfkill(bench: Bench) -> None:
-    """LK-9: rfkill block: bluetoothOff with the cause and what mends it; unblock: connected again by itself."""
+    """LK-9: rfkill block leads to bluetoothOff with the cause and the remedy; after unblock the daemon reconnects by itself."""
     daemon, _ = await chosen(bench)
     switch = (await bench.guest.run("sh", "-c", "echo /sys/class/bluetooth/hci0/rfkill*/soft")).out.strip()
     await bench.guest.run("sh", "-c", f"echo 1 >{switch}")
@@ -300,7 +300,7 @@ async def daemon_rfkill(bench: Bench) -> None:
 
 @scenario("daemon-rival", deadline=150, once=True)
 async def daemon_rival(bench: Bench) -> None:
-    """X-7: bluetoothd started beside it: status names it, and typing goes on."""
+    """X-7: when bluetoothd is started beside the daemon, status names it and typing continues."""
     daemon, reader = await chosen(bench)
     expect((await status(bench))["rivals"] == [], "a rival before there is one")
     await bench.guest.run("mkdir", "-p", "/run/dbus")

@@ -103,7 +103,7 @@ def hostile() -> list[bytes]:
 
 @scenario("declared-keys", deadline=240, once=True)
 async def declared_keys(bench: Bench) -> None:
-    """X-4, X-16: the kernel's key bits are those that the table needs, no other key passes, hostile bytes press none but these."""
+    """X-4, X-16: the kernel's key bits are exactly those that the table needs, no other key passes, and hostile bytes press only these."""
     for case in CASES:
         await declares(bench, case)
     for chord in CHORDS:

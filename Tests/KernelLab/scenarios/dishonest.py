@@ -167,14 +167,14 @@ async def computed_passkey(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 @scenario("computed-passkey", deadline=120)
 async def computed(bench: Bench) -> None:
-    """X-8: who computes the passkey of legacy pairing is not authenticated by the kernel's Security Manager."""
+    """X-8: a peer that computes the passkey of legacy pairing is not authenticated by the kernel's Security Manager."""
     await fresh(bench)
     await computed_passkey(bench, KERNEL)
 
 
 @scenario("computed-passkey-line", deadline=120, once=True)
 async def computed_line(bench: Bench) -> None:
-    """X-8: the same over H4, by the Security Manager of our own."""
+    """X-8: as `computed-passkey`, but over H4, with our own Security Manager."""
     await fresh(bench)
     await lay_line(bench)
     await computed_passkey(bench, OVER_LINE)
@@ -182,14 +182,14 @@ async def computed_line(bench: Bench) -> None:
 
 @scenario("dishonest-peer", deadline=240)
 async def dishonest(bench: Bench) -> None:
-    """X-8: reflected values, another's identity, an early Security Request, a bonded address of the other type: the kernel's."""
+    """X-8: reflected values, another device's identity, an early Security Request, a bonded address of the other type (kernel)."""
     await fresh(bench)
     await dishonest_peer(bench, KERNEL)
 
 
 @scenario("dishonest-peer-line", deadline=240, once=True)
 async def dishonest_line(bench: Bench) -> None:
-    """X-8: the same over H4, by the Security Manager of our own."""
+    """X-8: as `dishonest-peer`, but over H4, with our own Security Manager."""
     await fresh(bench)
     await lay_line(bench)
     await dishonest_peer(bench, OVER_LINE)
@@ -197,7 +197,7 @@ async def dishonest_line(bench: Bench) -> None:
 
 @scenario("authenticated", deadline=120)
 async def authenticated(bench: Bench) -> None:
-    """X-8: after a numeric comparison the kernel's link has security level 4, and a device chosen as authenticated types."""
+    """X-8: after a numeric comparison the kernel's link has security level 4, and a device that must be authenticated can type."""
     await fresh(bench)
     hands = hold(bench, Hands(IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT))
     said = bond(await pair(bench, hands, "yes-no", "y", "--security", "authenticated"))

@@ -143,7 +143,7 @@ class Patient:
 
 @scenario("doctor", peer="no adapter", deadline=240)
 async def doctor(bench: Bench) -> None:
-    """X-6: causes of "nothing is typed" that a machine without a daemon can have, each made alone: it is named, and no other."""
+    """X-6: on a machine without a daemon, each cause of "nothing is typed" is reported when it occurs, and no other."""
     patient = Patient(bench)
     await patient.prepare()
     await patient.finds("no-adapter", 69)
@@ -170,7 +170,7 @@ async def doctor(bench: Bench) -> None:
 
 @scenario("doctor-kernel", peer="no adapter", deadline=120)
 async def doctor_kernel(bench: Bench) -> None:
-    """X-15: the doctor's table of what a real kernel has: all of it, and what is taken away or may not be asked is no longer there."""
+    """X-15: the doctor's table lists all features of a real kernel, and no feature that is removed or that it may not query."""
     patient = Patient(bench)
     await patient.prepare()
     features = vectors()
@@ -248,7 +248,7 @@ async def choice(patient: Patient) -> None:
 
 @scenario("doctor-daemon", deadline=300, once=True)
 async def doctor_daemon(bench: Bench) -> None:
-    """X-6: a daemon that types: nothing is found; then what stops or hinders it, one after the other: each named, and no other."""
+    """X-6: nothing is found for a daemon that types; then each fault that stops or hinders it is reported, and no other."""
     patient = Patient(bench)
     await patient.prepare()
     product = await bench.product("run", "--json", before=ENVIRONMENT)

@@ -99,7 +99,7 @@ async def unread(bench: Bench, daemon: Product, end: Program, before: int) -> tu
 
 @scenario("other-ends", deadline=240, once=True)
 async def other_ends(bench: Bench) -> None:
-    """X-9: a terminal and a socket, raw and as text, through the daemon: both ways, and exact counts when nobody reads."""
+    """X-9: pseudo-terminal and socket outputs of the daemon, raw and as text, both ways; exact counts for a client that never reads."""
     text = b"Ab1 {~}\t" + ean13(7)
     typed = text.replace(b"\r", b"\n")
     notes = []
@@ -139,7 +139,7 @@ LIMIT = 24  # file descriptors: enough to connect, but not for eight clients
 
 @scenario("end-no-descriptors", deadline=120, once=True)
 async def no_descriptors(bench: Bench) -> None:
-    """X-9: with no descriptor left for another client the end waits, and takes clients again when there is one."""
+    """X-9: with no free descriptor for another client the output waits, and accepts clients again when one is free."""
     product = await bench.product(
         "run", "--json", "--device", NAME, *OPEN, "--to", f"unix:{SOCKET}", before=("sh", "-c", 'ulimit -n "$0"; exec "$@"', f"{LIMIT}")
     )
@@ -168,7 +168,7 @@ async def no_descriptors(bench: Bench) -> None:
 
 @scenario("kernel-drops", deadline=240, once=True)
 async def kernel_drops(bench: Bench) -> None:
-    """X-1: of a flood that nobody reads the kernel drops the newest: they are counted, and no barcode is joined of two."""
+    """X-1: the kernel drops the newest part of a flood that is not read; it is counted, and no barcode is joined from two."""
     program = await bench.start(BINARY, "run", "--device", NAME, *OPEN, "--to", "stdout", "--scan", *FOREVER)
     await bench.peer.until_subscribed()
     await program.signal(signal.SIGSTOP)

@@ -16,7 +16,7 @@ from waiting import expect
 
 @scenario("no-service", peer="other", deadline=120, once=True)
 async def no_service(bench: Bench) -> None:
-    """LK-15, D-5: a peer without a serial service: unsupported, it is said what it offers, link closed, nothing typed; tried again after 3 s, then 6 s."""
+    """LK-15, D-5: a peer without a serial service is unsupported: its services are named, the link closed, nothing typed; retries after 3 s and 6 s."""
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)
     for again in range(3):
@@ -40,7 +40,7 @@ async def no_service(bench: Bench) -> None:
 
 @scenario("vanish-return", deadline=150)
 async def vanish_return(bench: Bench) -> None:
-    """LK-19, CB-10, X-7: the peer vanishes and returns, twice: lost, first attempt 3 s later, typing goes on."""
+    """LK-19, CB-10, X-7: the peer vanishes and returns twice: the link is lost, an attempt follows 3 s later, and typing resumes."""
     scans = [ean13(number) for number in range(9)]
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)

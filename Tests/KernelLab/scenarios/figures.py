@@ -127,7 +127,7 @@ async def beside_minimal(bench: Bench) -> tuple[float, Latencies]:
 
 @scenario("latency", deadline=600, only_long=True, alone=True)
 async def latency(bench: Bench) -> None:
-    """B-13: from packet to first key over 300 scans each, product / minimal C program: the gate is 1.3, without --long 2.6."""
+    """B-13: time from packet to first key over 300 scans each, product / minimal C program: limit 1.3, without --long 2.6."""
     ratio, found = await beside_minimal(bench)
     bench.note = f"first key p50 ratio {ratio:.2f}; " + "; ".join(described(*each) for each in found.items())
     gate = LATENCY_RATIO if bench.long else LATENCY_RATIO * NOISE
@@ -136,7 +136,7 @@ async def latency(bench: Bench) -> None:
 
 @scenario("latency-instructions", peer="no adapter", deadline=600, only_long=True)
 async def latency_instructions(bench: Bench) -> None:
-    """B-13: from packet to first key by a clock that counts instructions, product / minimal C program: the gate is 1.2."""
+    """B-13: time from packet to first key by a clock that counts instructions, product / minimal C program: limit 1.2."""
     async with booted(bench, "counted", Kind(is_counted=True)) as machine:
         await machine.set_up("linble")
         ratio, found = await beside_minimal(machine)
@@ -169,7 +169,7 @@ async def of_bluez(bench: Bench, scans: list[bytes]) -> list[tuple[float, float]
 
 @scenario("latency-bluez", deadline=300, only_long=True, alone=True)
 async def latency_bluez(bench: Bench) -> None:
-    """B-14: the same for bluetoothd + bleak + python-evdev / product: the gate is 5, without --long 2.5."""
+    """B-14: as `latency`, but bluetoothd + bleak + python-evdev / product: at least 5, without --long 2.5."""
     product = await of_product(bench, SCANS[:25])
     await bench.monitor.until_quiet()
     await bench.peer.until_alone()
@@ -220,7 +220,7 @@ async def turns(bench: Bench, count: int, measure: Callable[[Bench], Awaitable[f
 
 @scenario("soon-connected", deadline=600, only_long=True, alone=True)
 async def soon_connected(bench: Bench) -> None:
-    """B-19: from exec to the subscription: run / bleak's script with bluetoothd up before; a lost link beyond 3 s: gates 0.5 and 300 ms, --long."""
+    """B-19: from exec to the subscription, run / bleak's script with bluetoothd running: limit 0.5; a lost link beyond 3 s: limit 300 ms (with --long)."""
     await eager(bench)
     await switch_on(bench)
     ours = await turns(bench, TURNS, exec_to_subscription)
@@ -279,7 +279,7 @@ def excess(switches: float, pss: int, most: int) -> str:
 
 @scenario("footprint", deadline=120, once=True)
 async def footprint(bench: Bench) -> None:
-    """B-15, B-16: connected and idle, at most 8 MB of memory (Pss), 6 MB in a release, and one voluntary switch a second."""
+    """B-15, B-16: connected and idle: at most 8 MB of memory (Pss), 6 MB in a release, and one voluntary context switch a second."""
     most = ORDERED_PSS_KB if bench.machine.beside("order").read_text() else PSS_KB
     product = await bench.connected()
     reader = await EventReader.open(bench, product.node)

@@ -29,7 +29,7 @@ async def guide_commands(guest: Guest, binary: str) -> list[list[str]]:
 
 @scenario("first-use", deadline=120)
 async def first_use(bench: Bench) -> None:
-    """LK-12, X-11: from a machine on which nothing was done to the first typed barcode: the guide's commands, at most three."""
+    """LK-12, X-11: from a fresh machine to the first typed barcode, with at most three commands, which the guide prints."""
     await fresh(bench)
     terminal = await Terminal.open(bench)
     ran: list[str] = []

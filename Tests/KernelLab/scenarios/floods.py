@@ -30,7 +30,7 @@ async def waiting(bench: Bench) -> Product:
 
 @scenario("control-flood", deadline=240, once=True, alone=True)
 async def control_flood(bench: Bench) -> None:
-    """B-21: eight clients ask for the status without end, another is answered, and every barcode is typed: the gate is 50 ms at p99, with --long."""
+    """B-21: while eight clients request the status in a loop, another is answered within 50 ms (p99, with --long); all barcodes are typed."""
     daemon, reader = await chosen(bench, *FOREVER)
     asking = await bench.start("askers", CONTROL, str(FLOODS), "400")
     sent = bench.peer.burst([ean13(number) for number in range(200)], in_flight=50)
@@ -49,7 +49,7 @@ async def control_flood(bench: Bench) -> None:
 
 @scenario("scan-beside", deadline=180)
 async def scan_beside(bench: Bench) -> None:
-    """LK-16: a client scans for a minute, and the chosen device is connected to meanwhile."""
+    """LK-16: while a client scans for a minute, the selected device is connected."""
     daemon = await waiting(bench)
     scanning = await client(bench, CONTROL, "scan 60")
     await bench.peer.advertise()
@@ -62,7 +62,7 @@ async def scan_beside(bench: Bench) -> None:
 
 @scenario("scan-taken", deadline=180, once=True)
 async def scan_taken(bench: Bench) -> None:
-    """X-7: another program ends the scan that the daemon waits with: it is begun again, and the chosen device connected to."""
+    """X-7: when another program ends the scan for the selected device, the daemon restarts it and connects to the device."""
     daemon = await waiting(bench)
     await bench.monitor.program.until(lambda: bench.monitor.scanning, "it scans", 20)
     seen = len(bench.monitor.events("scan"))
@@ -80,7 +80,7 @@ async def scan_taken(bench: Bench) -> None:
 
 @scenario("connect-stalled", deadline=120, once=True, newest=True)
 async def connect_stalled(bench: Bench) -> None:
-    """X-7: a kernel that believes another program's scan to run begins no connection: that is noticed, and mended at once."""
+    """X-7: a kernel that assumes another program's scan is still running starts no connection: this is detected and fixed at once."""
     await fresh(bench)
     daemon = await start(bench)
     await use_open(bench, ADDRESS)
@@ -105,7 +105,7 @@ async def connect_stalled(bench: Bench) -> None:
 
 @scenario("notification-flood", deadline=120, once=True)
 async def notification_flood(bench: Bench) -> None:
-    """X-1, LK-16: a device that sends more than can be typed loses its link when 256 KiB found no room, and gets the next one."""
+    """X-1, LK-16: a device that sends more than can be typed is disconnected after 256 KiB did not fit, and is then reconnected."""
     daemon, _ = await chosen(bench, *FOREVER)
     clock = bench.clock()
     # Only a small part of the flood is typed or fits in the ring buffer.

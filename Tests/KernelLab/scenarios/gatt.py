@@ -27,7 +27,7 @@ async def look(bench: Bench, *arguments: str, code: int = 0) -> list[dict[str, A
 
 @scenario("gatt-tree", deadline=120)
 async def tree(bench: Bench) -> None:
-    """CB-7, CB-8: `gatt` prints what the peer has built: every service, characteristic and descriptor, and its properties."""
+    """CB-7, CB-8: `gatt` prints all services, characteristics and descriptors of the peer, with their properties."""
     rich(bench.peer.device)
     objects = await look(bench)
     seen = [(o["type"], int(o["handle"], 16), o["uuid"]) for o in objects]
@@ -48,7 +48,7 @@ async def tree(bench: Bench) -> None:
 
 @scenario("gatt-values", deadline=240, once=True)
 async def values(bench: Bench) -> None:
-    """CB-9, CB-10, CB-11: `gatt read`, `write` and `subscribe`: by handle and UUID, 512 bytes, refusals' exit codes."""
+    """CB-9, CB-10, CB-11: `gatt read`, `write` and `subscribe` by handle and by UUID, with 512 bytes; the exit codes of refusals."""
     service = rich(bench.peer.device)
     long, indicated, _ = service.characteristics
     expect(only(await look(bench, "read", "2A00")) == NAME.encode(), "the name by its UUID")
@@ -100,7 +100,7 @@ async def values(bench: Bench) -> None:
 
 @scenario("devices-known", deadline=120, once=True)
 async def devices_known(bench: Bench) -> None:
-    """CB-14: `devices` lists a device connected by another program, without files, daemon or privilege; later as known."""
+    """CB-14: `devices` lists a device connected by another program, without files, daemon or privileges, and later as a known device."""
 
     async def listed(*words: str) -> list[dict[str, Any]]:
         return (await bench.guest.run(*words, BINARY, "devices", "--json")).objects
@@ -130,7 +130,7 @@ sleep 0.3
 
 @scenario("hooks", deadline=120, once=True)
 async def hooks(bench: Bench) -> None:
-    """CB-30, X-18: `run --hook` and `--events`: told of connect, disconnect and lengths; the hook alone reads the barcodes."""
+    """CB-30, X-18: `run --hook` and `--events` report connections, disconnections and lengths; only the hook receives the barcodes."""
     await bench.guest.run("rm", "-f", "/run/lab/hooks", "/run/lab/hook-input")
     await bench.guest.write_file("/run/lab/hook", SCRIPT.encode())
     await bench.guest.run("chmod", "755", "/run/lab/hook")

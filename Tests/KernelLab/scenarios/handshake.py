@@ -54,7 +54,7 @@ def checked(*data: int) -> bytes:
 
 @scenario("daemon-handshake", deadline=180, once=True)
 async def daemon_handshake(bench: Bench) -> None:
-    """BT-5, BT-7, BT-8: a handshake before the first byte: without its replies nothing is typed, and status says why."""
+    """BT-5, BT-7, BT-8: before a handshake has all its replies nothing is typed, and status reports the cause."""
     await fresh(bench)
     await write(bench, PROFILE, GREETING)
     await write(bench, "/etc/blewedge/blewedge.toml", f'profile = "{PROFILE}"\n')
@@ -145,7 +145,7 @@ async def in_order(bench: Bench, reader: EventReader) -> bytes:
 
 @scenario("daemon-commands", deadline=180, once=True)
 async def daemon_commands(bench: Bench) -> None:
-    """BT-6, BT-9: commands while connected, one after another, each with its reply, time-out or loss; a reply is not typed."""
+    """BT-6, BT-9: commands on a link run in sequence, each until its reply, its time-out or the loss of the link; replies are not typed."""
     daemon, reader = await chosen(bench)
     typed = await in_order(bench, reader)
     count = len(bench.peer.writes)

@@ -101,7 +101,7 @@ async def hostile(bench: Bench, script: str, *groups: str) -> Program:
 
 @scenario("control-hostile", deadline=300, once=True)
 async def control_hostile(bench: Bench) -> None:
-    """D-9, X-1: users who ask without end, come and go, send byte by byte and hold locks: the owner is answered, each barcode typed, a restart not refused."""
+    """D-9, X-1: despite users who flood, reconnect, send single bytes and hold locks, the owner is answered, all barcodes are typed, and a restart succeeds."""
     daemon = await served(bench)
     reader = await EventReader.open(bench, daemon.node)
     # Attackers with read access: one with endless requests, two that reconnect; one with read access that makes forbidden

@@ -168,8 +168,8 @@ def register(manager: Manager) -> None:
     async def body(bench: Bench) -> None:
         await plays(bench, manager)
 
-    what = f"{manager.init.name} is the first process, {manager.nodes} makes device nodes"
-    body.__doc__ = f"X-15: {what}: `setup`, types without root's rights, killed and back, stopped, started, `--remove`."
+    what = f"{manager.init.name} is the first process, {manager.nodes} creates device nodes"
+    body.__doc__ = f"X-15: {what}: `setup`, typing without root privileges, restart after a kill, stop, start, `--remove`."
     scenario(f"init-{manager.init.name}", peer="no adapter", deadline=400, once=True)(body)
 
 

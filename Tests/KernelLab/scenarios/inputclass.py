@@ -73,7 +73,7 @@ def is_right(name: str, classes: list[str]) -> bool:
 
 @scenario("input-classes", deadline=120)
 async def input_classes(bench: Bench) -> None:
-    """X-16: udev and libinput take the keyboard with nine axes for a keyboard and nothing else; with wheels libinput sees a pointer."""
+    """X-16: udev and libinput classify the keyboard with nine axes as a keyboard only; with wheels, libinput also as a pointer."""
     async with udev(bench), devices(bench) as nodes:
         for name, node in nodes.items():
             properties = (await bench.guest.run("udevadm", "info", "--query=property", f"--name={node}")).out.split()
@@ -139,7 +139,7 @@ async def sway_classes(bench: Bench) -> dict[str, list[str]]:
 
 @scenario("desktop-classes", deadline=300, only_long=True)
 async def desktop_classes(bench: Bench) -> None:
-    """Xorg with libinput and sway's seat take the product's keyboard for one and nothing else, and one with wheels for a pointer."""
+    """Xorg with libinput and sway's seat classify the product's keyboard as a keyboard only, and one with wheels as a pointer too."""
     async with udev(bench), devices(bench):
         found = {"Xorg libinput": await x_classes(bench, "libinput"), "sway": await sway_classes(bench)}
         modern = await doctor(bench)

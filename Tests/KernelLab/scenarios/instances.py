@@ -48,7 +48,7 @@ async def are(bench: Bench, own: str, theirs: str) -> None:
 
 @scenario("gate-give", deadline=300, once=True)
 async def gate_give(bench: Bench) -> None:
-    """HK-6: `gate give` closes our gate and opens the other instance's; refused, both are as they were."""
+    """HK-6: `gate give` closes this instance's gate and opens the other one's; if it is refused, neither changes."""
     daemon, reader = await chosen(bench)
     said = await tell(bench, "gate", "give", "till", code=69)
     expect("instance till is not running" in said and THEIRS in said, f"without the other: {said!r}")

@@ -119,7 +119,7 @@ async def refused_without_key(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 @scenario("keyless-own", deadline=240, only_long=True, kernels=("6.1", "6.1.192"))
 async def keyless_own(bench: Bench) -> None:
-    """As `keyless` over the user channel, which no kernel's fault reaches."""
+    """As `keyless`, but over the user channel, which the kernel's fault does not affect."""
     await fresh(bench)
     await take_from_kernel(bench)
     await refused_without_key(bench, OWN)
@@ -127,6 +127,6 @@ async def keyless_own(bench: Bench) -> None:
 
 @scenario("keyless", deadline=240, kernels=("6.1", "6.1.192"))
 async def keyless(bench: Bench) -> None:
-    """X-8: who has a paired device's address and no key types nothing, silent or gone at once; a kernel that is known to fail then does."""
+    """X-8: a device with a paired device's address but no key types nothing, silent or disconnecting at once; a kernel with the fault crashes."""
     await fresh(bench)
     await refused_without_key(bench, KERNEL)

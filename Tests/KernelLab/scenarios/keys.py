@@ -56,7 +56,7 @@ async def type_scans(bench: Bench, product: Product, terminal: Terminal) -> str:
 
 @scenario("scans-200", deadline=120)
 async def scans_200(bench: Bench) -> None:
-    """LK-21, X-11: 200 scans of an EAN-13 and Enter arrive in a virtual terminal's program byte for byte (raw mode: Enter is CR)."""
+    """LK-21, X-11: 200 scans of an EAN-13 and Enter arrive byte for byte in a program on a virtual terminal (raw mode: Enter is CR)."""
     terminal = await Terminal.open(bench)
     product = await bench.connected()
     bench.note = await type_scans(bench, product, terminal)
@@ -83,7 +83,7 @@ async def all_characters(bench: Bench) -> None:
 
 @scenario("caps-lock", deadline=120, once=True)
 async def caps_lock(bench: Bench) -> None:
-    """X-3, X-5: text typed into a terminal with CapsLock on, before or after the product starts, comes out as meant; ignored, not."""
+    """X-3, X-5: text is typed correctly with CapsLock on, set before or after the product starts; not if CapsLock is ignored."""
     text = b"aB zY,{1}!Qw\r"
     terminal = await Terminal.open(bench)
     keys, _ = await bench.keys()
@@ -133,7 +133,7 @@ async def caps_lock(bench: Bench) -> None:
 
 @scenario("burst-1000", deadline=150, once=True)
 async def burst_1000(bench: Bench) -> None:
-    """X-1, D-1a: 1,000 numbered notifications in a burst, at least 300 a second: none lost, doubled, or too old for waiting."""
+    """X-1, D-1a: 1,000 numbered notifications in a burst, at least 300 a second: none is lost, duplicated or discarded as too old."""
     terminal = await Terminal.open(bench)
     product = await bench.connected()
     await bench.monitor.stats()
@@ -157,7 +157,7 @@ async def burst_1000(bench: Bench) -> None:
 
 @scenario("too-old", deadline=90, once=True)
 async def too_old(bench: Bench) -> None:
-    """X-1, D-1a: of a backlog, whole scans are typed in order; those that then waited for a stopped process are lost, counted."""
+    """X-1, D-1a: scans of a backlog are typed completely and in order; scans that wait while the process is stopped are lost and counted."""
     terminal = await Terminal.open(bench)
     # With the smaller queue, typing is slow enough for most scans to wait.
     product = await bench.connected("--queue", "64")
@@ -192,7 +192,7 @@ async def too_old(bench: Bench) -> None:
 
 @scenario("stalled-reader", deadline=120, alone=True)
 async def stalled_reader(bench: Bench) -> None:
-    """X-2: an evdev reader that drains every 100 ms only loses nothing at the default stall."""
+    """X-2: with the default stall, an evdev reader that drains only every 100 ms loses nothing."""
     scans = SCANS[:40]
     for _ in range(3):
         product = await bench.run("--max-age", "0")
@@ -231,7 +231,7 @@ def clean_keys(summary: dict[str, object]) -> None:
 
 @scenario("att-manners", deadline=90)
 async def att_manners(bench: Bench) -> None:
-    """Requests of the peer are answered, indications confirmed, values of other characteristics not typed."""
+    """Requests of the peer are answered, indications are confirmed, and values of other characteristics are not typed."""
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)
     await product.state("connected", 30)
@@ -295,7 +295,7 @@ async def idle_for(bench: Bench, product: Product, reader: EventReader) -> tuple
 
 @scenario("idle", deadline=120)
 async def idle(bench: Bench) -> None:
-    """Connected and idle for 10 s: no thread of the product gets a processor, thus none makes a system call."""
+    """Connected and idle for 10 s, no thread of the product is scheduled, and so none makes a system call."""
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)
     await product.state("connected", 30)
@@ -309,7 +309,7 @@ async def idle(bench: Bench) -> None:
 
 @scenario("idle-service", deadline=120, once=True)
 async def idle_service(bench: Bench) -> None:
-    """The daemon under a manager with a watchdog of 20 s, idle for 10 s: its two threads wake once, for that only."""
+    """Idle for 10 s under a manager with a watchdog of 20 s, the daemon's two threads wake once, only for the watchdog."""
     manager = await bench.start("python3", "-c", MANAGER)
     await manager.until(lambda: "bound" in manager.out, "the manager's socket", 20)
     daemon, reader = await chosen(bench, before=("env", "NOTIFY_SOCKET=/run/lab/notify", "WATCHDOG_USEC=20000000"))

@@ -47,7 +47,7 @@ async def types_plain(bench: Bench, terminal: Terminal, expected: bytes) -> None
 
 @scenario("sigkill-shifted", deadline=150)
 async def sigkill_shifted(bench: Bench) -> None:
-    """SIGKILL amid shifted text, three times: the event node is gone, and another keyboard's next key is unshifted."""
+    """SIGKILL during shifted text, three times: the event node is removed, and the next key of another keyboard is unshifted."""
     terminal = await Terminal.open(bench)
     holder, node = await bench.keys()  # negative control: a Shift that is down changes the other keyboard's key
     await order(holder, "shift 1")
@@ -84,7 +84,7 @@ async def sigkill_shifted(bench: Bench) -> None:
 
 @scenario("link-crossed", peer="no adapter", deadline=240)
 async def link_crossed(bench: Bench) -> None:
-    """X-7: a link that comes up as it is given up, of which newer kernels know nothing, ends: after a kill, and after a time-out."""
+    """X-7: a link established while its attempt is canceled is closed, even if the kernel does not know it: after a kill and a time-out."""
     manners = Crossing()
     variant = Variant("crossing", "Bumble, whose connections come up late", bumble(Adapter, True), lambda: manners)
     expect(await bench.add_foreign(variant), "the kernel gives the controller up")
@@ -240,11 +240,11 @@ async def kill_each(bench: Bench, count: int) -> None:
 
 @scenario("sigkill-moments", deadline=900, once=True)
 async def sigkill_moments(bench: Bench) -> None:
-    """X-2, LK-5: SIGKILL at 50 random moments: no byte twice, no key left down in a console, the choice whole."""
+    """X-2, LK-5: SIGKILL at 50 random moments: no byte is typed twice, no key stays down, and the selection file is intact."""
     await kill_at_random(bench, MOMENTS)
 
 
 @scenario("sigkill-thousand", deadline=7200, only_long=True, newest=True)
 async def sigkill_thousand(bench: Bench) -> None:
-    """The same at 1,000 moments."""
+    """As `sigkill-moments`, but at 1,000 moments."""
     await kill_at_random(bench, LONG_MOMENTS)

@@ -210,7 +210,7 @@ def pace(lines: list[dict[str, Any]]) -> str:
 
 @scenario("kiosk-browser", peer="no adapter", deadline=1800, only_long=True, once=True)
 async def kiosk_browser(bench: Bench) -> None:
-    """A page in Chromium on a kiosk's compositor gets 200 barcodes byte for byte; and 200 more while that is stopped again and again."""
+    """A page in Chromium on a kiosk receives 200 barcodes byte for byte, and 200 more while the compositor is stopped repeatedly."""
     barcodes = [barcode(number) for number in range(bench.barcodes or BARCODES)]
     chooser = bench.chooser()
     async with showing(bench) as (inner, product, page):
@@ -243,7 +243,7 @@ async def kiosk_browser(bench: Bench) -> None:
 
 @scenario("control-kiosk", peer="no adapter", deadline=1800, only_long=True, once=True)
 async def control_kiosk(bench: Bench) -> None:
-    """A table that types 1 for 0, then a compositor that is stopped for longer than is allowed for: wrong and lost characters are noticed."""
+    """Negative control: wrong characters from a table, and characters lost by a compositor that stops for too long, are detected."""
     async with showing(bench, "--table", TABLE, table=BROKEN) as (inner, product, page):
         barcodes = [barcode(number) for number in range(CONTROLS)]
         meant = b"".join(barcodes[:AT_ONCE])

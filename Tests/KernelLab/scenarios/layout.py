@@ -44,7 +44,7 @@ class Layout:
 
 @scenario("way-to-the-key", peer="no adapter", deadline=300, only_long=True)
 async def way_to_the_key(bench: Bench) -> None:
-    """B-13: the functions that a packet runs through until its key; in 12 pages at most if the program has them in an order."""
+    """B-13: the functions that run from a packet to its key; they fit in 12 pages if the program's functions are ordered."""
     static = bench.machine.beside("blewedge-static")
     layout = Layout(static.with_name("blewedge-static.map"))
     order = static.with_name("order").read_text().split()

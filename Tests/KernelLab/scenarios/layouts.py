@@ -101,7 +101,7 @@ async def typed(bench: Bench, layout: Layout, product_layout: str, reader: str) 
 
 @scenario("layouts", deadline=180, once=True)
 async def layouts(bench: Bench) -> None:
-    """X-5: US, JP, DE and FR: every printable ASCII character and some of the layout's own, read back by libxkbcommon."""
+    """X-5: in US, JP, DE and FR, every printable ASCII character and some characters of the layout are read back by libxkbcommon."""
     for layout in LAYOUTS:
         read_back(layout, await typed(bench, layout, layout.product, "desktop"))
     bench.note = ", ".join(layout.product for layout in LAYOUTS)
@@ -120,7 +120,7 @@ async def keymap(layout: Layout) -> bytes:
 
 @scenario("layouts-console", deadline=240, once=True)
 async def layouts_console(bench: Bench) -> None:
-    """X-5: the same at `--layout console`, with the kernel's own map and those of JP, DE, FR, read back from the terminal."""
+    """X-5: as `layouts`, but with `--layout console`, for the kernel's own map and those of JP, DE and FR, read back from the terminal."""
     console = f"/dev/tty{TERMINAL}"
     before = await bench.guest.run("dumpkeys", "-C", console)
     read = []

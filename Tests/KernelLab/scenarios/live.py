@@ -76,7 +76,7 @@ class Table:
 
 @scenario("scan-live", peer="no adapter", deadline=240, once=True)
 async def live(bench: Bench) -> None:
-    """LK-2, LK-3, LK-6: `scan` draws its table every 2 s or as configured, devices leave after 60 s, the chosen one stays; daemon or not."""
+    """LK-2, LK-3, LK-6: `scan` redraws every 2 s or as configured, removes devices after 60 s, keeps the selected one; with and without a daemon."""
     # The daemon uses the first controller. Add a third one for `scan`, so that both tables can be watched during the same 60 s.
     await bench.add_controllers("linble", count=3)
     await fresh(bench)
@@ -149,7 +149,7 @@ async def repeated(bench: Bench, product: Product, times: int) -> None:
 
 @scenario("scan-duplicates", deadline=120)
 async def duplicates(bench: Bench) -> None:
-    """CB-3: `scan` tells each device once and again when its data changes, with --duplicates every advertisement."""
+    """CB-3: `scan` reports each device once and again when its data changes; with --duplicates, it reports every advertisement."""
     product = await bench.product("scan", "--json", "--duplicates")
     await product.program.until(lambda: said(product), "the peer's first advertisement", 20)
     await repeated(bench, product, 5)
@@ -170,7 +170,7 @@ async def duplicates(bench: Bench) -> None:
 
 @scenario("scan-daemon", deadline=120, once=True)
 async def through_daemon(bench: Bench) -> None:
-    """LK-3, LK-4, CB-3: the daemon's list has who was heard before, with `--once` who is heard from then on; duplicates all the same."""
+    """LK-3, LK-4, CB-3: the daemon's list has devices heard before; with `--once`, only those heard from now on; --duplicates works too."""
     await fresh(bench)
     daemon = await start(bench)
     await daemon.state("unselected", 20)

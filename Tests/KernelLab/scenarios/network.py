@@ -29,7 +29,7 @@ async def families(bench: Bench) -> set[str]:
 
 @scenario("no-network", deadline=180, once=True)
 async def no_network(bench: Bench) -> None:
-    """HK-7, LK-12: no socket but Bluetooth's and local ones; h4:tcp and a configured server open one by their commands, as the guide says."""
+    """HK-7, LK-12: only Bluetooth and local sockets are opened, except by commands with h4:tcp or a configured server, as the guide says."""
     await fresh(bench)
     expect("No network connection is used." in await tell(bench, "guide"), "the guide names a use of a network")
     await bench.guest.run("mkdir", "-p", "/etc/blewedge")
@@ -74,7 +74,7 @@ async def no_network(bench: Bench) -> None:
 
 @scenario("digits-at-hand", peer="no adapter", deadline=90, once=True)
 async def digits_at_hand(bench: Bench) -> None:
-    """HK-7: every digit can be pressed, whatever the table types and the layout is, without a device and an adapter."""
+    """HK-7: every digit can be pressed with any table and layout, without a device or an adapter."""
     for layout in ("us", "jp"):
         await fresh(bench)
         await write(bench, "/etc/blewedge/none.table", '0x41 = text "A"\n')

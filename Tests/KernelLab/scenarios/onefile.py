@@ -16,7 +16,7 @@ UNAVAILABLE = 69
 
 @scenario("one-file", deadline=240, once=True)
 async def one_file(bench: Bench) -> None:
-    """X-15: in a root that has nothing but the fully static program and BusyBox: demo, doctor, and 200 barcodes typed byte for byte."""
+    """X-15: in a root with only the fully static program and BusyBox: demo, doctor, and 200 barcodes typed byte for byte."""
     run = bench.guest.run
     static = bench.machine.beside("blewedge-static")
     folders = " ".join(f"{ROOT}/{name}" for name in ("bin", "dev", "proc", "sys", "tmp", "run/lab", "var/lib", "etc"))

@@ -59,7 +59,7 @@ def send(bench: Bench) -> int:
 
 @scenario("scan-options", deadline=150, once=True)
 async def scan_options(bench: Bench) -> None:
-    """X-12, LK-22: scan mode's options, by `run` and in the file: keys and account; `--gate-vt` types in front only."""
+    """X-12, LK-22: scan mode's options, for `run` and in the file: keys and account; `--gate-vt` types in the foreground only."""
     await fresh(bench)
     await bench.guest.run("chvt", "3")
     words = [word for name, value in RULES for word in (f"--{name}", value)]
@@ -106,7 +106,7 @@ async def retaken(bench: Bench, daemon: Product, reader: EventReader) -> EventRe
 
 @scenario("keys-off", deadline=120, once=True)
 async def keys_off(bench: Bench) -> None:
-    """HK-1, LK-23: `keys = off`: `key`, `snippet`, `clear` are refused to root too and press nothing; the device types."""
+    """HK-1, LK-23: with `keys = off`, `key`, `snippet` and `clear` are refused even to root and press nothing; the device types."""
     daemon, reader = await chosen(bench, configuration="keys = false\n")
     for words in (("key", "1"), ("snippet", "bold"), ("clear",)):
         said = await tell(bench, *words, code=77)

@@ -17,7 +17,7 @@ FIGURES = ("eventsPerSecond", "keystrokes", "lost", "p50Nanoseconds", "p99Nanose
 
 @scenario("bench-uinput", peer="", deadline=90)
 async def bench_uinput(bench: Bench) -> None:
-    """`bench --uinput` ends with 0 and its figures; neither the terminal in front nor another keyboard's reader hears it."""
+    """`bench --uinput` exits with 0 and prints figures; its keys reach neither the foreground terminal nor another reader."""
     terminal = await Terminal.open(bench)
     keys, node = await bench.keys()
     reader = await EventReader.open(bench, node, share=True)

@@ -28,7 +28,7 @@ def made(program: Path, folder: Path) -> Path:
 
 @scenario("package", peer="no adapter", deadline=1800, only_long=True)
 async def package(bench: Bench) -> None:
-    """The package on a target: its installation starts the service where there is an adapter, which types; upgraded, removed, purged."""
+    """The package on a target: installation starts the service if there is an adapter, and it types; upgrade, removal, purge."""
     with tempfile.TemporaryDirectory(prefix="blewedge-package.") as folder:
         place = await asyncio.to_thread(made, bench.machine.binary, Path(folder))
         async with target(bench) as machine:

@@ -102,7 +102,7 @@ async def pause(bench: Bench, hands: Hands, console: Console) -> None:
 
 @scenario("tui-console", deadline=240, once=True)
 async def tui_console(bench: Bench) -> None:
-    """LK-1, LK-13, LK-14, LK-22, LK-23, LK-24, HK-2, HK-4: every page on a bare virtual terminal, in English."""
+    """LK-1, LK-13, LK-14, LK-22, LK-23, LK-24, HK-2, HK-4: every page on a virtual terminal without a desktop, in English."""
     await fresh(bench)
     await write(bench, CONFIGURATION, 'snippets = "habr"\n')
     daemon = await start(bench)
@@ -160,7 +160,7 @@ async def types_on(bench: Bench, number: int) -> None:
 
 @scenario("tui-own-daemon", deadline=300, once=True)
 async def tui_own_daemon(bench: Bench) -> None:
-    """LK-17: a daemon that the pages start goes on when they end and when their terminal closes; `disconnect` ends its link, `stop` it."""
+    """LK-17: a daemon started by the pages survives them and their terminal; `disconnect` ends its link, `stop` ends the daemon."""
     for end in ("F10", "hang-up"):
         await fresh(bench)
         line = f"stty cols 80 rows 24; TERM=linux LANG=C exec {BINARY} tui"
@@ -215,7 +215,7 @@ async def check_page(bench: Bench) -> Program:
 
 @scenario("tui-service", peer="no adapter", deadline=120, once=True)
 async def tui_service(bench: Bench) -> None:
-    """LK-14: opened without a daemon, the check page says that no service is installed, why one does not start, or starts it, for good."""
+    """LK-14: without a daemon, the check page reports that no service is installed or why it does not start, or starts it permanently."""
     await fresh(bench)
     await bench.guest.run("mkdir", "-p", "/run/systemd/system")
     try:

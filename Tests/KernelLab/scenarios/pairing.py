@@ -126,7 +126,7 @@ async def forget_all(bench: Bench, adapter: tuple[str, ...] = KERNEL) -> None:
 
 @scenario("simulate-paired", deadline=120)
 async def simulate_paired(bench: Bench) -> None:
-    """CB-27, X-8: a central pairs with the kernel's adapter while it may, is served, and encrypts by the kept key afterwards."""
+    """CB-27, X-8: a central pairs with the kernel's adapter while it may, receives values, and later encrypts with the saved key."""
     await fresh(bench)
     device = bench.peer.device
     await device.stop_advertising()
@@ -160,7 +160,7 @@ async def simulate_paired(bench: Bench) -> None:
 
 @scenario("pairing", deadline=120)
 async def pairing(bench: Bench) -> None:
-    """X-8: Just Works gives keys that are kept for their owner alone, and that nobody calls authenticated."""
+    """X-8: Just Works creates keys that only their owner can read, and that are never reported as authenticated."""
     await fresh(bench)
     hands = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
     said = bond(await pair(bench, hands, "none"))
@@ -233,14 +233,14 @@ async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 @scenario("pairing-models", deadline=240)
 async def pairing_models(bench: Bench) -> None:
-    """X-8: a number compared or entered authenticates, of legacy pairing it does not; less than asked for leaves no bond."""
+    """X-8: comparing or entering a number authenticates, except in legacy pairing; a pairing below the required security leaves no bond."""
     await fresh(bench)
     await each_model(bench, KERNEL)
 
 
 @scenario("pairing-models-own", deadline=240, only_long=True, once=True)
 async def pairing_models_own(bench: Bench) -> None:
-    """The same by the Security Manager of our own."""
+    """As `pairing-models`, but with our own Security Manager."""
     await fresh(bench)
     await take_from_kernel(bench)
     await each_model(bench, OWN)
@@ -248,7 +248,7 @@ async def pairing_models_own(bench: Bench) -> None:
 
 @scenario("pairing-models-line", deadline=240, once=True)
 async def pairing_models_line(bench: Bench) -> None:
-    """X-8: the same over H4, with nothing of the kernel's Bluetooth between the product and the line."""
+    """X-8: as `pairing-models`, but over H4, with no part of the kernel's Bluetooth between the product and the line."""
     await fresh(bench)
     await lay_line(bench)
     await each_model(bench, OVER_LINE)
@@ -302,14 +302,14 @@ async def typed_by_key_only(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 @scenario("bonded", deadline=240)
 async def bonded(bench: Bench) -> None:
-    """X-8: a paired device is typed for encrypted only; who has its address, name and service but no key types nothing."""
+    """X-8: a paired device types over an encrypted link only; a stranger with its address, name and service but no key types nothing."""
     await fresh(bench)
     await typed_by_key_only(bench, KERNEL)
 
 
 @scenario("bonded-own", deadline=240, only_long=True, once=True)
 async def bonded_own(bench: Bench) -> None:
-    """The same by the Security Manager of our own, whose keys are on the disk only."""
+    """As `bonded`, but with our own Security Manager, whose keys are on the disk only."""
     await fresh(bench)
     await take_from_kernel(bench)
     await typed_by_key_only(bench, OWN)
@@ -317,7 +317,7 @@ async def bonded_own(bench: Bench) -> None:
 
 @scenario("bonded-line", deadline=240, once=True)
 async def bonded_line(bench: Bench) -> None:
-    """X-8: the same over H4."""
+    """X-8: as `bonded`, but over H4."""
     await fresh(bench)
     await lay_line(bench)
     await typed_by_key_only(bench, OVER_LINE)
@@ -375,14 +375,14 @@ async def known_by_key(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 @scenario("private-address", deadline=240)
 async def private_address(bench: Bench) -> None:
-    """X-8, CB-15: a paired device is known by its key behind each of its private addresses, and nobody else is taken for it."""
+    """X-8, CB-15: a paired device is recognized by its key under each of its private addresses, and no other device is taken for it."""
     await fresh(bench)
     await known_by_key(bench, KERNEL)
 
 
 @scenario("private-address-own", deadline=240, only_long=True, once=True)
 async def private_address_own(bench: Bench) -> None:
-    """The same by the host of our own."""
+    """As `private-address`, but with our own host."""
     await fresh(bench)
     await take_from_kernel(bench)
     await known_by_key(bench, OWN)
@@ -390,7 +390,7 @@ async def private_address_own(bench: Bench) -> None:
 
 @scenario("security-demanded", deadline=120, once=True)
 async def security_demanded(bench: Bench) -> None:
-    """X-8: what a configuration demands of every device keeps out one without keys, chosen as open or named by an option."""
+    """X-8: if the configuration requires security, a device without keys is rejected, even if selected or named as unpaired."""
     await fresh(bench)
     await write(bench, CONFIGURATION, 'security = "encrypted"\n')
     daemon = await start(bench)

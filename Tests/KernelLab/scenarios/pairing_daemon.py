@@ -65,14 +65,14 @@ async def through_daemon(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 @scenario("pairing-daemon", deadline=240)
 async def pairing_daemon(bench: Bench) -> None:
-    """X-8, D-9: `pair` through a running daemon, whose open link to the device ends; it then types encrypted, by the new keys."""
+    """X-8, D-9: `pair` through a running daemon ends its open link to the device, which then types encrypted, with the new keys."""
     await fresh(bench)
     await through_daemon(bench, ())
 
 
 @scenario("pairing-daemon-line", deadline=240, once=True)
 async def pairing_daemon_line(bench: Bench) -> None:
-    """The same over H4, by the Security Manager of our own."""
+    """As `pairing-daemon`, but over H4, with our own Security Manager."""
     await fresh(bench)
     await lay_line(bench)
     await through_daemon(bench, OVER_LINE)
@@ -80,7 +80,7 @@ async def pairing_daemon_line(bench: Bench) -> None:
 
 @scenario("pairing-daemon-gone", deadline=240)
 async def pairing_daemon_gone(bench: Bench) -> None:
-    """D-9: a client that is killed at the passkey question leaves neither link nor key; the daemon goes on, and pairs with the next."""
+    """D-9: a client killed at the passkey question leaves neither link nor key; the daemon continues and can pair again."""
     await fresh(bench)
     daemon = await start(bench)
     await daemon.state("unselected", 20)

@@ -17,7 +17,7 @@ from waiting import expect
 
 @scenario("for-people", once=True)
 async def for_people(bench: Bench) -> None:
-    """LK-1, LK-4, X-1: without --json: a table on a terminal, tabs in a pipe, a run in sentences, its account at the end."""
+    """LK-1, LK-4, X-1: without --json: a table on a terminal, tabs in a pipe, sentences during a run, and its account at the end."""
     terminal = await bench.start("script", "-qec", f"stty cols 100; {BINARY} scan --once --seconds 2", "/dev/null")
     expect(await terminal.wait(20) == 0, f"scan on a terminal: exit {terminal.status}{terminal.evidence()}")
     rows = terminal.out.splitlines()

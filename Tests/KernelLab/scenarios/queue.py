@@ -54,7 +54,7 @@ def trace(chooser: random.Random) -> str:
 
 @scenario("queue-model", peer="", deadline=120, once=True)
 async def queue_model(bench: Bench) -> None:
-    """X-2: random traces of events and reads: the kernel delivers what Tests/Vectors says, which the unit tests' model is held to."""
+    """X-2: for random traces of events and reads, the kernel delivers what Tests/Vectors records; the unit tests' model must match it."""
     recorded: list[tuple[str, str]] = []
     if VECTORS.exists():
         lines = [line for line in VECTORS.read_text().splitlines() if line and not line.startswith("#")]

@@ -19,7 +19,7 @@ TABLE = "/etc/blewedge/own.table"
 
 @scenario("daemon-reload", deadline=240, once=True)
 async def daemon_reload(bench: Bench) -> None:
-    """LK-21: another table after `reload` and after SIGHUP; a wrong configuration is refused by its line, typing goes on."""
+    """LK-21: `reload` and SIGHUP load another table; a wrong configuration is refused with its line, and typing continues."""
     daemon, reader = await chosen(bench)
     await types(bench, reader, b"a\tb\r", b"a\tb\r")
 

@@ -110,7 +110,7 @@ async def plugged(bench: Bench, before: tuple[str, ...] = ()) -> tuple[Replug, P
 
 @scenario("adapter-replug", peer="no adapter", deadline=300, once=True)
 async def adapter_replug(bench: Bench) -> None:
-    """X-7, LK-9: killed while scanning, connected and typing, back under another number: the daemon resumes, every byte counted."""
+    """X-7, LK-9: unplugged while scanning, connected and typing, and back under another number: the daemon resumes, every byte is counted."""
     replug, daemon, reader = await plugged(bench)
     await bench.monitor.program.until(replug.scanning, "the daemon scans", 20)
     await replug.pull(daemon)
@@ -167,7 +167,7 @@ async def pending(bench: Bench, replug: Replug, daemon: Product) -> None:
 
 @scenario("adapter-replug-connecting", peer="no adapter", deadline=300, once=True)
 async def adapter_replug_connecting(bench: Bench) -> None:
-    """X-7: killed while a connection is being made, back under another number: the daemon resumes, or a kernel fails that is known to."""
+    """X-7: unplugged while connecting, and back under another number: the daemon resumes, or a kernel with the known fault crashes."""
     replug, daemon, reader = await plugged(bench, HELD)
     await pending(bench, replug, daemon)
     try:

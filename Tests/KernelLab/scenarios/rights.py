@@ -77,7 +77,7 @@ async def standing(bench: Bench) -> dict[str, Any]:
 
 @scenario("control-rights", deadline=400, once=True)
 async def control_rights(bench: Bench) -> None:
-    """D-9: root and the daemon's user change and type, its group reads, a stranger gets nothing; keys = false refuses keys to all."""
+    """D-9: root and the daemon's user can change settings and type, its group can read, others get nothing; keys = false disables keys."""
     daemon = await served(bench)
     reader = await EventReader.open(bench, daemon.node)
     mode = (await bench.guest.run("stat", "-c", "%u %g %a", SOCKET)).out.strip()
@@ -131,7 +131,7 @@ async def control_rights(bench: Bench) -> None:
 
 @scenario("run-as-user", deadline=200)
 async def run_as_user(bench: Bench) -> None:
-    """X-7: a daemon that root starts for another user (T31): no thread is root's, no capability up between calls; it types, and recovers."""
+    """X-7: a daemon started by root for another user (T31): no thread is root's or has capabilities between calls; it types and recovers."""
     name = "wedge"
     line = f"grep -q ^{name}: /etc/passwd || echo {name}:x:{OWNER}:{GROUP}::/:/bin/false >>/etc/passwd; chown {OWNER} /dev/uinput"
     await bench.guest.run("sh", "-c", line)

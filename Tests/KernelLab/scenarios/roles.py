@@ -39,7 +39,7 @@ async def server(bench: Bench) -> tuple[Program, list[dict[str, Any]]]:
 
 @scenario("server", deadline=180)
 async def serving(bench: Bench) -> None:
-    """CB-12, CB-21: our server on kernel sockets: Bumble finds what it was built from, 512 bytes each way, at MTUs of 23 and 247."""
+    """CB-12, CB-21: our server on kernel sockets: Bumble discovers all its attributes and transfers 512 bytes each way, at MTUs of 23 and 247."""
     device = bench.peer.device
     await device.stop_advertising()
     program, built = await server(bench)
@@ -59,7 +59,7 @@ async def serving(bench: Bench) -> None:
 
 @scenario("server-numbers", deadline=300)
 async def numbers(bench: Bench) -> None:
-    """CB-26: numbered notifications and indications from kernel sockets to Bumble: none lost, in order; 10,000 each with --long."""
+    """CB-26: numbered notifications and indications from kernel sockets to Bumble: none is lost, all in order; 10,000 each with --long."""
     device = bench.peer.device
     await device.stop_advertising()
     program, _ = await server(bench)
@@ -76,7 +76,7 @@ async def numbers(bench: Bench) -> None:
 
 @scenario("client-numbers", deadline=300)
 async def from_bumble(bench: Bench) -> None:
-    """CB-10: the same from Bumble to our central on kernel sockets."""
+    """CB-10: as `server-numbers`, but from Bumble to our central on kernel sockets."""
     count = 10_000 if bench.long else 200
     indicated = gatt.Characteristic(peer_uuid(4), gatt.Characteristic.Properties.INDICATE, 0, b"")
     bench.peer.device.add_service(gatt.Service(peer_uuid(0), [indicated]))
@@ -100,7 +100,7 @@ async def from_bumble(bench: Bench) -> None:
 
 @scenario("simulate", deadline=120)
 async def simulate(bench: Bench) -> None:
-    """CB-22, CB-26: `simulate` on the kernel's adapter: lines arrive in order, writes are printed, advertising goes on, Ctrl-C is clean."""
+    """CB-22, CB-26: `simulate` on the kernel's adapter: lines arrive in order, writes are printed, advertising resumes, Ctrl-C ends it cleanly."""
     device = bench.peer.device
     await device.stop_advertising()
     product = Product(await bench.start(BINARY, "simulate", "--json"))
@@ -157,7 +157,7 @@ async def simulate_run(bench: Bench) -> None:
 
 @scenario("both-roles", deadline=180)
 async def both_roles(bench: Bench) -> None:
-    """X-10: one process and one controller, central of Bumble and server for Bumble at once: values both ways, none lost."""
+    """X-10: one process on one controller is Bumble's central and Bumble's server at once; values go both ways, none is lost."""
     device = bench.peer.device
     count = 1000 if bench.long else 200
     program, built = await server(bench)

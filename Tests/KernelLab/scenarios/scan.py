@@ -73,7 +73,7 @@ async def sees(product: Product, services: bool) -> None:
 
 @scenario("scan")
 async def active(bench: Bench) -> None:
-    """LK-1, CB-2, CB-4, CB-5: `scan --json` sees name and service (which answers a scan), and leaves the controller quiet."""
+    """LK-1, CB-2, CB-4, CB-5: `scan --json` reports name and service (from the scan response), and stops the controller's scan at its end."""
     product = await bench.product("scan", "--json", "--seconds", SCAN_SECONDS)
     await sees(product, services=True)
     await product.exits(0, 20)
@@ -84,7 +84,7 @@ async def active(bench: Bench) -> None:
 
 @scenario("scan-passive")
 async def passive(bench: Bench) -> None:
-    """CB-4: `scan --passive` sees the name in the advertisement and never asks for a scan response."""
+    """CB-4: `scan --passive` reports the name in the advertisement and never requests a scan response."""
     product = await bench.product("scan", "--json", "--passive", "--seconds", SCAN_SECONDS)
     await sees(product, services=False)
     await product.exits(0, 20)
@@ -97,7 +97,7 @@ async def passive(bench: Bench) -> None:
 
 @scenario("scan-then-run", deadline=90)
 async def scan_then_run(bench: Bench) -> None:
-    """CB-6: connecting works right after a scan of the product's own, and after another program's raw active scan."""
+    """CB-6: connecting works right after the product's own scan, and after another program's raw active scan."""
     product = await bench.product("scan", "--json", "--seconds", "2")
     await sees(product, services=True)
     await product.exits(0, 20)
@@ -131,7 +131,7 @@ async def scan_then_run(bench: Bench) -> None:
 
 @scenario("no-adapter", peer="no adapter")
 async def no_adapter(bench: Bench) -> None:
-    """LK-9: without a controller: exit 69 and a message that says so."""
+    """LK-9: without a controller, the product exits with 69 and a message that says so."""
     for arguments in (("scan", "--once"), ("run", "--device", NAME, *OPEN)):
         product = await bench.product(*arguments)
         await product.exits(69, 20)
@@ -140,7 +140,7 @@ async def no_adapter(bench: Bench) -> None:
 
 @scenario("no-permission", peer="")
 async def no_permission(bench: Bench) -> None:
-    """LK-10: as another user: exit 77, the capability or node that is missing and the command that grants it."""
+    """LK-10: as another user, the product exits with 77 and names the missing capability or node and the command that grants it."""
     # A home that does not exist, because this user cannot read root's.
     nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all")
     nobody += ("env", "HOME=/nonexistent")

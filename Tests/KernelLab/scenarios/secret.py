@@ -83,7 +83,7 @@ async def every_way(bench: Bench, daemon: Product, reader: EventReader, watchers
 
 @scenario("secret", deadline=240, once=True)
 async def secret(bench: Bench) -> None:
-    """LK-12, D-6: what is received is typed, and stands in no stream, event, hook, status, log or file, however much is asked for."""
+    """LK-12, D-6: received text is typed, but appears in no stream, event, hook, status, log or file, whatever options are set."""
     await fresh(bench)
     await bench.guest.run("rm", "-f", HEARD, CAPTURE)
     await bench.guest.write_file(HOOK, f"#!/bin/sh\nenv >>{HEARD}\n".encode())

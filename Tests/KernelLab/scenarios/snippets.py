@@ -34,7 +34,7 @@ async def typed(bench: Bench, editor: LineEditor, *words: str) -> str:
 
 @scenario("snippets", peer="", deadline=300, once=True)
 async def snippets(bench: Bench) -> None:
-    """HK-1, HK-2, HK-3, HK-4, HK-5: after a snippet the next character is at its input point; what cannot be typed is named."""
+    """HK-1, HK-2, HK-3, HK-4, HK-5: after a snippet the next character is at its input point; text that cannot be typed is reported."""
     await fresh(bench)
     await write(bench, CONFIGURATION, 'snippets = "habr"\n')
     # Single-line texts with an input point before their end, and one without.
@@ -87,7 +87,7 @@ async def snippets(bench: Bench) -> None:
 
 @scenario("snippets-received", deadline=240, once=True)
 async def snippets_received(bench: Bench) -> None:
-    """HK-1, HK-2: a scan, or a byte, that stands for a snippet: the next character is at its input point; other scans are typed."""
+    """HK-1, HK-2: after a scan or a byte that triggers a snippet, the next character is at its input point; other scans are typed."""
     await fresh(bench)
     await write(bench, CONFIGURATION, 'snippets = "habr"\n')
     await write(bench, FILE, json.dumps({"bold": {"received": "*B"}, "sig": {"text": "Doe", "received": "\2"}}))

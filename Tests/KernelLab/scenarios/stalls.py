@@ -52,7 +52,7 @@ TEXT = PRINTABLE + bytes(range(0x30, 0x3A)) * 5  # a mixture of plain and shifte
 
 @scenario("queue-limit", peer="")
 async def queue_limit(bench: Bench) -> None:
-    """X-2, X-16: the kernel's own limit: a sleeping reader gets 63 events and not 64, with nine axes declared 255 and not 256."""
+    """X-2, X-16: the kernel's limit: a sleeping reader gets 63 events but not 64; with nine axes declared, 255 but not 256."""
     notes = [await limit_of(bench, queue, axes) for queue, axes in QUEUES.items()]
     bench.note = "; ".join(notes)
 
@@ -230,7 +230,7 @@ async def rate(bench: Bench, queue: int) -> float:
 
 @scenario("queue-rate", deadline=180, once=True, alone=True)
 async def queue_rate(bench: Bench) -> None:
-    """X-16: the same stall is survived at four times the rate: plain keys a second at 100 ms, with a queue of 256 and of 64 (B-18)."""
+    """X-16: the same stall of 100 ms is survived at four times the rate: plain keys a second with queues of 256 and 64 events (B-18)."""
     rates = {queue: await rate(bench, queue) for queue in QUEUES}
     bench.figures = {}
     ratio = rates[256] / rates[64]
@@ -245,8 +245,8 @@ def register(setting: Setting, only_long: bool) -> None:
     async def double(bench: Bench) -> None:
         await at_double(bench, setting)
 
-    limit.__doc__ = f"X-2, X-16: at {' '.join(setting.arguments)}, a reader that stalls {setting.stall} ms again and again loses nothing."
-    double.__doc__ = f"A control: at {' '.join(setting.arguments)}, a reader that stalls {2 * setting.stall} ms does lose events."
+    limit.__doc__ = f"X-2, X-16: with {' '.join(setting.arguments)}, a reader that repeatedly stalls for {setting.stall} ms loses nothing."
+    double.__doc__ = f"Negative control: with {' '.join(setting.arguments)}, a reader that stalls for {2 * setting.stall} ms loses events."
     if setting != CONSOLE:
         scenario(f"stall-limit-{setting.name}", deadline=240, only_long=only_long, alone=True)(limit)
     scenario(f"stall-double-{setting.name}", only_long=only_long)(double)
@@ -261,5 +261,5 @@ for setting in (*PROFILES, *SMALL, CONSOLE):
 
 @scenario("stall-limit-console", deadline=120, only_long=True, alone=True)
 async def stall_limit_console(bench: Bench) -> None:
-    """At --pace console, a virtual terminal gets every character, as fast as they come."""
+    """With --pace console, a virtual terminal receives every character at full speed."""
     await at_console(bench)

@@ -20,7 +20,7 @@ RUN = f"exec {BINARY} run --device {NAME} --security none"
 
 @scenario("status-line", deadline=150, once=True)
 async def status_line(bench: Bench) -> None:
-    """LK-13, LK-17, LK-25, LK-26: on a terminal `run` draws state, counts and a mark; off, and in a pipe, nothing of it."""
+    """LK-13, LK-17, LK-25, LK-26: on a terminal `run` shows state, counts and an indicator; with the setting off or in a pipe, none of them."""
     await fresh(bench)
     terminal = await connected(bench, f"stty cols 90; export TERM=linux; {RUN}")
     sent = bench.peer.burst([ean13(1)])

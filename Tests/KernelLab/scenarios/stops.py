@@ -39,7 +39,7 @@ INTERRUPT, TERMINATE = (signal.SIGINT, 130), (signal.SIGTERM, 143)
 
 @scenario("ctrl-c-scan")
 async def ctrl_c_scan(bench: Bench) -> None:
-    """CB-2: Ctrl-C during `scan`: 130, the controller not scanning."""
+    """CB-2: Ctrl-C during `scan`: exit code 130, and the controller no longer scans."""
     product = await bench.product("scan", "--json")
     await sees(product, services=True)
     expect(bench.monitor.scanned, "the controller was never seen scanning")
@@ -51,7 +51,7 @@ async def ctrl_c_scan(bench: Bench) -> None:
 
 @scenario("ctrl-c-connect", deadline=120)
 async def ctrl_c_connect(bench: Bench) -> None:
-    """CB-13: Ctrl-C while connecting, with the link up and without: 130, link closed, controller quiet, counts printed."""
+    """CB-13: Ctrl-C while connecting, with and without a link: exit code 130, link closed, controller idle, counts printed."""
     bench.peer.mute = True  # the link comes up, but all requests are ignored
     product = await bench.run()
     await product.state("connecting", 30)
@@ -78,7 +78,7 @@ async def ctrl_c_connect(bench: Bench) -> None:
 
 @scenario("ctrl-c-typing", deadline=90)
 async def ctrl_c_typing(bench: Bench) -> None:
-    """X-1: Ctrl-C while typing: 130, no key left down, what was typed is a prefix and the counts say the rest."""
+    """X-1: Ctrl-C while typing: exit code 130, no key stays down, the typed text is a prefix, and the counts include the rest."""
     scans = b"".join(ean13(number) for number in range(200))
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)
@@ -105,7 +105,7 @@ async def ctrl_c_typing(bench: Bench) -> None:
 
 @scenario("sigterm")
 async def sigterm(bench: Bench) -> None:
-    """SIGTERM on a connected, idle product: 143, link closed, counts printed."""
+    """SIGTERM while connected and idle: exit code 143, link closed, counts printed."""
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)
     await product.state("connected", 30)
@@ -159,7 +159,7 @@ async def disconnects(bench: Bench) -> list[tuple[float, int]]:
 
 @scenario("stop-closes", deadline=240)
 async def stop_closes(bench: Bench) -> None:
-    """CB-13: at SIGINT and SIGTERM `run`, the daemon, `gatt` and `simulate` send a Disconnect before they are gone."""
+    """CB-13: at SIGINT and SIGTERM, `run`, the daemon, `gatt` and `simulate` send a Disconnect before they end."""
     peer, before = bench.peer, []
     for end in INTERRUPT, TERMINATE:
         product = await timed(bench, "run", "--json", "--device", NAME, *OPEN)

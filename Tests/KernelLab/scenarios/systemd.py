@@ -106,7 +106,7 @@ async def types(target: Target, numbers: range) -> int:
 
 @scenario("systemd", peer="no adapter", deadline=1200, only_long=True)
 async def systemd(bench: Bench) -> None:
-    """D-6: on a target: `setup`, units, started by the adapter, types, killed and back, watchdog, doctor, a silent journal, `--remove`."""
+    """D-6: on a target: `setup`, unit files, start by the adapter, typing, restart after a kill, watchdog, doctor, journal, `--remove`."""
     async with target(bench) as machine:
         first_steps = [words[1] for words in await guide_commands(machine.bench.guest, BINARY)]
         expect(first_steps == ["setup", "scan", "use"] and len(first_steps) <= MOST, f"the guide has {first_steps}")

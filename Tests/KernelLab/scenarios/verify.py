@@ -15,7 +15,7 @@ from waiting import expect
 
 @scenario("verify")
 async def verify(bench: Bench) -> None:
-    """X-3: `run --verify` reads back every event as it was meant: press, report, release, report for each character."""
+    """X-3: `run --verify` reads back every event as expected: press, report, release and report for each character."""
     terminal = await Terminal.open(bench)
     product = await bench.connected("--verify")
     sent = bench.peer.burst(SCANS[:20])

@@ -151,7 +151,7 @@ class Weather:
 
 @scenario("weather", deadline=LONG + 300, only_long=True, once=True)
 async def weather(bench: Bench) -> None:
-    """Faults by chance for a minute, with --long for an hour: no barcode twice, joined, cut or uncounted."""
+    """Random faults for a minute, with --long for an hour: no barcode is duplicated, joined, truncated or uncounted."""
     daemon, reader = await chosen(bench, *FOREVER)
     storm = Weather(bench, daemon, reader)
     clock = bench.clock()
