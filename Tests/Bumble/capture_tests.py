@@ -28,7 +28,7 @@ async def decoded(setting: Setting, path: Path) -> list[Packet]:
 
 @test("capture")
 async def capture(setting: Setting) -> None:
-    """CB-32: discovery, long reads and writes, 50 notifications, 5 indications, both roles; one altered byte is noticed."""
+    """CB-32: Wireshark decodes captures of both roles as the product does: discovery, long values, notifications, indications; one altered byte is detected."""
     expect(shutil.which("tshark"), "no tshark (package tshark)")
     path = setting.folder / "session.btsnoop"
     options = ("--capture", str(path))

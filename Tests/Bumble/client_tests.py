@@ -31,19 +31,19 @@ async def discovery(setting: Setting, extended: bool, tcp: bool) -> None:
 
 @test("client-discovery")
 async def legacy(setting: Setting) -> None:
-    """CB-7, CB-8: `gatt` prints what Bumble's server was built from, over a unix socket, by the commands before Bluetooth 5."""
+    """CB-7, CB-8: `gatt` prints all attributes of Bumble's server, over a unix socket, using only commands from before Bluetooth 5."""
     await discovery(setting, extended=False, tcp=False)
 
 
 @test("client-discovery-extended")
 async def extended(setting: Setting) -> None:
-    """The same over TCP, by extended scanning and initiating."""
+    """As `client-discovery`, but over TCP, with extended scanning and initiating."""
     await discovery(setting, extended=True, tcp=True)
 
 
 @test("client-values")
 async def values(setting: Setting) -> None:
-    """CB-9, CB-11, CB-12: 512 bytes read and written, part by part, at MTUs of 23 and 247; refusals end in their exit codes."""
+    """CB-9, CB-11, CB-12: 512 bytes are read and written in parts, at MTUs of 23 and 247; each refusal has its exit code."""
     await setting.serve()
     service = rich(setting.peer.device)
     long = service.characteristics[0]
@@ -88,14 +88,14 @@ async def follow(setting: Setting, attribute: str, indicated: Characteristic | N
 
 @test("client-notifications")
 async def notifications(setting: Setting) -> None:
-    """CB-10: numbered notifications one upon the other: every one arrives, in order."""
+    """CB-10: all numbered notifications sent without a pause arrive, in order."""
     await setting.serve()
     await follow(setting, NOTIFY)
 
 
 @test("client-indications")
 async def indications(setting: Setting) -> None:
-    """CB-10: numbered indications, each confirmed: every one arrives, in order."""
+    """CB-10: all numbered indications arrive, in order, and each is confirmed."""
     await setting.serve()
     service = rich(setting.peer.device)
     await follow(setting, INDICATED, service.characteristics[1])
@@ -104,7 +104,7 @@ async def indications(setting: Setting) -> None:
 
 @test("client-interrupted")
 async def interrupted(setting: Setting) -> None:
-    """CB-13: Ctrl-C during a subscription closes the link at once; a controller that goes away ends in exit code 69."""
+    """CB-13: Ctrl-C during a subscription closes the link at once; the loss of the controller leads to exit code 69."""
     await setting.serve()
     port = await setting.port()
     product = await setting.product(port, "gatt", NAME, "subscribe", NOTIFY)

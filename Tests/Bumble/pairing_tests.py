@@ -104,7 +104,7 @@ def kept(setting: Setting) -> list[str]:
 
 @test("simulate-pairing")
 async def pairing(setting: Setting) -> None:
-    """CB-27, X-8: a central is refused, enters the number that is shown, and is served; and by its key the next time."""
+    """CB-27, X-8: an unpaired central is refused, enters the number shown, and then receives values; later its key is enough."""
     device, hands = await surroundings(setting, IO.KEYBOARD_INPUT_ONLY)
     secured = ("--security", "authenticated")
     product, connection, client = await begin(setting, device, *secured, "--pairable", "60", "--console", "display")
@@ -135,7 +135,7 @@ async def pairing(setting: Setting) -> None:
 
 @test("simulate-pairing-asked")
 async def asked(setting: Setting) -> None:
-    """X-8: a number is compared; a no leaves no key, and what was typed for one question is no answer to the next."""
+    """X-8: after a numeric comparison, the answer No leaves no key, and extra input for one question does not answer the next."""
     device, hands = await surroundings(setting, IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
     options = ("--security", "encrypted", "--pairable", "60", "--console", "yes-no")
     product, connection, client = await begin(setting, device, *options)
@@ -179,7 +179,7 @@ async def again(connection: Connection) -> None:
 
 @test("simulate-not-pairable")
 async def not_pairable(setting: Setting) -> None:
-    """CB-27, X-8: without being told so the product pairs with nobody; Just Works is not sold as authenticated."""
+    """CB-27, X-8: without --pairable the product refuses to pair; Just Works is not reported as authenticated."""
     device, _ = await surroundings(setting, IO.NO_OUTPUT_NO_INPUT)
     product, connection, client = await begin(setting, device, "--security", "encrypted")
     await unpaired(connection)
@@ -199,7 +199,7 @@ async def not_pairable(setting: Setting) -> None:
 
 @test("simulate-pair")
 async def pair(setting: Setting) -> None:
-    """X-8: `pair` and `simulate` pair with each other in each model, and both keep the keys."""
+    """X-8: `pair` and `simulate` pair with each other in each pairing model, and both save the keys."""
     setting.link = Air()
     for number, (here, there, level) in enumerate(
         (

@@ -27,19 +27,19 @@ async def discovery(setting: Setting, extended: bool, tcp: bool) -> None:
 
 @test("server-discovery")
 async def legacy(setting: Setting) -> None:
-    """CB-21, X-11: Bumble finds what our server was built from, by the commands before Bluetooth 5."""
+    """CB-21, X-11: Bumble discovers all attributes of our server, using only commands from before Bluetooth 5."""
     await discovery(setting, extended=False, tcp=False)
 
 
 @test("server-discovery-extended")
 async def extended(setting: Setting) -> None:
-    """The same by extended advertising, over TCP."""
+    """As `server-discovery`, but with extended advertising, over TCP."""
     await discovery(setting, extended=True, tcp=True)
 
 
 @test("server-values")
 async def values(setting: Setting) -> None:
-    """CB-23, CB-24, CB-27: 512 bytes read and written in parts at MTUs of 23, 247 and 517; dynamic values; what is under lock."""
+    """CB-23, CB-24, CB-27: 512 bytes are read and written in parts, at MTUs of 23, 247 and 517; dynamic values; encrypted values."""
     device = await setting.central()
     program, built = await setting.server(await setting.port())
     before = VALUE
@@ -75,19 +75,19 @@ async def numbers(setting: Setting, target: str, command: str) -> None:
 
 @test("server-notifications")
 async def notifications(setting: Setting) -> None:
-    """CB-26: numbered notifications as fast as they go: every one arrives, in order."""
+    """CB-26: all numbered notifications sent at full speed arrive, in order."""
     await numbers(setting, peer_uuid(3), "notify")
 
 
 @test("server-indications")
 async def indications(setting: Setting) -> None:
-    """CB-26: numbered indications, each confirmed: every one arrives, in order."""
+    """CB-26: all numbered indications arrive, in order, and each is confirmed."""
     await numbers(setting, peer_uuid(4), "indicate")
 
 
 @test("control-lost")
 async def lost(setting: Setting) -> None:
-    """The control: of 200 notifications one is lost on the way and the next comes twice, and that must be noticed."""
+    """Negative control: one of 200 notifications is lost and the next one is duplicated, and the comparison detects it."""
     device = await setting.central()
     program, _ = await setting.server(await setting.port())
     _, client = await meet(device, await find(device, BATTERY), 247)
@@ -124,7 +124,7 @@ async def simulated(setting: Setting, *arguments: str) -> tuple[Any, Device, Fou
 
 @test("simulate-lines")
 async def lines(setting: Setting) -> None:
-    """CB-26: lines on standard input wait for a central, are held up by a controller that takes nothing, and all arrive."""
+    """CB-26: lines on standard input wait for a central, are blocked while the controller accepts no data, and then all arrive."""
     product, device, found = await simulated(setting, "--json")
     sent = [f"line {number:07d}" for number in range(setting.count * 2)]
     data = "".join(line + "\n" for line in sent).encode()
@@ -160,7 +160,7 @@ def is_ean13(value: bytes) -> bool:
 
 @test("simulate-barcodes")
 async def barcodes(setting: Setting) -> None:
-    """The generator keeps its pace and sends valid EAN-13; what is written to it is printed, in each of the forms."""
+    """`simulate --barcodes` keeps its rate and sends valid EAN-13 barcodes; received writes are printed as text, hexadecimal or JSON."""
     for form, expected in ("--hex", "68656C6C6F1B"), ("--json", '"hex":"68656C6C6F1B"'), ("", "hello"):
         arguments = ("--barcodes", "30", "--rate", "100", *([form] if form else []))
         product, device, found = await simulated(setting, *arguments)
@@ -182,7 +182,7 @@ async def barcodes(setting: Setting) -> None:
 
 @test("simulate-file")
 async def file(setting: Setting) -> None:
-    """A file's lines with any of their ends; the last one without an end, a long one in parts; `--line-end`."""
+    """All lines of a file arrive: with every kind of line end, the last one without one, a long one in parts; `--line-end`."""
     path = setting.folder / "lines.txt"
     path.write_bytes(b"one\r\ntwo\rthree\n\n" + b"x" * 5000 + b"\nlast")
     product, device, found = await simulated(setting, "--json", "--file", str(path), "--line-end", "crlf")
@@ -197,7 +197,7 @@ async def file(setting: Setting) -> None:
 
 @test("simulate-returning")
 async def returning(setting: Setting) -> None:
-    """CB-22: advertising goes on after a connection; a line for which nobody is left waits for the next central."""
+    """CB-22: advertising resumes after a connection; a line read while no central is connected waits for the next one."""
     product, device, found = await simulated(setting, "--json")
     connection, client = await meet(device, found, 247)
     first = await subscribe(client, NOTIFY)
@@ -214,7 +214,7 @@ async def returning(setting: Setting) -> None:
 
 @test("simulate-refusals")
 async def refusals(setting: Setting) -> None:
-    """CB-22: names that do not fit, files that are not there, controllers that are not there: each has its exit code."""
+    """CB-22: names that do not fit, missing files and missing controllers each have their exit code."""
     port = await setting.port()
     nowhere = f"h4:unix:{setting.folder}/none"
     cases = [
