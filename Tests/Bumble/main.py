@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Command line, and the loop over the tests.
+# Command line; runs the tests one after another.
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A dishonest peer of LE legacy pairing: nobody tells it the passkey, and it computes it (Rosa, 2013)."""
+"""A dishonest peer of LE legacy pairing, which computes the passkey instead of being told it (Rosa, 2013)."""
 
 from __future__ import annotations
 

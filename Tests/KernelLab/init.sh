@@ -1,9 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# First process of the guest: loads the modules in the order the host wrote down, puts a scratch layer
-# (tmpfs) over the host's root (9p, read-only), and hands over to the lab's agent there.
-# Lines on the console are the boot log; a line that begins with "lab:" tells what went wrong.
+# First process of the guest: loads the modules in the order given by the host, mounts a scratch layer
+# (tmpfs) over the host's root (9p, read-only), and starts the lab's agent there.
+# Lines on the console are the boot log; a line that begins with "lab:" reports an error.
 
 . /modules.sh
 $b mkdir -p /lower /scratch

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What libinput takes input devices for: `inputclass.py NODE...` in the guest, with udev at work.
+"""libinput's classification of input devices: `inputclass.py NODE...` in the guest, while udev runs.
 
-Prints one JSON object: {"/dev/input/event3": ["keyboard"], ...}, for each node the capabilities that libinput gives it.
+Prints one JSON object with the capabilities that libinput assigns to each node: {"/dev/input/event3": ["keyboard"], ...}.
 """
 
 import ctypes

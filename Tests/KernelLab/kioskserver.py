@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the kiosk's page comes from, and what it tells: `kioskserver.py` in the guest.
+"""Web server of the kiosk's page: `kioskserver.py` in the guest. Serves the page and prints its reports.
 
-Prints one JSON object a line: {"event": "listening", "port": N}, and then what the page posts, as it comes.
+Prints one JSON object per line: {"event": "listening", "port": N}, then each report that the page posts.
 """
 
 import json

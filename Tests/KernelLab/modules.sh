@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What every first process of the lab's machines begins with: the kernel's own file systems, and the modules in the order the
-# host wrote down. It is read by them (init.sh); $b is BusyBox.
+# First commands of every first process of the lab's machines: mounts the kernel's own file systems, and loads the modules in the
+# order given by the host. Sourced by init.sh; $b is BusyBox.
 
 b=/bin/busybox
 $b mkdir -p /proc /sys /dev /root

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A daemon without a radio and a keyboard: it answers on a control socket as the product's does (D-9).
+"""A fake daemon without a radio or a keyboard, which answers on a control socket like the product's daemon (D-9).
 
-What it is asked to type goes to `typist`, which stands for whatever has the focus.
+Text that it is requested to type goes to `typist`, which represents the program with the focus.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""X-17: `demo --tui` as a newcomer walks through it, each step shown at every size."""
+"""X-17: a new user's way through `demo --tui`, with a screen of each step at every size."""
 
 import re
 

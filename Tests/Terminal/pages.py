@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The keys, the mouse and the settings of the pages, and the terminal that they leave behind, each driven as by a person."""
+"""Tests of the pages' keys, mouse and settings, and of the terminal after they end, with input as from a person."""
 
 from __future__ import annotations
 

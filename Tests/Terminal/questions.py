@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The question of `blewedge use` while another device is chosen, on a terminal of its own: each answer, and none (LK-8)."""
+"""Tests of the question that `blewedge use` asks before it replaces the selected device: each answer, and none (LK-8)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pages and a daemon that they start themselves: the program's own, without a radio and a keyboard."""
+"""Tests of the pages with a daemon that they start: the product's own daemon, without a radio or a keyboard."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A terminal of tmux with the program in it, and the daemon that the program talks to."""
+"""A tmux terminal in which the program runs, and the daemon to which the program connects."""
 
 import os
 import pathlib
@@ -64,9 +64,7 @@ class Bench:
         return self.run("capture-pane", "-p", *options).rstrip("\n")
 
     def wait(self, *texts, without=(), height=None):
-        """Waits until the screen shows all texts, and returns it. `
-
-        ` separates alternatives.
+        """Waits until the screen shows all texts, and returns it. `||` separates alternatives.
 
         With `height`, the pages must also be redrawn with this number of rows, with their names in the first one.
         """

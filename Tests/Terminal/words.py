@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a person reads on the pages, in both languages, and what holds of a terminal however it is driven.
+"""Texts of the pages in both languages, and checks that apply to every terminal.
 
-For tmux (run) and for the kernel's own terminal (../KernelLab/console.py).
+Used with tmux (run) and with the kernel's own terminal (../KernelLab/console.py).
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ WORDS = {
 def shows(screen: str, texts: Iterable[str], without: Iterable[str] = ()) -> bool:
     """Returns true if a screen contains all these texts, ignoring line breaks, and none of the others.
 
-    `
-
-    ` separates alternatives. The frames around the pages are ignored.
+    `||` separates alternatives. The frames around the pages are ignored.
     """
     flat = re.sub(r"[\s│]+", "", re.sub(r"(?m)^\||\|$", "", screen))
     has = all(any(re.sub(r"\s+", "", part) in flat for part in text.split("||")) for text in texts)
