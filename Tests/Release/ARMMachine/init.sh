@@ -1,9 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# First process of the emulated ARM machine: loads the modules in the order the host wrote down, mounts the machine's disk, and
-# hands over to the lab's agent there. The folder that the host gives is at /srv, read-only; the lab's programs are in /run/lab.
-# A line on the console that begins with "lab:" tells what went wrong.
+# First process of the emulated ARM machine: loads the modules in the order given by the host, mounts the machine's disk, and starts
+# the lab's agent there. The folder shared by the host is at /srv, read-only; the lab's programs are in /run/lab.
+# A line on the console that begins with "lab:" reports an error.
 
 . /modules.sh
 
