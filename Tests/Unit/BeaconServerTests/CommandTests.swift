@@ -84,7 +84,7 @@ struct ServerCommandTests {
         try ServerOptions.parse(try words(scenario) + more)
     }
 
-    @Test("SW-10: fetch prints what was new and what was abandoned, for people and for programs, and keeps it")
+    @Test("SW-10: fetch prints the new and the abandoned regions, as text and as JSON, and saves the result")
     func fetch() throws {
         var printed = Printed()
         #expect(perform(try options("fine", "--json"), printed) { try $0.fetch(.whole) } == nil)
@@ -123,7 +123,7 @@ struct ServerCommandTests {
         #expect(try RegionStore(files.regions).read() == KeptRegions())
     }
 
-    @Test("SW-14: validate ends with 0 for a valid beacon only, and tells each number")
+    @Test("SW-14: validate exits with 0 for a valid beacon only, and prints each error number")
     func validate() throws {
         let beacon = OnetimeBeacon(try #require(ServerUUID(badge)), major: 12, minor: 3456)
         let printed = Printed()
@@ -150,7 +150,7 @@ struct ServerCommandTests {
         #expect(try nobody.object()["error"]?.integer == 2005)
     }
 
-    @Test("SW-11: test-log wants test mode")
+    @Test("SW-11: test-log requires test mode")
     func testLog() throws {
         let region = try #require(ServerRegion(badge + "/12"))
         let printed = Printed()
@@ -162,7 +162,7 @@ struct ServerCommandTests {
     }
 
     @Test(
-        "SW-18: the auid of the configuration goes with every request, and of the commands only show-record prints it"
+        "SW-18: the auid of the configuration is sent with every request, and only show-record prints it"
     )
     func userID() throws {
         let configured = try Configuration(text: "[beacons]\nauid = \"kiosk17\"\n").beacons
@@ -190,7 +190,7 @@ struct ServerCommandTests {
     }
 
     @Test(
-        "SW-19: send prints what the server has made of each record, for people and for programs, and tells the daemon"
+        "SW-19: send prints the server's result for each record, as text and as JSON, and informs the daemon"
     )
     func contacts() throws {
         let region = try #require(ServerRegion(badge + "/12"))
@@ -207,7 +207,7 @@ struct ServerCommandTests {
         }
     }
 
-    @Test("SW-7: a track is kept, and sent at once; without a network it waits, and no failure is the command's")
+    @Test("SW-7: a track is saved and sent at once; without a network it stays queued, and the command succeeds")
     func keeping() throws {
         let region = try #require(ServerRegion(badge + "/12"))
         let sightings = [TrackRecord.Sighting(major: 12, minor: 1, milliseconds: 0)]
@@ -228,7 +228,7 @@ struct ServerCommandTests {
         #expect(try store.read().entries.map(\.record) == [records[2]])
     }
 
-    @Test("SW-7: show-record prints what send sends, byte for byte; send sends it, and tells what became of it")
+    @Test("SW-7: show-record prints exactly the bytes that send sends, and send prints the results")
     func send() throws {
         let region = try #require(ServerRegion(badge + "/12"))
         let sightings = [TrackRecord.Sighting(major: 12, minor: 1, rssi: -60, milliseconds: 0)]

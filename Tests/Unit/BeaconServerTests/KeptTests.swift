@@ -97,7 +97,7 @@ struct KeptTests {
         #expect(throws: ServerFile.Failure.self) { _ = try none.update { $0 = kept } }
     }
 
-    @Test("SW-7: A record is sent once and three times again, 2, 4 and 8 s later, then given up")
+    @Test("SW-7: A record is sent once, retried after 2, 4 and 8 s, and then dropped")
     func retries() throws {
         var queue = TrackQueue()
         var sender = TrackSender()

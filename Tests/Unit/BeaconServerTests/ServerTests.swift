@@ -75,7 +75,7 @@ struct ServerTests {
         #expect(RegionScope("test", beacons: .static) == nil && RegionScope("third-party", beacons: .dynamic) == nil)
     }
 
-    @Test("SW-10: error 1400 is told from 1500, for which nobody is asked, and both from those of HTTP")
+    @Test("SW-10: error 1400 is distinguished from 1500, which needs no request, and both from HTTP errors")
     func errors() throws {
         let server = try ReferenceServer()
         #expect(regions(try server.client("error-1400")) == .refused(.noRegions))
@@ -105,7 +105,7 @@ struct ServerTests {
         #expect(kept.difference == .none)
     }
 
-    @Test("SW-11: an event is logged in test mode, each of the four; outside it nobody is asked")
+    @Test("SW-11: each of the four events is logged in test mode; otherwise no request is sent")
     func testLog() throws {
         let server = try ReferenceServer()
         var settings = try server.settings("fine")

@@ -76,7 +76,7 @@ struct TrackLossTests {
         #expect(queue.sent == 24 && queue.givenUp == 0 && queue.dropped == 0)
     }
 
-    @Test("SW-7: a process that is killed as it sends leaves its record to the next one, under the same key")
+    @Test("SW-7: a record whose process is killed while sending is sent by the next one, with the same key")
     func killed() async throws {
         let server = try ReferenceServer()
         let path = server.directory("state/tracks.json")
@@ -113,7 +113,9 @@ struct TrackLossTests {
         #expect(try store.read().sent == 2)
     }
 
-    @Test("SW-7: on a full disk nothing is sent that cannot be counted, and what was sent keeps its key until it is")
+    @Test(
+        "SW-7: on a full disk, no record is sent that cannot be counted, and a sent one keeps its key until it is counted"
+    )
     func fullDisk() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()

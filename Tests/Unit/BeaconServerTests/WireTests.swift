@@ -146,7 +146,7 @@ struct WireTests {
         }
     }
 
-    @Test("SW-7: a record that could not be read back is none")
+    @Test("SW-7: a record that could not be read back is rejected")
     func records() throws {
         let region = try #require(ServerRegion(badge))
         let sighting = TrackRecord.Sighting(major: 1, minor: 2, milliseconds: 0)

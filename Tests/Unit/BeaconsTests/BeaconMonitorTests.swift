@@ -105,7 +105,7 @@ struct BeaconMonitorTests {
         #expect(Self.see(&monitor, Self.badges + "/1/1", at: 200_000) == ["entered badges"])
     }
 
-    @Test("SW-15: seeing a switcher begins the watching of the others, and its end ends it")
+    @Test("SW-15: sighting a switcher starts watching the other regions, and its exit stops it")
     func switchers() throws {
         var monitor = try Self.monitor()
         #expect(monitor.designate(["A"], in: Self.region(Self.badges), .onExit, keep: { _ in true }) == .all)
@@ -123,7 +123,7 @@ struct BeaconMonitorTests {
         #expect(monitor.watched.count == 1)
     }
 
-    @Test("SW-9: designated beacons are kept as text, whole or not at all")
+    @Test("SW-9: designated beacons are saved as text, completely or not at all")
     func text() throws {
         var monitor = try Self.monitor()
         #expect(monitor.designate(["A", "B"], in: Self.region(Self.badges), keep: { _ in true }) == .all)

@@ -67,7 +67,7 @@ struct BeaconRangingTests {
         #expect(ranging.list(now: .milliseconds(11_501)).isEmpty && ranging.count == 0)
     }
 
-    @Test("SW-5: the nearest come first, those of unknown distance last")
+    @Test("SW-5: beacons are sorted by distance, unknown distances last")
     func order() {
         var ranging = BeaconRanging(Self.region)
         let strengths: [(Int, Int8)] = [(1, -80), (2, -50), (3, -65)]
@@ -175,7 +175,7 @@ struct BeaconTrackTests {
         return ranging.list(now: .zero)
     }
 
-    @Test("SW-7, D-26: nothing before five sightings, then each of them with its time, and then anew")
+    @Test("SW-7, D-26: a track is nil before five sightings, then lists each with its time, and then starts again")
     func complete() throws {
         let catalogue = RegionCatalogue(try RegionFile("static \(Self.region)"))
         var track = BeaconTrack(Self.region)

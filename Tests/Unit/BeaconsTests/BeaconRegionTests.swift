@@ -72,7 +72,7 @@ struct RegionFileTests {
         #expect(try RegionFile("").staticRegions.isEmpty)
     }
 
-    @Test("SW-1: each fault of the file is told with its line")
+    @Test("SW-1: each error in the file is reported with its line")
     func faults() throws {
         let text = """
             static
@@ -96,7 +96,7 @@ struct RegionFileTests {
         #expect(#expect(throws: RegionFile.Faults.self) { try RegionFile(many) }?.list.count == 100)
     }
 
-    @Test("SW-3: each region is what the predicates say: reserved, initial, dynamic, managed, designated")
+    @Test("SW-3: the predicates of a region are correct: reserved, initial, dynamic, managed, designated")
     func kinds() throws {
         var catalogue = RegionCatalogue(try RegionFile(Self.example))
         var designated = DesignatedBeacons()

@@ -62,7 +62,7 @@ struct RegionWatchTests {
         #expect(changes([0], until: 1, .usual, settings) == ["entered 0"])
     }
 
-    @Test("SW-4: entry, exit and the state as the display goes on are told as asked for")
+    @Test("SW-4: entry, exit, and the state when the display goes on are reported if requested")
     func options() {
         #expect(changes([0, 1], until: 60_000, .onEntry) == ["entered 1"])
         #expect(changes([0, 1], until: 60_000, .onExit) == ["left 30001"])
@@ -79,7 +79,7 @@ struct RegionWatchTests {
     }
 
     @Test(
-        "SW-4, D-24: from the start of the display on, a region is inside at its first sightings, within the silence of an exit"
+        "SW-4, D-24: a region first sighted within the exit time after the display went on counts as inside"
     )
     func displayStart() {
         let regions = [BeaconRegion(badge), BeaconRegion(badge).whole]

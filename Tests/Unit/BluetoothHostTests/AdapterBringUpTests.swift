@@ -147,7 +147,7 @@ struct AdapterBringUpTests {
         #expect(step == .failed(.lowEnergyUnsupported(first)))
     }
 
-    @Test("LK-9: each cause of an unusable adapter is told apart")
+    @Test("LK-9: each cause of an unusable adapter is distinguished")
     func failures() throws {
         var none = AdapterBringUp(for: .any)
         #expect(try answer(&none, none.begin(), .success, [0, 0]) == .failed(.noAdapter))

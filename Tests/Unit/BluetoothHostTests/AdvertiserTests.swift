@@ -166,7 +166,7 @@ import Testing
         #expect(advertiser.nextCommand(now: .zero) == nil)
     }
 
-    @Test("Somebody else's switching is counted, and no packet harms", arguments: generations)
+    @Test("Commands of other programs are counted, and malformed packets have no effect", arguments: generations)
     func foreign(_ generation: Advertiser.Generation) {
         var advertiser = started(generation)
         advertiser.handle(ScanEvents.complete(Self.opcodes(generation)[4], .success).span, now: .zero)

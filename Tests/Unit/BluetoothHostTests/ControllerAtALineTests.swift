@@ -85,7 +85,7 @@ import Testing
 
     // MARK: Silence
 
-    @Test("X-7: a controller that falls silent while connected is asked after 10 s, and given up 2 s later")
+    @Test("X-7: a controller that becomes silent while connected is probed after 10 s, and considered lost 2 s later")
     func silence() {
         var controller = LowEnergyHostTests.connected()
         controller.unanswered = [.readBDADDR]
@@ -118,7 +118,7 @@ import Testing
         #expect(controller.host.deadline == nil)
     }
 
-    @Test("X-7: a controller that falls silent while it scans, connects or advertises is noticed in the same way")
+    @Test("X-7: a controller that becomes silent while it scans, connects or advertises is detected in the same way")
     func silenceElsewhere() {
         for use in 0..<3 {
             var controller = ModelController.ready()

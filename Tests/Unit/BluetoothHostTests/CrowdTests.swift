@@ -76,7 +76,7 @@ import Testing
         print("BT-2: chosen by \(choice): \(count) stronger addresses in \(time), then connected")
     }
 
-    @Test("Reports that nobody takes are dropped behind the 1,024th, and counted one by one")
+    @Test("Unread reports beyond the 1,024th are dropped, and each is counted")
     func unread() {
         var controller = ModelController.ready(isExtended: false)
         let isBegun = controller.host.startScanning(.discovery, devices: DeviceTable(reportsDuplicates: true))

@@ -75,7 +75,7 @@ import Testing
         #expect(scanner.devices[ScanEvents.device(1)]?.name?.text == "other")
     }
 
-    @Test("CB-2: any of the given services; a device that met the filter once meets it until it leaves")
+    @Test("CB-2: a device with any of the given services passes the filter, and keeps passing it until it leaves")
     func serviceFilter() {
         var scanner = scanner(ScanFilter(services: [BluetoothUUID(0x180A as UInt16), BluetoothUUID(0x180F as UInt16)]))
         #expect(scanner.feed(ScanEvents.legacy(1, ScanEvents.services(0x1812, 0x180F))).map(\.change) == [.appeared])
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("LK-1: strongest first, unknown strength last")
+    @Test("LK-1: devices are sorted by descending signal strength, unknown strength last")
     func order() {
         var scanner = scanner()
         for (device, rssi) in [(1, -80), (2, -30), (3, 127), (4, -60), (5, 4)] as [(UInt64, Int8)] {

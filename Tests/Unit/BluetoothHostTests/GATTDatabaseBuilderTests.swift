@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("CB-27, T26: every access against every link: one table, refused unless it is allowed")
+    @Test("CB-27, T26: a table of every access over every kind of link: only the allowed ones are accepted")
     func accessTable() throws {
         var builder = GATTDatabaseBuilder()
         let definitions = GATTAccess.allCases.map {

@@ -132,7 +132,7 @@ import Testing
         #expect(server.subscribers(of: handle) == [fast])
     }
 
-    @Test("CB-25: the configuration is each peer's own, and gone with the link")
+    @Test("CB-25: each peer has its own subscriptions, which end with its link")
     func configurations() throws {
         var (server, handles) = try Self.server([[.notify, .indicate]])
         let first = server.connect()

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("Channels that there are not are counted, and not answered")
+    @Test("Packets on unknown channels are counted and not answered")
     func unknownChannels() {
         var controller = LowEnergyHostTests.connected()
         for channel in [0, 1, 3, 7, 0x40, 0xFFFF] as [UInt16] {

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("CB-6: an attempt goes on after time-outs, and after what trying again does not change it fails")
+    @Test("CB-6: an attempt continues after a time-out, and fails after an error that a retry cannot change")
     func attempts() async throws {
         let adapter = try await BluetoothAdapter.fake { adapter in
             Script.play(adapter)
@@ -212,7 +212,9 @@ import Testing
         await #expect(throws: lost) { try await task.value }
     }
 
-    @Test("CB-14: known are the devices that were connected to or tried, connected those whose link stands, by address")
+    @Test(
+        "CB-14: known devices are those connected or attempted, connected devices those with a link, sorted by address"
+    )
     func knownDevices() async throws {
         let adapter = try await BluetoothAdapter.fake(Script.play)
         let central = Central(adapter)
@@ -234,7 +236,7 @@ import Testing
         #expect(await central.knownDevices == devices)
     }
 
-    @Test("CB-14: a device is found again by its kept address, and by a connection of another program")
+    @Test("CB-14: a saved address identifies its device, and devices connected by other programs are listed")
     func devicesOfOthers() async throws {
         let adapter = try await BluetoothAdapter.fake(Script.play)
         let central = Central(adapter)

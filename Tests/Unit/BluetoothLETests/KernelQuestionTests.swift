@@ -24,7 +24,7 @@ import Testing
         kernel.tell(0x0B, Self.central + [0, 0, 0, 0, 0, 0])
     }
 
-    @Test("T3: without a window the kernel's questions about a central are answered with no, and no passkey stands")
+    @Test("T3: while pairing is disabled, the kernel's questions about a central and its passkeys are rejected")
     func unasked() throws {
         let kernel = try ManagementKernel()
         kernel.adapter.isServing = true
@@ -36,7 +36,9 @@ import Testing
         #expect(kernel.commands.allSatisfy { $0.parameters.starts(with: Self.central) })
     }
 
-    @Test("T3: behind a window its central is answered with no; another program's devices are left to that")
+    @Test(
+        "T3: after pairing is disabled, questions about its central are rejected; those about other programs' devices are ignored"
+    )
     func behind() throws {
         let kernel = try ManagementKernel()
         kernel.adapter.isServing = true

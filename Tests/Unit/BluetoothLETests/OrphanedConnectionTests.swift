@@ -50,7 +50,7 @@ import Testing
         #expect(look.check(now: .seconds(13)) == .disconnect(handle: 0x2A))
     }
 
-    @Test("A link of which the kernel's word is read first is known, and the next one is not")
+    @Test("A link is known if the kernel's event was read before the controller's, and the next link is not")
     func toldAhead() {
         var look = Self.look()
         look.noteKnownLink()
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "No link is what failed, what a central made, and what cannot be read",
+        "Failed attempts, links of a central and malformed events are ignored",
         arguments: [complete(status: 0x3E), complete(role: 1), Array(complete().dropLast()), [0x04, 0x3E], []]
     )
     func other(_ packet: [UInt8]) {

@@ -55,7 +55,7 @@ struct PairableModeTests {
     }
 
     @Test(
-        "CB-27: a central pairs while it may, and reads by the kept key after both programs have begun anew",
+        "CB-27: a central pairs while it may, and reads with the saved key after a restart of both programs",
         arguments: Model.all
     )
     func models(_ model: Model) throws {
@@ -79,7 +79,7 @@ struct PairableModeTests {
         #expect(try bench.read(link) == .value(PairingBench.secret))
     }
 
-    @Test("CB-27: a central that was refused pairs on the same link, and its next request is answered")
+    @Test("CB-27: a central whose request was refused pairs over the same link, and its next request is answered")
     func sameLink() throws {
         let bench = try PairingBench()
         try bench.open()
@@ -91,7 +91,9 @@ struct PairableModeTests {
         #expect(try bench.read(link) == .value(PairingBench.secret))
     }
 
-    @Test("CB-27: nobody pairs before the window is open, behind its limit, when it is closed, or after one bond")
+    @Test(
+        "CB-27: no central can pair before pairing is enabled, after its time limit, after it is disabled, or after one bond"
+    )
     func closed() throws {
         let bench = try PairingBench()
         // This link remains connected while pairable mode starts and ends.
@@ -113,7 +115,7 @@ struct PairableModeTests {
         #expect(bench.adapters[0].host.bonds.count == 1)
     }
 
-    @Test("A window that is closed once more does not close the next one")
+    @Test("Closing a pairing window twice does not close the next one")
     func closedAgain() throws {
         let bench = try PairingBench()
         try bench.open()
@@ -131,7 +133,7 @@ struct PairableModeTests {
         #expect(try bench.pair(1) == .failure(.disagreed))
     }
 
-    @Test("CB-27: who has the address of a paired central and not its key reads nothing, and does not pair")
+    @Test("CB-27: a central with the address of a paired one but without its key can neither read nor pair")
     func impostor() throws {
         let bench = try PairingBench()
         try bench.open()
@@ -157,7 +159,7 @@ struct PairableModeTests {
         #expect(bench.news.isEmpty && bench.adapters[0].host.bonds == [ours])
     }
 
-    @Test("A user is asked about one central at a time, and a link that ends settles the question")
+    @Test("The user is asked about one central at a time, and the end of the link cancels the question")
     func oneAtATime() throws {
         let bench = try PairingBench()
         bench.isAttended = false

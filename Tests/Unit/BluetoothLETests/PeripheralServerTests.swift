@@ -42,7 +42,9 @@ import Testing
         [opcode, UInt8(handle.rawValue & 0xFF), UInt8(handle.rawValue >> 8)] + rest
     }
 
-    @Test("CB-22: what is advertised is laid out over 31 bytes; what does not fit is refused with its sizes")
+    @Test(
+        "CB-22: advertised data is divided over packets of 31 bytes; data that does not fit is refused with its sizes"
+    )
     func advertising() async throws {
         let (adapter, server, _, _) = try await serving()
         let advertisement = try await adapter.fake { $0.advertisement }
@@ -130,7 +132,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test("CB-25: subscribed, updated until the queue is full, ready again, gone")
+    @Test("CB-25: a central subscribes, gets values until its queue is full, is ready again, and disconnects")
     func updates() async throws {
         let (adapter, server, _, notified) = try await serving()
         var events = server.events.makeAsyncIterator()

@@ -86,7 +86,7 @@ struct PublicPairingTests {
         func next() async -> UInt32? { await stream.first { _ in true } }
     }
 
-    @Test("Two who compare their numbers have a bond, by which the value is read; also after both were restarted")
+    @Test("After a numeric comparison both sides have a bond, with which the value is read, also after a restart")
     func comparing() async {
         await #expect(processExitsWith: .success) {
             let pair = try await Pair()
@@ -169,7 +169,7 @@ struct PublicPairingTests {
         }
     }
 
-    @Test("A time in which nobody pairs ends, and a pairing whose task is cancelled too")
+    @Test("Accepting pairing ends at its time-out, and a pairing ends when its task is cancelled")
     func ending() async {
         await #expect(processExitsWith: .success) {
             let pair = try await Pair()

@@ -204,7 +204,7 @@ import Testing
         RadioPairing(PairingOptions(device, .noInputNoOutput, required: .encrypted, limit: limit))
     }
 
-    @Test("BT-4: while a pairing runs no scan has the radio and no connection is made; all go on behind it")
+    @Test("BT-4: no scan or connection attempt runs during a pairing; they resume after it")
     func pairingAlone() throws {
         let bench = try Bench()
         let scan = RadioScan(.discovery, devices: DeviceTable())

@@ -35,7 +35,7 @@ private func size(_ value: AdvertisementData) -> Int {
 }
 
 @Suite struct AdvertisementDataTests {
-    @Test("CB-5: what AD structures say", arguments: HCIVector.load("advertisement-data.txt"))
+    @Test("CB-5: AD structures are parsed", arguments: HCIVector.load("advertisement-data.txt"))
     func reads(_ vector: HCIVector) {
         #expect(describe(AdvertisementData.parse(vector.bytes.span)) == vector.expected)
     }

@@ -68,7 +68,7 @@ struct BtsnoopTests {
         }
     }
 
-    @Test("X-15: a packet longer than any can be, or than it was, is refused before its bytes are awaited")
+    @Test("X-15: a packet with an impossible length is refused before its bytes are read")
     func impossibleLength() {
         for lengths: [UInt8] in [
             [0, 1, 0, 0, 0, 1, 0, 0], [0, 0, 0, 4, 0, 0, 0, 5], [255, 255, 255, 255, 255, 255, 255, 255],

@@ -101,7 +101,9 @@ import Testing
         #expect(BluetoothAddress(text) == nil)
     }
 
-    @Test("CB-15: public, static random, resolvable and non-resolvable addresses are told apart by their highest bits")
+    @Test(
+        "CB-15: public, static random, resolvable and non-resolvable addresses are distinguished by their highest bits"
+    )
     func kinds() {
         func kind(_ top: UInt64, _ type: AddressType) -> DeviceAddress.Kind {
             DeviceAddress(BluetoothAddress(rawValue: top &<< 40), type).kind

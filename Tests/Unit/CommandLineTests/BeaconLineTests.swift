@@ -72,7 +72,7 @@ struct BeaconLineTests {
         }
     }
 
-    @Test("SW-4, D-24: a command without a daemon tells what is inside at its start, and only where that is asked for")
+    @Test("SW-4, D-24: a command without a daemon reports the entered regions at its start only if requested")
     func display() throws {
         let words = ["watch", "initial", "--no-entry", "--no-exit", "--seconds", "2"]
         let asked = try Run(words + ["--entry-state-on-display"], rssi: -60)

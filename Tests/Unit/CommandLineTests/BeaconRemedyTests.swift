@@ -74,7 +74,7 @@ struct BeaconRemedyTests {
         #expect(answer.message("remedy") != nil, "\(json)")
     }
 
-    @Test("SW-13: where beacons can be neither heard nor advertised, `check` says why and what helps")
+    @Test("SW-13: if beacons can be neither received nor advertised, `check` reports the reason and a remedy")
     func check() throws {
         let (status, output, _, _) = try Self.run(
             ["check", "--json", "--adapter", "h4:unix:/nonexistent"],
@@ -89,7 +89,7 @@ struct BeaconRemedyTests {
         #expect(people.status == 69 && people.output.isEmpty && people.error.contains("/nonexistent"))
     }
 
-    @Test("SW-22: `check` tells what the device can do from its settings, and from whether Bluetooth is on")
+    @Test("SW-22: `check` reports separately the abilities of the device, its settings, and whether Bluetooth is on")
     func availability() throws {
         func answer(_ adapter: String, _ status: Int32) throws -> JSONValue {
             let outcome = try Self.run(["check", "--json", "--adapter", adapter], regions: "")

@@ -60,7 +60,7 @@ struct BeaconsPageTests {
         #expect(japanese[0].hasSuffix("F5設定 F6ユーザガイド F11ビーコン"))
     }
 
-    @Test("SW-13: the page says why no beacons can be watched, and why the board is none")
+    @Test("SW-13: the page reports why beacons cannot be watched or advertised")
     func hindered() throws {
         let answer = try beaconAnswer(
             #""available":false,"availability":"off","availabilityCause":"hci0 is off","availabilityRemedy":"switch it on""#,

@@ -20,7 +20,7 @@ struct DemoScriptTests {
         return try #require(StatusAnswer(try JSONValue(Array((text + "}").utf8))))
     }
 
-    @Test("X-17: the script goes on with what the newcomer does, and moves badge and scale out of range and back")
+    @Test("X-17: the script follows the user's actions, and moves badge and scale out of range and back")
     func walk() throws {
         var model = TUIModel(language: .english)
         var script = DemoScript(now: .zero)
@@ -60,7 +60,7 @@ struct DemoScriptTests {
         #expect(advance(51, try Self.status("SCALE-15K", typed: 29, "lost")) == .end)
     }
 
-    @Test("X-17: the step is above the last line, in a third of the screen at most; q ends the demo, and only it")
+    @Test("X-17: the step is shown above the last line, on at most a third of the screen; only q ends the demo")
     func frame() {
         for language in Language.allCases {
             var model = TUIModel(language: language)

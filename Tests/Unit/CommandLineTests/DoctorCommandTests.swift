@@ -48,7 +48,7 @@ struct DoctorCommandTests {
         #expect(try program.end().status == 143)
     }
 
-    @Test("X-6: beside a daemon whose controller is at a line and whose output is a socket, nothing is wrong")
+    @Test("X-6: nothing is found for a daemon with an H4 controller and a socket as its output")
     func otherEnds() throws {
         let home = try home()
         let line = try FirmwareLine(at: home("line"), ScriptedFirmware())
@@ -61,7 +61,7 @@ struct DoctorCommandTests {
         #expect(try findings(home).keys.sorted() == ["daemon-not-running"])
     }
 
-    @Test("X-6: a command that has the adapter is no daemon that hangs; a daemon without its socket is one")
+    @Test("X-6: a command that uses the adapter is not reported as a hung daemon; a daemon without its socket is")
     func locks() throws {
         let home = try home()
         let line = try FirmwareLine(at: home("line"), ScriptedFirmware())
@@ -109,7 +109,7 @@ struct DoctorCommandTests {
         }
     }
 
-    @Test("LK-11: the guide in a pipe does not count as shown")
+    @Test("LK-11: printing the guide to a pipe does not count as showing it")
     func guideInPipe() throws {
         let home = try TestDirectory()
         #expect(try run(["guide"], environment: home.environment).status == 0)

@@ -285,7 +285,7 @@ struct FirmwareTests {
         #expect(line.firmware.heard.contains { $0.opcode == .writeLEHostSupport && $0.parameters == [1, 0] })
     }
 
-    @Test("X-7: a controller that falls silent is given up, and its line opened anew with a Reset")
+    @Test("X-7: a silent controller is considered lost, and its line is reopened with a Reset")
     func silent() throws {
         let directory = try TestDirectory()
         let line = try line(directory)

@@ -102,7 +102,7 @@
             }
         }
 
-        @Test("X-18: the hook reads the barcodes on its standard input, whole and in order, and in no other place")
+        @Test("X-18: the hook receives complete barcodes in order on its standard input, and nowhere else")
         func read() throws {
             let bench = try Bench(
                 """
@@ -135,7 +135,7 @@
         }
 
         @Test(
-            "X-18: a hook that reads nothing, or a part, leaves its barcodes counted as lost and named; typing goes on",
+            "X-18: barcodes that a hook does not read completely are counted as lost and reported; typing continues",
             arguments: [("exec <&-", 0), ("head -c 4 >/dev/null", 0), ("dd bs=1 count=6 >/dev/null 2>&1", 1)]
         )
         func unread(script: String, read: UInt64) throws {
@@ -160,7 +160,9 @@
             #expect(try bench.end())
         }
 
-        @Test("X-18: while a hook hangs, typing goes on, 4096 barcodes wait for it, and the rest is lost by the policy")
+        @Test(
+            "X-18: while a hook hangs, typing continues, 4096 barcodes are queued, and the rest is dropped by the policy"
+        )
         func hangs() throws {
             let bench = try Bench("echo $$ >\"$DIR/pid\"; exec sleep 600", .dropOldest)
             for number in 0..<20_000 {
@@ -189,7 +191,7 @@
         }
 
         @Test(
-            "X-18: a hook that hangs is ended after its time limit, and its barcodes are lost; the next run gets the next"
+            "X-18: a hung hook is killed after its time limit, and its barcodes are lost; the next run receives the next ones"
         )
         func limit() throws {
             let bench = try Bench(
@@ -206,7 +208,9 @@
             #expect(try bench.end())
         }
 
-        @Test("X-18: a hook that forks and ends is not waited for: the next barcode runs it again, and typing goes on")
+        @Test(
+            "X-18: children of a hook that has exited are not waited for: the next barcode runs it again, and typing continues"
+        )
         func forks() throws {
             let bench = try Bench("echo run >>\"$DIR/runs\"\nsleep 600 &\necho $! >>\"$DIR/children\"")
             for number in 1...3 {

@@ -22,7 +22,7 @@ struct NetworkUseTests {
     }
 
     @Test(
-        "LK-12, HK-7: the guide says which network the configuration uses: none, a server of beacons, a controller",
+        "LK-12, HK-7: the guide names the network connections of the configuration: none, a beacon server, a controller",
         arguments: [
             ("", ["No network connection is used.", "ネットワークは使用しません。"]),
             (server, ["Network: https://beacons.example.com/v1 receives", "https://beacons.example.com/v1 へ送信します"]),

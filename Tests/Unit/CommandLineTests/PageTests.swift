@@ -237,7 +237,7 @@ struct PageTests {
         #expect(empty.rows == 24 && empty.text.contains { $0.contains("No snippets. Add") })
     }
 
-    @Test("LK-14: the check page has the state, the field and the counters, or what is missing for the service")
+    @Test("LK-14: the check page shows state, field and counters, or the missing parts of the service")
     func serviceOrState() throws {
         for language in Language.allCases {
             var model = try Self.model(language)

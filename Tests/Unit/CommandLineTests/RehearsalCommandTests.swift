@@ -9,7 +9,7 @@ import Texts
 /// Commands with `--adapter memory:`, which need no adapter and no privileges.
 @Suite("Commands in the rehearsal", .timeLimit(.minutes(10)))
 struct RehearsalCommandTests {
-    @Test("X-17: scan lists the devices that were named, and only them")
+    @Test("X-17: scan lists only the simulated devices that were named")
     func scan() throws {
         let outcome = try run(["scan", "--adapter", "memory:scale,hid", "--seconds", "2", "--json"])
         #expect(outcome.status == 0)
@@ -25,7 +25,7 @@ struct RehearsalCommandTests {
         #expect(outcome.output.contains("27ADC9CB-35EB-465A-9154-B8FF9076F3E8"))
     }
 
-    @Test("CB-14: devices lists what was chosen or connected before, its name and the day, until it is removed")
+    @Test("CB-14: devices lists formerly selected or connected devices with name and date, until they are removed")
     func knownDevices() throws {
         let directory = try TestDirectory()
         func devices(_ options: String...) throws -> (status: Int32, lines: [String]) {
@@ -111,7 +111,7 @@ struct RehearsalCommandTests {
         return (String(decoding: buffer.prefix(max(0, count)), as: UTF8.self), try program.end())
     }
 
-    @Test("X-18: run fills several outputs and the hook at once, and no line that it prints has what was received")
+    @Test("X-18: run writes to several outputs and the hook at once, and its own messages contain no received data")
     func outputs() throws {
         let (read, outcome) = try weigh(["pty:DIR/line", "--events", "--to"])
         #expect(read == "ST,GS,1.250kg\n")
@@ -128,7 +128,7 @@ struct RehearsalCommandTests {
         #expect(outputs.map { $0["counts"]?["typed"]?.integer } == [0, 0, 15])
     }
 
-    @Test("X-18: standard output that fails ends no run that has another output; it is named")
+    @Test("X-18: a failure of standard output is reported, and does not end a run that has another output")
     func fullOutput() throws {
         let (read, outcome) = try weigh(["stdout", "--to"], file: "/dev/full")
         #expect(read == "ST,GS,1.250kg\n")

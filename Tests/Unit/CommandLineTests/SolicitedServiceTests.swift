@@ -26,7 +26,7 @@ struct SolicitedServiceTests {
         return outcome.output
     }
 
-    @Test("CB-5: `scan` tells offered services from solicited ones, as JSON and as text")
+    @Test("CB-5: `scan` distinguishes offered from solicited services, as JSON and as text")
     func printed() throws {
         let object = try JSONValue(Array(try scan("--json").utf8))
         #expect(object["services"]?.array?.compactMap(\.string) == ["180F"])

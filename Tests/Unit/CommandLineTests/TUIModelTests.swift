@@ -82,7 +82,7 @@ struct TUIModelTests {
         return model
     }
 
-    @Test("LK-1: the chosen device is on top, then the strongest first")
+    @Test("LK-1: the selected device comes first, then the others by descending signal strength")
     func order() throws {
         #expect(try Self.devices(chosen: false).devices.rows.map(\.label) == ["strong", "weak"])
         #expect(try Self.devices(chosen: true).devices.rows.map(\.label) == ["LINBLE-TEST", "strong", "weak"])
@@ -394,7 +394,7 @@ struct TUIModelTests {
         #expect(GuidePage.Step.next(model) == nil)
     }
 
-    @Test("LK-14: the check page, opened without a daemon, starts the service once; what keeps it from that is said")
+    @Test("LK-14: the check page, opened without a daemon, starts the service once, or reports why it cannot")
     func service() throws {
         var model = TUIModel(language: .english)
         #expect(model.open(.check).isEmpty && model.startService().isEmpty)
@@ -422,7 +422,7 @@ struct TUIModelTests {
         #expect(Self.press(&model, [.enter], from: 10) == [.startDaemon])
     }
 
-    @Test("LK-12: Enter on the guide's step of the daemon starts the installed service, or without one a daemon")
+    @Test("LK-12: Enter on the guide's daemon step starts the installed service, or a daemon if there is none")
     func guideStartsService() throws {
         for manager in [ServiceManager.systemd, nil] {
             var model = TUIModel(language: .english)
@@ -456,7 +456,7 @@ struct TUIModelTests {
         }
     }
 
-    @Test("LK-12, LK-15: of an unsupported device the guide says why, and not to bring it near")
+    @Test("LK-12, LK-15: for an unsupported device the guide names the reason, and does not advise to bring it closer")
     func guideUnsupported() throws {
         let more = #","reason":"it is a Bluetooth keyboard (HID)","remedy":"set it to its serial mode""#
         for language in Language.allCases {

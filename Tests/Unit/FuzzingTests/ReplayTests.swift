@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Fuzz targets")
 struct ReplayTests {
-    @Test("No input of the corpus, and none near one, breaks a promise", arguments: FuzzTarget.allCases)
+    @Test("No input of the corpus, and no small change of one, violates an assertion", arguments: FuzzTarget.allCases)
     func replay(_ target: FuzzTarget) throws {
         let inputs = try FuzzCorpus.inputs(of: target)
         #expect(inputs.count >= 5)
@@ -21,7 +21,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("A line of a corpus is the bytes that it was written from")
+    @Test("A line of a corpus decodes to the bytes from which it was written")
     func lines() throws {
         for input in try FuzzTarget.allCases.flatMap(FuzzCorpus.inputs) {
             #expect(FuzzCorpus.input(FuzzCorpus.written(input)) == input)

@@ -152,7 +152,7 @@ struct BarcodeModeTests {
         }
     }
 
-    @Test("A model that leaves one rule out is found out (control)", arguments: NaiveReader.Flaw.allCases)
+    @Test("A model without one of the rules is detected (control)", arguments: NaiveReader.Flaw.allCases)
     func controls(flaw: NaiveReader.Flaw) throws {
         let differences = try Self.settings.map { try Self.converse($0, flaw: flaw, steps: 5_000, seed: 1) }
         #expect(differences.contains { $0 != nil })
@@ -287,7 +287,7 @@ struct BarcodeModeTests {
         }
     }
 
-    @Test("Rules and affixes that cannot be are refused, and say why")
+    @Test("Impossible rules and affixes are refused with the reason")
     func faults() {
         #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(terminators: []) }
         #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(idleGap: 0) }

@@ -111,7 +111,7 @@ struct ByteRingTests {
         #expect(taken == 2)
     }
 
-    @Test("Positions outside what was pushed give nothing, and release nothing that is not there")
+    @Test("Positions outside the pushed bytes return nothing and release nothing")
     func positions() throws {
         let ring = try ByteRing(capacity: 8, startingAt: UInt.max - 3)
         let ends = try Ends(ring)
@@ -128,7 +128,7 @@ struct ByteRingTests {
         #expect(ends.pop(9).count == 8)
     }
 
-    @Test("A push wakes a consumer that fell asleep, once; one that is awake is left alone")
+    @Test("A push wakes a sleeping consumer once, and does not signal one that is awake")
     func wake() throws {
         let ring = try ByteRing(capacity: 8)
         let ends = try Ends(ring)

@@ -13,7 +13,7 @@ struct CapsLockTests {
         [nil, try BarcodeRules(prefix: try BarcodeAffix("pR"), suffix: try BarcodeAffix("{tab}sU"))]
     }
 
-    @Test("In every mode and at every pace, letters are turned round while the light is on, and nothing else is")
+    @Test("In every mode and at every pace, Shift is inverted for letters only while CapsLock is on")
     func turned() throws {
         for pace in [nil] + (try Pace.Profile.allCases.map { try Pace($0, queue: .small) }) {
             for barcodes in try Self.modes() {

@@ -26,7 +26,7 @@ struct EventQueueTests {
         }
     }
 
-    @Test("The model gives what the kernel gave, for every recorded trace")
+    @Test("The model returns the same events as the kernel for every recorded trace")
     func recorded() throws {
         var traces = 0
         var overflows = 0

@@ -171,7 +171,7 @@ struct PacerTests {
     }
 
     @Test(
-        "A reader that stalls twice as long as was said loses events, and one whose queue is the smaller (control)",
+        "A reader with twice the configured stall or the smaller queue loses events (control)",
         arguments: stalls,
         ReaderQueue.allCases
     )

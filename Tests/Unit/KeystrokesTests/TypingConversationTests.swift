@@ -59,7 +59,7 @@ struct TypingConversationTests {
     }
 
     @Test(
-        "A key, a time or an account that is another than in the file is noticed (control)",
+        "A key, time or account that differs from the file is detected (control)",
         arguments: TypingConversation.files
     )
     func controls(file: String) throws {

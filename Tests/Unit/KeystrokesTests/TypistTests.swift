@@ -195,7 +195,7 @@ struct TypistTests {
         }
     }
 
-    @Test("D-1a: where nobody typed, nothing older than the greatest age is typed, and without one everything is")
+    @Test("D-1a: after an idle period, nothing older than the maximum age is typed; without a maximum, everything is")
     func age() throws {
         for (age, limit, isTyped) in [
             (5_000_000_000, Typist.defaultMaximumAge, true), (5_000_000_001, Typist.defaultMaximumAge, false),
@@ -231,7 +231,7 @@ struct TypistTests {
         #expect(path.ledger.snapshot().typed == 2000)
     }
 
-    @Test("D-1a: through a sleep barcodes grow too old as wholes: one that was begun is finished, the others are gone")
+    @Test("D-1a: after a sleep, a partly typed barcode is finished, and the other old barcodes are dropped completely")
     func ageOfBarcodes() throws {
         let (path, barcodes) = try backlog()
         // Some barcodes have been typed, and one is partly typed.
@@ -251,7 +251,7 @@ struct TypistTests {
         #expect(path.keyboard.text.hasSuffix("\nfresh\n"))
     }
 
-    @Test("D-1a: who waits for another's keys on the same keyboard has not slept")
+    @Test("D-1a: waiting for another source's keys on the same keyboard does not count as sleep")
     func attending() throws {
         let path = try Path()
         #expect(path.next() == .sleep)

@@ -214,7 +214,7 @@ struct DaemonFilesTests {
         }
     }
 
-    @Test("The terminal in front is read from the kernel's words, and nothing from others")
+    @Test("The foreground terminal is parsed from the kernel's text, and any other text is rejected")
     func terminal() throws {
         try inDirectory { directory in
             let path = directory.appending("active")

@@ -69,7 +69,7 @@ struct FileSystemTests {
         #expect(FileSystem.exists(directory("full/folder/file")))
     }
 
-    @Test("LK-9: soft and hard blocks of an adapter are told apart")
+    @Test("LK-9: soft and hard blocks of an adapter are distinguished")
     func radioSwitches() throws {
         let directory = try TestDirectory()
         try directory.write("1\n", to: "class/bluetooth/hci0/rfkill3/soft")

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Probes of the doctor")
 struct ProbeTests {
-    @Test("X-6: a program's name, terminal and place in front are read from its stat line, whatever its name holds")
+    @Test(
+        "X-6: name, terminal and foreground state of a program are parsed from its stat line, whatever its name contains"
+    )
     func stat() throws {
         let prompt = try #require(ProcessEntry(stat: "31 (agetty) S 1 31 31 1025 31 4194304 1 2 3"))
         #expect(prompt == ProcessEntry(pid: 31, name: "agetty", virtualTerminal: 1, isInFront: true))
@@ -31,7 +33,7 @@ struct ProbeTests {
         #expect(ProcessEntry(stat: ")(") == nil)
     }
 
-    @Test("X-6: this process is among those that run, by its own name")
+    @Test("X-6: the list of running processes contains this one, with its own name")
     func ownProcess() throws {
         let own = try #require(ProcessEntry.all().first { $0.pid == getpid() })
         #expect(FileSystem.line(of: "/proc/self/comm") == own.name)
@@ -53,7 +55,7 @@ struct ProbeTests {
         #expect(SerialDevice.bluetoothControllers(sysfs: sysfs.path + "/none").isEmpty)
     }
 
-    @Test("X-6: a module is loaded, built in, loadable, absent, or nothing is known of it")
+    @Test("X-6: a module is reported as loaded, built in, loadable, absent or unknown")
     func modules() throws {
         let folder = try TestDirectory()
         try folder.write("", to: "sys/module/uinput/refcnt")
@@ -72,7 +74,7 @@ struct ProbeTests {
         #expect(state("uhid") == .absent)
     }
 
-    @Test("X-6: whether keyboards get event nodes is what the kernel lists, and assumed where it lists nothing")
+    @Test("X-6: keyboards get event nodes if the kernel lists the handler, or has no list")
     func eventNodes() throws {
         let proc = try TestDirectory()
         #expect(DeviceProbe.hasEventNodes(proc: proc.path))

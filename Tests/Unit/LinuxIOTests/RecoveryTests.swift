@@ -101,7 +101,7 @@ struct RecoveryTests {
         }
     #endif
 
-    @Test("Of failures that pass 15 in a row are borne, of others none; a success ends the row")
+    @Test("15 temporary failures in a row are tolerated, other failures never; a success resets the count")
     func repeated() {
         var faults = RepeatedFaults()
         var borne = 0

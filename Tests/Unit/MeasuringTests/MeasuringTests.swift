@@ -15,7 +15,7 @@ import Testing
         #expect(outputs.ours == outputs.reference)
     }
 
-    @Test("Another table is seen to type otherwise than the twin in C")
+    @Test("The comparison with the C version detects another table (control)")
     func anotherTableDiffers() throws {
         let outputs = try EncoderMeasurement.outputs(Corpus.random.bytes(16384), CompiledTable(.strict))
         #expect(outputs.ours != outputs.reference)

@@ -59,7 +59,7 @@ struct ModuleArrowsTests {
         )
     }
 
-    @Test("An arrow or a module too many or too few is named, on either side")
+    @Test("A missing or extra arrow or module is reported, on either side")
     func control() {
         let manifest = ModuleArrows(
             manifest: """

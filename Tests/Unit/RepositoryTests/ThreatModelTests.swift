@@ -53,7 +53,7 @@ struct ThreatModelTests {
         }
     }
 
-    @Test("T31: nothing advises to give a program that all may run capabilities by its file")
+    @Test("T31: no text advises to set file capabilities on a program that all users can run")
     func advice() throws {
         let tool = "set" + "cap"
         var files = ["README.md", ".github/SECURITY.md"]

@@ -169,7 +169,7 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
 
 @Suite("The doctor")
 struct DoctorTests {
-    @Test("X-6: where everything works, nothing is found")
+    @Test("X-6: nothing is found if everything works")
     func nothing() throws {
         let findings = Doctor.findings(try healthy())
         #expect(findings.isEmpty)
@@ -189,13 +189,13 @@ struct DoctorTests {
         #expect((finding.severity == .note) == (finding.status == .success))
     }
 
-    @Test("X-6: every cause that the doctor has a name for is among those shown")
+    @Test("X-6: the test covers every cause that the doctor can report")
     func allCauses() {
         #expect(Set(causes.map(\.cause)) == Set(Finding.Cause.allCases))
         #expect(causes.count == Finding.Cause.allCases.count)
     }
 
-    @Test("X-16: what the doctor says of Xorg's driver evdev, in use or alone, and nothing with a queue of 64")
+    @Test("X-16: the doctor reports Xorg's driver evdev if it is used or the only one, but not with a queue of 64")
     func oldInputDriver() throws {
         let directory = try TestDirectory()
         let (logs, modules) = ([directory("none"), directory("log")], [directory("none"), directory("input")])
@@ -274,7 +274,9 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).map(\.cause) == [.rfkillHard, .rfkillSoft])
     }
 
-    @Test("X-6: a fresh machine without adapter, rights and choice: each is named, and that nothing runs is not")
+    @Test(
+        "X-6: on a fresh machine, the missing adapter, permissions and selection are reported, but not the missing daemon"
+    )
     func fresh() {
         var facts = SystemFacts()
         facts.missingCapabilities = Capability.allCases
@@ -295,7 +297,7 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).map(\.cause) == [.capabilitiesMissing, .uinputNotPermitted])
     }
 
-    @Test("X-6: an adapter that is off is no cause before the daemon runs, since it is what switches it on")
+    @Test("X-6: an adapter that is off is not reported before the daemon runs, because the daemon switches it on")
     func off() throws {
         var facts = try healthy()
         facts.withoutService()
@@ -303,7 +305,7 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).map(\.cause) == [.daemonNotRunning])
     }
 
-    @Test("X-6: of several adapters the one that is meant is looked at, without a word the one of the lowest number")
+    @Test("X-6: of several adapters the selected one is examined, by default the one with the lowest number")
     func selection() throws {
         var facts = try healthy()
         facts.adapters = [try adapter(1), try adapter(0)]
@@ -315,7 +317,7 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).isEmpty)
     }
 
-    @Test("X-6: what a daemon answers to status is what the doctor knows of it")
+    @Test("X-6: the doctor uses the daemon's answer to `status`")
     func answer() throws {
         var bytes = Ledger.Snapshot()
         bytes.received = 20
@@ -363,7 +365,7 @@ struct DoctorTests {
         #expect(status == expected)
     }
 
-    @Test("SW-2: what a daemon answers to `beacons status` is found: regions, the radio, the own beacon")
+    @Test("SW-2: the doctor checks the daemon's answer to `beacons status`: regions, radio, own beacon")
     func beaconAnswer() throws {
         let availability = BeaconAvailability(AdapterLoss.switchedOff("hci0"))
         var object = availability.members
@@ -385,7 +387,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "X-6: an answer that says no state or no process is none",
+        "X-6: an answer without a state or a process id is ignored",
         arguments: [
             "{}", "[]", "7", #"{"state":"connected"}"#, #"{"state":"happy","pid":1}"#, #"{"state":7,"pid":1}"#,
             #"{"state":"lost","pid":99999999999}"#,
@@ -395,7 +397,7 @@ struct DoctorTests {
         #expect(StatusAnswer(try JSONValue(Array(text.utf8))).flatMap(SystemFacts.Status.init) == nil)
     }
 
-    @Test("X-6: counts that are negative, too large or no numbers count as nothing, and stop no program")
+    @Test("X-6: counts that are negative, too large or not numbers count as 0 or are capped, and stop no program")
     func brokenCounts() throws {
         let text = #"""
             {"state":"connected","pid":1,"counts":{"received":-1,"typed":"x","discarded":9223372036854775807,
@@ -408,7 +410,7 @@ struct DoctorTests {
         #expect(status.lost == .max)
     }
 
-    @Test("X-6: a daemon that does not answer is named by its process where that is known, and can be ended")
+    @Test("X-6: a daemon that does not answer is reported with its process id if known, and with a command to end it")
     func silent() throws {
         let commands: [(pid: Int32?, command: String)] = [
             (99, "kill -KILL 99"), (0, "systemctl restart blewedge"), (nil, "systemctl restart blewedge"),
@@ -447,7 +449,7 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).map(\.cause) == [.kernelUnfit])
     }
 
-    @Test("X-6: the remedy of a daemon that does not run is the command of this machine")
+    @Test("X-6: if no daemon runs, the remedy is this machine's command to start it")
     func startCommands() throws {
         var facts = try healthy()
         facts.withoutService()
@@ -458,7 +460,7 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).map(\.command) == ["rc-service blewedge start"])
     }
 
-    @Test("X-6, LK-15: of an unsupported device the finding has the daemon's reason and remedy")
+    @Test("X-6, LK-15: the finding about an unsupported device contains the daemon's reason and remedy")
     func unsupported() throws {
         var facts = try healthy()
         facts.says {
@@ -472,7 +474,7 @@ struct DoctorTests {
         #expect(finding.remedy.english == "set it to its serial mode" && finding.command == nil)
     }
 
-    @Test("X-6: where uinput is missing, the remedy is what can be done about it here")
+    @Test("X-6: if uinput is missing, the remedy is the one for this machine")
     func modules() throws {
         let commands: [(ModuleState, String?)] = [
             (.loadable, "modprobe uinput"), (.unknown, "modprobe uinput"), (.absent, nil),
@@ -487,7 +489,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("X-6: for people a finding is what, why and what mends it; for programs one object with its id and status")
+    @Test("X-6: as text, a finding has cause, effect and fix; as JSON, it is one object with id and status")
     func texts() {
         let finding = Finding(.rfkillSoft, .unavailable, of: "hci0", command: "rfkill unblock bluetooth")
         #expect(

@@ -148,7 +148,7 @@ struct SetupPackageTests {
         #expect(SetupPlan.notes(facts, isRemoving: true).isEmpty)
     }
 
-    @Test("LK-12: setup ends with the commands that are left to the first typed character")
+    @Test("LK-12: setup prints the remaining commands up to the first typed character")
     func nextSteps() {
         var facts = readyMachine()
         let choose = "`sudo blewedge scan --once`, `sudo blewedge use DEVICE`"

@@ -190,7 +190,7 @@ struct SetupTests {
         #expect(!lines.contains { $0.contains("chown") })
     }
 
-    @Test("Removing gives back what keyboards are made through, which udev would leave to the service's user")
+    @Test("Removing resets the owner of /dev/uinput, which udev would leave to the service's user")
     func givingBack() throws {
         var facts = readyMachine()
         facts.isMakerGiven = true

@@ -51,7 +51,7 @@ struct TextTableTests {
         }
     }
 
-    @Test("X-6: no text names a file of the source, which whoever has the program alone has not")
+    @Test("X-6: no text names a file of the source code, which users do not have")
     func noSources() {
         for (id, text) in TextTable.whole.entries.flatMap(\.texts) {
             for language in Language.allCases {

@@ -77,7 +77,7 @@ struct JSONValueTests {
         }
     }
 
-    @Test("What the writer writes, the reader reads: any text comes back as it was")
+    @Test("Any text that the JSON writer writes is read back unchanged")
     func roundTrip() throws {
         var random = SeededGenerator(seed: 18)
         for _ in 0..<RunCount.from("BLEWEDGE_CONTROL_RUNS", usual: 1000) {

@@ -30,7 +30,7 @@ struct LanguageTests {
         #expect(Language { environment[$0] } == language)
     }
 
-    @Test("A time is said in the greatest unit that it fills")
+    @Test("A duration is shown in the largest unit that it reaches")
     func times() {
         let texts = [-1, 0, 59, 60, 3599, 3600, 86_399, 86_400].map { TimeLabelText.text(seconds: $0, .english) }
         #expect(texts == ["0 s", "0 s", "59 s", "1 min", "59 min", "1 h", "23 h", "1 d"])

@@ -5,7 +5,7 @@ import Texts
 
 @Suite("Messages")
 struct MessageTests {
-    @Test("A reason is told with what mends it, where there is such a thing")
+    @Test("A reason is reported with its remedy if there is one")
     func remedies() {
         let cause = Message(detail: "it does not answer")
         for language in [Language.english, .japanese] {
@@ -15,7 +15,7 @@ struct MessageTests {
         }
     }
 
-    @Test("An argument of a command is one word of a shell, whatever a device calls itself")
+    @Test("An argument of a suggested command is one shell word, whatever the device's name")
     func commands() {
         let text = LocalText("{1}: `{1} pair {1}`, or {2}", "{1}: `pair {1}`")
         func filled(_ name: String) -> String { Message(text, id: nil, [name, "later"]).english }

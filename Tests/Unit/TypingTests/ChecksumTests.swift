@@ -22,7 +22,7 @@ struct ChecksumTests {
         #expect(seen == Set(Checksum.allCases))
     }
 
-    @Test("No single wrong bit of a frame goes unseen")
+    @Test("Every single-bit error in a frame is detected")
     func singleBits() {
         let bytes: [UInt8] = [0xA5, 0x01, 0x37, 0x00, 0xFF]
         for checksum in Checksum.allCases {

@@ -9,7 +9,7 @@ import Typing
 
 @Suite("The small keyboard and its snippets")
 struct KeypadTests {
-    @Test("LK-23: digits, the signs and the keys have names, read in either case; no other key has one")
+    @Test("LK-23: digits, signs and keys have names, which are case-insensitive; no other key has a name")
     func names() {
         let documented = "0 1 2 3 4 5 6 7 8 9 + - < > . , space backspace enter tab left right home end delete escape"
         #expect(Set(KeyName.allCases.map(\.description)) == Set(documented.split(separator: " ").map(String.init)))

@@ -27,7 +27,7 @@ struct LayoutDifferenceTests {
         }
     }
 
-    @Test("X-6: on a Japanese console the US layout's signs come out as others, its letters do not")
+    @Test("X-6: on a Japanese console the US layout types wrong signs but correct letters")
     func japanese() {
         let differences = LayoutDifference.between(.us, levels(.jp))
         #expect(differences.contains(LayoutDifference(meant: "@", given: "\"")))
@@ -35,7 +35,7 @@ struct LayoutDifferenceTests {
         #expect(!differences.contains { $0.meant.properties.isAlphabetic || ("0"..."9").contains($0.meant) })
     }
 
-    @Test("X-6: on a console without a map every character gives nothing")
+    @Test("X-6: on a console without a keymap no character can be typed")
     func empty() {
         let differences = LayoutDifference.between(.us, [])
         #expect(differences.count == 95)

@@ -170,7 +170,7 @@ struct LayoutTests {
     static let leftOut: [BuiltInLayout: String] = [.se: "⅝ſ™πΠωΩσΣ†…‰√🄯"]
 
     @Test(
-        "X-5: a built-in layout is that of the machine's xkb-data, but for the levels that releases of Debian have otherwise",
+        "X-5: built-in layouts equal those of the machine's xkb-data, except for levels that differ between Debian releases",
         arguments: BuiltInLayout.allCases
     )
     func builtIn(builtIn: BuiltInLayout) throws {

@@ -23,7 +23,7 @@ struct SelfCheckTests {
         #expect(check.outstanding == 0)
     }
 
-    @Test("X-3: one altered event is found, and the check goes on after a quiet moment", arguments: 0..<4)
+    @Test("X-3: one altered event is detected, and verification resumes after a pause", arguments: 0..<4)
     func altered(index: Int) {
         var check = SelfCheck()
         check.expect(keystroke)
@@ -67,14 +67,14 @@ struct SelfCheckTests {
         #expect(check.counts.differing == 1)
     }
 
-    @Test("X-3: an event that nobody meant is found")
+    @Test("X-3: an unexpected event is detected")
     func unexpected() {
         var check = SelfCheck()
         check.read(keystroke[0])
         #expect(check.counts.differing == 1)
     }
 
-    @Test("X-3: a drop is counted as such, and what is left of it not as a difference")
+    @Test("X-3: dropped events are counted as dropped, and the remaining ones are not counted as different")
     func dropped() {
         var check = SelfCheck()
         check.expect(keystroke + keystroke)

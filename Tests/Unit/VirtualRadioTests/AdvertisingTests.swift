@@ -216,7 +216,7 @@ import VirtualRadio
         #expect(bench.status(bench.first, 0x2042, "00 00 0000 0000") == 0x00)
     }
 
-    @Test("A scan with a period that is disabled leaves nothing to wait for")
+    @Test("Disabling a periodic scan leaves no deadline")
     func disabledPeriods() {
         let bench = Bench.pair()
         bench.succeed(bench.first, 0x2041, "00 00 01 00 1000 1000")

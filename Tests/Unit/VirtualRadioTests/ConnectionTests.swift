@@ -8,7 +8,7 @@ import VirtualRadio
     static let noRPAs = "000000000000 000000000000"
 
     @Test(
-        "A connection's life in both generations, byte for byte",
+        "The events of a connection are correct byte by byte, with legacy and extended commands",
         arguments: VirtualController.Generation.allCases
     )
     func life(_ generation: VirtualController.Generation) {
@@ -156,7 +156,7 @@ import VirtualRadio
         #expect(bench.status(bench.first, 0x0406, "4000 13") == 0x02)
     }
 
-    @Test("A controller that is reset says nothing; its peer notices by the time-out")
+    @Test("A controller that is reset sends nothing; its peer detects this by the supervision time-out")
     func reset() {
         let bench = Bench.pair()
         bench.link()

@@ -50,7 +50,7 @@ import VirtualRadio
         #expect(bench.status(bench.first, 0x2042, "01 00 0000 0000") == 0x00)
     }
 
-    @Test("Corrupt: one byte of the answer is another")
+    @Test("Corrupt: one byte of the answer is changed")
     func corrupt() {
         let bench = Bench.pair()
         bench.first.inject(.corrupt(offset: 1, mask: 0xFF), into: Self.readAddress, skipping: 1, times: 1)

@@ -43,7 +43,7 @@ import VirtualRadio
         (.extended, "04 0E 04 01 030C 00", "04 10 01 00"),
     ]
 
-    @Test("Every question of a host's beginning has its answer, byte for byte", arguments: answers.indices)
+    @Test("Every command of a host's initialization gets the correct answer, byte for byte", arguments: answers.indices)
     func answer(_ index: Int) {
         let row = Self.answers[index]
         let bench = Bench([row.generation])
@@ -147,7 +147,7 @@ import VirtualRadio
         #expect(bench.status(controller, 0x2005, "01 02 03 04 05 C7") == 0x0C)
     }
 
-    @Test("Buffers that are shared with BR/EDR are named by Read Buffer Size")
+    @Test("Buffers shared with BR/EDR are reported by Read Buffer Size")
     func sharedBuffers() {
         let bench = Bench([.extended]) { $0.sharesBuffers = true }
         bench.command(bench.first, 0x2002)

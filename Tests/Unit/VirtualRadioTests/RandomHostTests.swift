@@ -164,7 +164,7 @@ import VirtualRadio
         return bench.packets(bench.first)
     }
 
-    @Test("How time is cut does not matter: one long advance, or a step for every deadline")
+    @Test("One long advance of time has the same result as a step for every deadline")
     func steps() throws {
         var traces: [[String]] = []
         for isStepped in [false, true] {

@@ -102,7 +102,7 @@ struct AttemptTimes: CustomTestStringConvertible, Sendable {
 @Suite("When a device is tried again")
 struct AttemptTimesTests {
     @Test(
-        "LK-16: failed attempts come 3, 6, 12, 24, 48, 60 s apart, anew after a link of 60 s; being heard again brings one forward",
+        "LK-16: pauses between failed attempts are 3, 6, 12, 24, 48, 60 s; a link of 60 s resets them, a new report shortens one",
         arguments: try AttemptTimes.read().filter { $0.row == "LK-16" }
     )
     func failed(_ device: AttemptTimes) throws {

@@ -53,7 +53,7 @@ struct BeaconAvailabilityTests {
         try JSONValue(Array(try bench.ask(.beacons(.status)).get().text.utf8))
     }
 
-    @Test("SW-2: whether beacons can be watched is told once each time that it changes, and to whoever comes later")
+    @Test("SW-2: each change of the availability of beacons is reported once, and the current one to new clients")
     func changes() throws {
         let bench = try DaemonBench()
         let client = try Self.watching(bench)
@@ -82,7 +82,7 @@ struct BeaconAvailabilityTests {
         try bench.end()
     }
 
-    @Test("SW-2: a scan that fails makes beacons unavailable, once however often it fails, until one has begun")
+    @Test("SW-2: repeated scan failures are reported once as unavailable, until a scan starts")
     func scan() throws {
         let bench = try DaemonBench()
         bench.radio.saysThatItScans = true
@@ -101,7 +101,9 @@ struct BeaconAvailabilityTests {
         try bench.end()
     }
 
-    @Test("SW-2: where no regions are configured nobody is told of the radio, and status says what to configure")
+    @Test(
+        "SW-2: without configured regions, clients get no events about the radio, and status says how to configure regions"
+    )
     func unconfigured() throws {
         let bench = try DaemonBench()
         let kept = bench.paths.state.appending("fetched").string
@@ -135,7 +137,7 @@ struct BeaconAvailabilityTests {
         #expect(words == BeaconAvailability.State.allCases.map(\.rawValue))
     }
 
-    @Test("SW-2, SW-22: every fault of an adapter has its word: none, off, not permitted, not able, failed")
+    @Test("SW-2, SW-22: each adapter fault has its own word: none, off, not permitted, not able, failed")
     func faults() throws {
         let errors: [(AdapterError, BeaconAvailability.State)] = [
             (.noAdapter, .noAdapter), (.noBluetoothInKernel, .noAdapter), (.notFound(.any, available: []), .noAdapter),

@@ -121,7 +121,7 @@ struct BeaconDaemonTests {
         try bench.end()
     }
 
-    @Test("SW-8: designated beacons are kept in the state directory, and where that fails nothing is changed")
+    @Test("SW-8: designated beacons are saved in the state directory; if that fails, nothing changes")
     func designating() throws {
         let bench = try DaemonBench()
         let daemon = try bench.make(regions: Self.regions)
@@ -143,7 +143,7 @@ struct BeaconDaemonTests {
         try bench.end()
     }
 
-    @Test("SW-2, SW-8: without an adapter the answer to designating is -1")
+    @Test("SW-2, SW-8: without an adapter, `designate` answers -1")
     func noAdapter() throws {
         let bench = try DaemonBench()
         _ = try bench.make(regions: Self.regions)
@@ -180,7 +180,7 @@ struct BeaconDaemonTests {
         try bench.end()
     }
 
-    @Test("SW-19: what a server has made of a track is an event of the daemon")
+    @Test("SW-19: the server's result for a track is an event of the daemon")
     func contact() throws {
         let bench = try DaemonBench()
         try bench.make(regions: Self.regions).start { _ in }
@@ -233,7 +233,7 @@ struct BeaconDaemonTests {
     }
 
     @Test(
-        "SW-4, D-24: what is inside is told when the first sightings are in, and as the gate's terminal comes to the front"
+        "SW-4, D-24: entered regions are reported after the first sightings, and when the gate's terminal comes to the foreground"
     )
     func display() throws {
         let bench = try DaemonBench()
@@ -275,7 +275,9 @@ struct BeaconDaemonTests {
         try bench.end()
     }
 
-    @Test("SW-13: the daemon is the beacon that its configuration says, and tells when it is none")
+    @Test(
+        "SW-13: the daemon advertises the configured beacon, and refuses to stop advertising if it does not advertise"
+    )
     func advertising() throws {
         let bench = try DaemonBench()
         var settings = BeaconConfiguration()

@@ -191,7 +191,7 @@ struct CandidateMatcherTests {
         #expect(chooser.decide(now: .seconds(1)) == .take(device))
     }
 
-    @Test("A choice is an address where it looks like one, else a name; nothing is no choice")
+    @Test("A device selector is an address if it looks like one, otherwise a name; an empty one is invalid")
     func reading() {
         #expect(DeviceSelector("F0:F1:F2:F3:F4:F5") == .address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)))
         #expect(DeviceSelector("LT01 BC000120") == .name("LT01 BC000120"))

@@ -206,7 +206,9 @@ struct ConfigurationTests {
         #expect(longest ?? 0 <= 130)
     }
 
-    @Test("LK-15, D-32: by default every serial service is tried, the file's own first; a profile that is named, alone")
+    @Test(
+        "LK-15, D-32: by default every serial service is tried, those of the file first; a configured profile is tried alone"
+    )
     func defaultProfile() throws {
         func profiles(_ text: String) throws -> [String] {
             try Configuration(text: text).settings(device: nil).profiles.map(\.name)

@@ -7,7 +7,9 @@ import Testing
 @testable import Daemon
 
 @Suite struct ConflictingProcessesTests {
-    @Test("X-6: programs that manage adapters too are named; the list is read once in 5 s; unseen, they are unknown")
+    @Test(
+        "X-6: conflicting adapter managers are reported; the list is read every 5 s; if it cannot be read, they are unknown"
+    )
     func names() throws {
         let directory = try TestDirectory()
         func add(_ process: String, _ command: String) throws {

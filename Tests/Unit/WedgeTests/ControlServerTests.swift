@@ -114,7 +114,7 @@ struct ControlServerTests {
         #expect(bench.handler.requests.count { $0 == .pause } == 1)
     }
 
-    @Test("D-9: who asks for the status in the same turn is told the same, unless something has happened in between")
+    @Test("D-9: status requests in one loop iteration get the same answer, unless the state has changed in between")
     func shared() throws {
         let bench = try ControlBench()
         let clients = try (0..<8).map { _ in try bench.connect() }
@@ -155,7 +155,7 @@ struct ControlServerTests {
         #expect(bench.handler.requests == [.pause, .clear])
     }
 
-    @Test("D-9: a client that says what it wants and closes its half is answered, then let go")
+    @Test("D-9: a client that closes its sending side after a request is answered, then disconnected")
     func halfClose() throws {
         let bench = try ControlBench()
         let peer = try bench.connect()
@@ -249,7 +249,9 @@ struct ControlServerTests {
 
 @Suite("Hostile clients of the control socket", .timeLimit(.minutes(10)))
 struct HostileControlTests {
-    @Test("D-9: half a line, or nothing: let go after the patience is over, without an answer, and nobody waits for it")
+    @Test(
+        "D-9: a client that sends half a line or nothing is disconnected after a time-out, and delays no other client"
+    )
     func halfLine() throws {
         let bench = try ControlBench(limits: ControlServerTests.hasty)
         let (half, silent) = (try bench.connect(), try bench.connect())
@@ -264,7 +266,7 @@ struct HostileControlTests {
         #expect(bench.handler.requests == [.status])
     }
 
-    @Test("D-9: one byte at a time does not buy more time")
+    @Test("D-9: a client that sends one byte at a time gets no more time")
     func trickle() throws {
         let bench = try ControlBench(limits: ControlServerTests.hasty)
         let peer = try bench.connect()
@@ -289,7 +291,7 @@ struct HostileControlTests {
         #expect(bench.handler.requests.isEmpty)
     }
 
-    @Test("D-9: a client that asks and asks and never reads costs one answer, and is let go")
+    @Test("D-9: a client that sends requests but never reads gets one answer, and is disconnected")
     func neverReads() throws {
         let bench = try ControlBench(limits: ControlServerTests.hasty)
         bench.handler.answer = { _ in
@@ -304,7 +306,9 @@ struct HostileControlTests {
         #expect(bench.handler.requests.count == 1)
     }
 
-    @Test("D-9: at most 16 clients: the next is told so and let go, and there is room again when one has gone")
+    @Test(
+        "D-9: at most 16 clients: the next one is rejected with an error, and accepted after another has disconnected"
+    )
     func tooMany() throws {
         let bench = try ControlBench()
         let peers = try (0..<16).map { _ in try bench.connect() }

@@ -87,7 +87,7 @@ struct DaemonPairingTests {
     private func events(_ peer: ControlPeer) -> [String] { peer.values.map { $0["event"]?.string ?? "-" } }
 
     @Test(
-        "X-8, D-9: the chosen device is disconnected, paired with, and connected again by its keys; the choice is raised"
+        "X-8, D-9: the selected device is disconnected, paired and reconnected with its keys, and its required security is raised"
     )
     func chosen() throws {
         let stage = try Stage(SelectedDevice(Self.module, name: "SCALE"))

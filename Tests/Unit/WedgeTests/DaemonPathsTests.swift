@@ -116,7 +116,7 @@ struct DaemonPathsTests {
         #expect(throws: Never.self) { try paths.checkState(user: 4242, serviceUser: 7) }
     }
 
-    @Test("D-8: root's are the system's, whatever XDG says")
+    @Test("D-8: root's directories are the system's, whatever the XDG variables")
     func system() throws {
         let found = try #require(paths(user: 0, ["HOME": "/root", "XDG_STATE_HOME": "/elsewhere"]))
         #expect(found == .system)

@@ -16,7 +16,7 @@ struct KnownDeviceStoreTests {
         DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_0000 + number), type)
     }
 
-    @Test("CB-14: a device is kept with its name and the date of its last connection, the last one first")
+    @Test("CB-14: devices are saved with their names and the dates of their last connections, the most recent first")
     func order() throws {
         let directory = try TestDirectory()
         let store = KnownDeviceStore(FilePath(directory.path).appending("devices"))

@@ -36,7 +36,9 @@ struct LinkHandshakeTests {
         }
     }
 
-    @Test("LK-15: each built-in profile is found on a device that offers it, by its name and by what it offers")
+    @Test(
+        "LK-15: each built-in profile works on a device that offers it, both when configured and when detected automatically"
+    )
     func builtIn() {
         #expect(Set(Profile.builtIn.map(\.name)).count == Profile.builtIn.count)
         for profile in Profile.builtIn {
@@ -57,7 +59,7 @@ struct LinkHandshakeTests {
         }
     }
 
-    @Test("LK-15: of several services the first of the list is taken, and one that cannot notify is passed over")
+    @Test("LK-15: of several services the first in the list is used; one that cannot notify is skipped")
     func severalServices() {
         let both = ScriptedDevice([.init(.hm10), .init(.nordic)], LinkSetup(profiles: [.nordic, .hm10]))
         both.run()
@@ -69,7 +71,7 @@ struct LinkHandshakeTests {
         #expect(second.setup.profile == .hm10)
     }
 
-    @Test("LK-15: a device that offers none of the profiles is unsupported, whatever else it has")
+    @Test("LK-15: a device without a service of any profile is unsupported, whatever its other services")
     func none() {
         let device = ScriptedDevice([.init(.hm10)], LinkSetup(profiles: [.nordic, .linble]))
         device.run()
@@ -85,7 +87,7 @@ struct LinkHandshakeTests {
         }
     }
 
-    @Test("LK-15: an unsupported device: the reason says what it offers, and the remedy what can be done")
+    @Test("LK-15: for an unsupported device, the reason lists its services, and the remedy is given")
     func whatItOffers() throws {
         let own = "if one of these carries the data, write a profile; example: `blewedge profiles nordic`"
         let serial = "switch it to serial (UART) mode if available; keyboards are not supported yet"
@@ -185,7 +187,7 @@ struct LinkHandshakeTests {
     }
 
     @Test(
-        "BT-9: switched at any moment and back, each of two devices gets its own commands, from the first, and no other"
+        "BT-9: after a switch at any moment and back, each of two devices receives all of its own commands and no other"
     )
     func switching() throws {
         var generator = SeededGenerator(seed: 9)

@@ -46,7 +46,7 @@ struct LinkSetupTests {
     }
 
     @Test(
-        "LK-15, CB-31: the service by its UUID, its characteristic, the subscription, no more"
+        "LK-15, CB-31: discovery requests only the service by UUID, its characteristics and the subscription"
     )
     func wholeWay() throws {
         let (progress, setup) = try play([

@@ -34,7 +34,7 @@ struct MessageTests {
         }
     }
 
-    @Test("LK-9: of a soft block the remedy is a command, of a hard one the switch")
+    @Test("LK-9: the remedy for a soft block is a command, for a hard block the switch")
     func blocks() {
         let (soft, hard) = (
             CommandFailure(AdapterError.blocked("hci0", isHard: false)),

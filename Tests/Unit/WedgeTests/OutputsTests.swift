@@ -147,7 +147,7 @@ struct OutputsTests {
             && account.received == account.typed + account.discarded + account.rejected + account.gated + account.lost
     }
 
-    @Test("X-18: beside one output that blocks, one that ends and one that is slow, the keyboard types every byte")
+    @Test("X-18: the keyboard types every byte while other outputs block, end or are slow")
     func apart() throws {
         let bench = try Bench(
             """
@@ -215,7 +215,7 @@ struct OutputsTests {
         return bench.sent - quick.got.count
     }
 
-    @Test("X-18: no output waits for another; one queue that two readers share is noticed")
+    @Test("X-18: outputs do not wait for each other; the test detects a queue shared by two readers")
     func shared() throws {
         let apart = """
             to = ["keyboard", "unix:DIR/a", "unix:DIR/b"]
@@ -229,7 +229,7 @@ struct OutputsTests {
         #expect(try Self.missing(shared, ["a", "a"]) > 100_000)
     }
 
-    @Test("X-18: with gated = false an output gets what pause and gate refuse, as text and raw")
+    @Test("X-18: with gated = false an output also receives the gated bytes, as text and raw")
     func gate() throws {
         let bench = try Bench(
             """
@@ -274,7 +274,7 @@ struct OutputsTests {
         for account in bench.accounts { #expect(Self.isClosed(account, bench.sent), "\(account)") }
     }
 
-    @Test("X-18: a disconnect drops what waits for the keyboard, and nothing of an output that is not gated")
+    @Test("X-18: a disconnect drops the bytes queued for the keyboard, but none of an ungated output")
     func drop() throws {
         let bench = try Bench("gated = false\nto = [\"unix:DIR/free\", \"keyboard\"]\n", stall: 200)
         let client = try Client(bench.directory("free"))

@@ -70,7 +70,7 @@ struct RehearsalTests {
     }
 
     @Test(
-        "X-17: each serial device of the cast is found by its name, and its lines are typed",
+        "X-17: each simulated serial device is found by its name, and its lines are typed",
         arguments: [
             ("LINBLE-Z1", "4902778020142\n9780140449266\n"), ("Nordic Reader", "2000000000008\n2000000000015\n"),
             ("SCALE-15K", "ST,GS,1.250kg\nST,GS,0.980kg\n"),
@@ -83,7 +83,7 @@ struct RehearsalTests {
         try wedge.end()
     }
 
-    @Test("X-17: a link that is lost is made again when the devices are back, and the typing goes on")
+    @Test("X-17: a lost link is restored when the simulated devices return, and typing resumes")
     func lostLink() throws {
         let wedge = try Wedge(SimulatedCast([.linble]), "LINBLE-Z1")
         try wedge.run { wedge.typed.hasSuffix("4902778020142\n") }
@@ -95,7 +95,7 @@ struct RehearsalTests {
         try wedge.end()
     }
 
-    @Test("X-17: the keyboard of the cast is refused as a keyboard over HID")
+    @Test("X-17: the simulated keyboard is refused as a HID keyboard")
     func keyboard() throws {
         let wedge = try Wedge(SimulatedCast([.hid]), "HID Scanner")
         try wedge.run { wedge.reason?.contains("(HID)") == true }
@@ -138,7 +138,7 @@ struct RehearsalTests {
         return try #require(heard)
     }
 
-    @Test("X-17: the badge is an iBeacon, and the crowd fifty devices")
+    @Test("X-17: the simulated badge is an iBeacon, and the crowd has fifty devices")
     func advertisers() throws {
         let badge = try heard(SimulatedCast([.badge]))
         #expect(badge.compactMap { BeaconFrame(advertisement: $0.advertisement.span)?.identity } == [Stage.badge])
@@ -147,7 +147,7 @@ struct RehearsalTests {
         #expect(Set(crowd.map(\.address)).count == 50)
     }
 
-    @Test("X-17: the usual cast is everybody but the crowd")
+    @Test("X-17: the default simulated devices are all except the crowd")
     func usualCast() throws {
         #expect(try heard(SimulatedCast()).count == 5)
     }

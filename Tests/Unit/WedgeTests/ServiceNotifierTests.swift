@@ -52,7 +52,7 @@ struct ServiceNotifierTests {
         #expect(manager.heard() == ["READY=1", "STATUS=connected to LINBLE\u{FFFD}READY=0", "STOPPING=1"])
     }
 
-    @Test("One that begins anew is not taken for one that ends, and is not waited for by the watchdog meanwhile")
+    @Test("A restart by the daemon itself is reported as a reload, and the watchdog is notified before it")
     func reloading() throws {
         let manager = try Manager()
         let loop = try EventLoop()
@@ -79,7 +79,7 @@ struct ServiceNotifierTests {
         #expect(manager.heard() == ["READY=1\nWATCHDOG=1"])
     }
 
-    @Test("The watchdog is fed while the typist answers, and not one time more")
+    @Test("The watchdog is notified only while the typist responds")
     func watchdog() throws {
         let manager = try Manager()
         let loop = try EventLoop()

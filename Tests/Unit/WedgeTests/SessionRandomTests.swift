@@ -137,7 +137,7 @@ struct SessionRandomTests {
         }
     }
 
-    @Test("Whatever comes, it never types without a link, and there is always a way forward")
+    @Test("In any sequence of events, nothing is typed without a link, and the session never gets stuck")
     func random() {
         let steps = RunCount.from("BLEWEDGE_SESSION_STEPS", usual: RunCount.isOptimized ? 1_000_000 : 100_000)
         var generator = SeededGenerator(seed: 20_261_121)

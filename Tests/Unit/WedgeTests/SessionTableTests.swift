@@ -85,7 +85,7 @@ struct SessionTableTests {
         return session.handle(event, now: now)
     }
 
-    @Test("LK-24: every situation by every event leads where the table says")
+    @Test("LK-24: each event in each situation leads to the situation in the table")
     func table() throws {
         let rows = try Self.rows()
         for row in rows {

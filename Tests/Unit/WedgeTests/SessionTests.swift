@@ -25,7 +25,7 @@ struct SessionTests {
     }
 
     @Test(
-        "LK-15: an adapter that is ready leads to a scan, a heard device to an attempt, and only ready means connected"
+        "LK-15: a ready adapter starts a scan, a report starts an attempt, and the state is connected only when the link is ready"
     )
     func straightWay() {
         var session = Session(isChosen: true)

@@ -43,13 +43,15 @@ struct StatusTextTests {
         #expect(StatusText.lines(.object([]), in: .english) == ["unknown"])
     }
 
-    @Test("LK-25, D-6: status says when and how much was received last")
+    @Test("LK-25, D-6: status shows the time and length of the last received data")
     func lastReceived() throws {
         let answer = try value(#"{"state":"newer","lastReceived":{"secondsAgo":3,"length":14}}"#)
         #expect(StatusText.lines(answer) == ["newer", "  last received  seconds ago 3, length 14"])
     }
 
-    @Test("LK-25: within the first second status says when too; of measures and times a zero is told, of counters not")
+    @Test(
+        "LK-25: status shows the time within the first second too; it shows measurements and times that are zero, but not counters"
+    )
     func zeros() throws {
         let answer = try value(
             """
@@ -119,7 +121,7 @@ struct StatusTextTests {
         #expect(LinkCounts.End.allCases.allSatisfy { LabelText(rawValue: "\($0)") != nil })
     }
 
-    @Test("LK-24: status says the state and everything else in both languages")
+    @Test("LK-24: status shows the state and all other parts in both languages")
     func languages() throws {
         let answer = try JSONValue(
             Array(

@@ -154,7 +154,7 @@ struct WholeWayTests {
         try stage.end()
     }
 
-    @Test("LK-15, D-32: with a profile that is configured, a device with another serial service is unsupported")
+    @Test("LK-15, D-32: with a configured profile, a device with another serial service is unsupported")
     func configured() throws {
         let stage = try Stage()
         try stage.begin(.nordic, looksFor: [.linble]) { _ in [] }

@@ -300,7 +300,7 @@ struct WireAccountTests {
         quick.close()
     }
 
-    @Test("A client that goes in the middle of a line has not got it")
+    @Test("A line is not delivered to a client that disconnects in the middle of it")
     func goes() throws {
         let directory = try TestDirectory()
         let stage = try Stage(.socket(directory("wire")), .dropNewest)
