@@ -182,7 +182,7 @@ async def computed_line(bench: Bench) -> None:
 
 @scenario("dishonest-peer", deadline=240)
 async def dishonest(bench: Bench) -> None:
-    """X-8: reflected values, another device's identity, an early Security Request, a bonded address of the other type (kernel)."""
+    """X-8: the kernel's host resists reflected values, another's identity and a bonded address of the other type; an early Security Request is valid."""
     await fresh(bench)
     await dishonest_peer(bench, KERNEL)
 

@@ -170,7 +170,7 @@ async def doctor(bench: Bench) -> None:
 
 @scenario("doctor-kernel", peer="no adapter", deadline=120)
 async def doctor_kernel(bench: Bench) -> None:
-    """X-15: the doctor's table lists all features of a real kernel, and no feature that is removed or that it may not query."""
+    """X-15: the doctor's table reports all features of a real kernel as present, except those that are removed or that it may not query."""
     patient = Patient(bench)
     await patient.prepare()
     features = vectors()
