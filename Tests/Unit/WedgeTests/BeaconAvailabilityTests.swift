@@ -82,7 +82,7 @@ struct BeaconAvailabilityTests {
         try bench.end()
     }
 
-    @Test("SW-2: repeated scan failures are reported once as unavailable, until a scan starts")
+    @Test("SW-2: repeated scan failures make beacons unavailable, which is reported once until a scan starts")
     func scan() throws {
         let bench = try DaemonBench()
         bench.radio.saysThatItScans = true
